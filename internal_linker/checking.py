@@ -1,0 +1,176 @@
+"""A project folder -> one fact for each thing a run needs, with what to do where it fails; spends nothing."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from internal_linker.errors import ConfigurationError, InternalLinkerError
+from internal_linker.ports import TableSource
+from internal_linker.scheduling import cron_trigger, next_run
+from internal_linker.settings import PLACEHOLDER_SITE
+from internal_linker.steps.collect import collect
+from internal_linker.urls import within_site
+from internal_linker.wiring import Project, open_project
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What was found: `ok` True, False (to mend), or None (not used by these settings)."""
+
+    name: str
+    ok: bool | None
+    text: str
+
+
+def check_project(root: Path) -> Iterator[Fact]:
+    """Check each piece by itself, so that one failure hides no other."""
+    try:
+        project = open_project(root)
+    except InternalLinkerError as error:
+        yield Fact("Settings", False, str(error))
+        return
+    yield Fact("Settings", True, "config/settings.toml, environment and key files are read")
+    yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
+    yield from _input(project)
+    yield from _serper(project)
+    yield from _embeddings(project)
+    yield _tried("Cache", lambda: _cache(project))
+    yield _tried("Schedule", lambda: _schedule(project))
+
+
+def _input(project: Project) -> Iterator[Fact]:
+    queries, sheet = _queries(project)
+    yield sheet
+    pages = project.table("urls_rawdata.csv", [])
+    if queries is None and pages is None and sheet.ok is not False:
+        text = (
+            "neither files/urls_rawdata.csv (URL, Title, Main Content) nor files/main_queries.csv "
+            "(URL, Main Query) is there. Put at least one of them there."
+        )
+        yield Fact("Input", False, text)
+        return
+    of_queries, queried = _table("Main queries", queries, is_pages=False)
+    of_pages, known = _table("Pages", pages, is_pages=True)
+    yield of_queries
+    yield of_pages
+    yield _tried("Search template", lambda: _template(project, queried | known))
+
+
+def _queries(project: Project) -> tuple[TableSource | None, Fact]:
+    """Where main queries come from, and what there is to say about the Sheet."""
+    name, notices = "Google Sheet", list[str]()
+    try:
+        sheet = project.sheet(notices)
+        if sheet is None:
+            unused = "; ".join(notices) or "not used: main queries come from files/main_queries.csv"
+            return project.table("main_queries.csv", []), Fact(name, None, unused)
+        return sheet, Fact(name, True, "; ".join(sheet.check()))
+    except InternalLinkerError as error:
+        return None, Fact(name, False, str(error))
+
+
+def _table(name: str, table: TableSource | None, *, is_pages: bool) -> tuple[Fact, set[str]]:
+    """What is in a table, and the normal forms of its URLs."""
+    keys: set[str] = set()
+    if table is None:
+        return Fact(name, None, "none: the run goes on without them"), keys
+
+    def count() -> str:
+        rows = table.read()
+        found = collect(None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False)
+        keys.update(source.key for source in found.sources if source.key)
+        rejected = f", {len(found.rejects)} rows can't be used (files/rejected_rows.csv says why after a run)"
+        return f"{table.name}: {len(found.sources)} rows" + rejected * bool(found.rejects)
+
+    return _tried(name, count), keys
+
+
+def _template(project: Project, keys: set[str]) -> str | None:
+    """Whether the searched site is that of the user's own URLs."""
+    site = project.settings.site
+    if not _searches(project):
+        return None
+    if site.partition("/")[0] == PLACEHOLDER_SITE:
+        raise ConfigurationError(
+            f"search_query_template still holds {PLACEHOLDER_SITE}. "
+            "Put your own host there, in config/settings.toml."
+        )
+    inside = sum(within_site(key, site) for key in keys)
+    if keys and not inside:
+        raise ConfigurationError(
+            f"none of your {len(keys)} URLs lies in site:{site}. "
+            "Correct search_query_template in config/settings.toml."
+        )
+    return f"{inside} of {len(keys)} URLs lie in site:{site}"
+
+
+def _searches(project: Project) -> bool:
+    settings = project.settings
+    return settings.serp_provider != "none" and bool(settings.serper_api_key.get_secret_value())
+
+
+def _serper(project: Project) -> Iterator[Fact]:
+    provider = project.settings.serp_provider
+    if not _searches(project):
+        why = 'serp_provider = "none"' if provider == "none" else "no key in config/serper_api_key.txt"
+        remedy = ': put one there, or set serp_provider = "auto"' if provider == "serper" else ""
+        yield Fact("Serper", False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
+        return
+
+    def balance() -> str:
+        client = project.serper()
+        try:
+            credits, rate = client.account()
+        finally:
+            client.close()
+        if credits <= 0:
+            raise ConfigurationError(
+                "the key is right, but the account has no credits. Buy some at serper.dev/billing."
+            )
+        return f"{credits} credits left, {rate:g} searches a second allowed"
+
+    yield _tried("Serper", balance)
+
+
+def _embeddings(project: Project) -> Iterator[Fact]:
+    if project.uses_openai:
+        yield _tried("Embeddings", lambda: _server(project))
+        return
+    notices: list[str] = []
+    encoder = project.encoder(notices)
+    local = (
+        "word statistics (LSA), no model needed"
+        if encoder.corpus_bound
+        else f"{encoder.model}, sha256 as expected"
+    )
+    yield Fact("Embeddings", not notices, " ".join(notices) or local)
+
+
+def _server(project: Project) -> str:
+    client = project.openai()
+    try:
+        return client.check()
+    finally:
+        client.close()
+
+
+def _cache(project: Project) -> str:
+    project.store(read_only=True).dispose()
+    return (
+        project.settings.store_url if "@" not in project.settings.store_url else "the database can be opened"
+    )
+
+
+def _schedule(project: Project) -> str:
+    settings = project.settings
+    following = next_run(cron_trigger(settings.schedule_cron, settings.schedule_timezone))
+    return f"internal-linker schedule would run next on {following:%A %Y-%m-%d %H:%M %Z}"
+
+
+def _tried(name: str, probe: Callable[[], str | None]) -> Fact:
+    """The probe's answer as a fact; None means that this piece is not used."""
+    try:
+        found = probe()
+    except InternalLinkerError as error:
+        return Fact(name, False, str(error))
+    return Fact(name, True, found) if found else Fact(name, None, "not used: the search step is skipped")

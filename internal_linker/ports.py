@@ -1,0 +1,122 @@
+"""The small protocols through which a run reaches the outside: what a service, store or face must offer."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Protocol
+
+from internal_linker.records import EncodedBatch, Recommendation, Reject, SerpPage, Table, Text, Usage, Vectors
+
+
+class TableSource(Protocol):
+    """A table to read: a sheet's tab, a CSV file."""
+
+    name: str
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """After a read: what was unusual, one sentence each."""
+
+    def read(self) -> Table:
+        """The whole table.
+
+        Raises:
+            InputError: it is not there or can't be read.
+            ServiceError: the service behind it failed.
+        """
+
+
+class LinkSink(Protocol):
+    """A place that keeps the run's recommendations: the Sheet, Output.csv, links.csv."""
+
+    name: str
+
+    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+        """Write all links; the answer names what could not be placed, one sentence each.
+
+        Raises:
+            OutputError: the file can't be written.
+            ServiceError: the service failed; what was written so far stays whole.
+        """
+
+
+class RejectSink(Protocol):
+    """Keeps the rows that could not be used."""
+
+    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
+        """Replace the list of the last run; the answer says in sentences what was unusual."""
+
+
+class SerpClient(Protocol):
+    """A search service."""
+
+    name: str
+    market: str
+    """What else decides the answer (country, language, place), as one text; part of the cache's key."""
+
+    def search(self, query: str, page: int) -> SerpPage:
+        """Organic results of page `page` (from 1).
+
+        Raises:
+            ServiceError: no answer; CredentialsRefused, OutOfCredits and BudgetReached mean: stop asking.
+        """
+
+
+class SerpCache(Protocol):
+    """Search results as they were paid for."""
+
+    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+        """The answers that are kept and not too old, by query and page; their credits are 0."""
+
+    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+        """Keep an answer, durable when this returns."""
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors."""
+
+    name: str
+    """Provider and model, as links.csv shows it."""
+    model: str
+    dimensions: int
+    recipe: str
+    """Version of how a text is cut and pooled: vectors of two recipes are never mixed."""
+    corpus_bound: bool
+    """True where a vector depends on the other texts (LSA): encode all at once and cache nothing."""
+
+    languages: frozenset[str]
+    """Two-letter codes of the languages it knows; empty: no limit."""
+
+    def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+        """Yield each batch as it is finished, in any order, until all texts are done.
+
+        Raises:
+            ServiceError: after all finished batches have been yielded.
+        """
+
+    def estimate(self, texts: Sequence[Text]) -> Usage:
+        """What encoding these would cost, without a call."""
+
+
+class VectorCache(Protocol):
+    """Vectors by model, dimensions, recipe and text."""
+
+    def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
+        """The vectors that are there, (d,) each."""
+
+    def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors, durable when this returns."""
+
+
+class Progress(Protocol):
+    """Tells a person how far a step is."""
+
+    def start(self, step: str, total: int, unit: str) -> None:
+        """A step begins; `total` pieces of work, 0 when unknown."""
+
+    def advance(self, count: int = 1) -> None:
+        """`count` more pieces are done."""
+
+    def finish(self, outcome: str) -> None:
+        """The step is done; one line of what came of it."""
+
+    def warn(self, message: str) -> None:
+        """Something a person should know."""

@@ -1,0 +1,177 @@
+"""Main queries -> eligible search results for each source, from the cache or paid for, several at a time."""
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field
+
+from internal_linker.errors import BudgetReached, CredentialsRefused, OutOfCredits, ServiceError
+from internal_linker.ports import Progress, SerpCache, SerpClient
+from internal_linker.records import SerpHit, SerpPage, SerpTarget, Source, Targets, fold_query
+from internal_linker.steps.serp import eligible_targets, search_text, wants_another_page
+
+# A service that failed this many queries in a row, each tried several times, is down: stop asking.
+FAILURES_IN_A_ROW = 5
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRules:
+    """How to search.
+
+    Attributes:
+        template: the search with {main_query} in it.
+        site: host and path that results must lie in.
+        max_pages: result pages paid for at the most, for each query.
+        wanted: eligible results that are enough.
+        in_flight: searches under way at the same time.
+        excluded: tells which pattern, if any, forbids a URL.
+    """
+
+    template: str
+    site: str
+    max_pages: int
+    wanted: int
+    in_flight: int
+    excluded: Callable[..., str]
+
+
+@dataclass
+class Searched:
+    """What came of the search step: results and notes by a source's identity, and the counts."""
+
+    targets: dict[tuple[str, str], tuple[SerpTarget, ...]] = field(default_factory=dict)
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)
+    calls: int = 0
+    credits: int = 0
+    cached_pages: int = 0
+    problem: str = ""
+
+
+def group_by_search(sources: Sequence[Source], template: str) -> dict[str, list[Source]]:
+    """Sources by what is searched for them: one query of two pages is paid for once, in its first spelling."""
+    groups: dict[str, list[Source]] = {}
+    spelling: dict[str, str] = {}
+    for source in sources:
+        if source.query:
+            text = search_text(template, source.query)
+            groups.setdefault(spelling.setdefault(fold_query(text), text), []).append(source)
+    return groups
+
+
+def search_all(
+    sources: Sequence[Source],
+    client: SerpClient,
+    cache: SerpCache,
+    targets: Targets,
+    rules: SearchRules,
+    progress: Progress,
+) -> Searched:
+    """Search for every source with a main query.
+
+    Out of credits, a refused key, a closed budget or a service that is down stop all further calls;
+    the cache still answers, and every source that went without is told why in `notes`.
+    """
+    groups = group_by_search(sources, rules.template)
+    search = _Search(client, cache, cache.get(list(groups), client.market), targets, rules)
+    progress.start("Search results", len(groups), "queries")
+    with ThreadPoolExecutor(rules.in_flight, thread_name_prefix="serp") as pool:
+        futures = [pool.submit(search.group, text, members) for text, members in groups.items()]
+        try:
+            for future in as_completed(futures):
+                future.result()
+                progress.advance()
+        except BaseException:
+            search.stop("the run was interrupted")
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    result = search.result
+    progress.finish(
+        f"{len(groups)} queries, {result.calls} calls, {result.credits} credits, "
+        f"{result.cached_pages} pages from the cache"
+    )
+    return result
+
+
+class _Search:
+    """One step's shared state: the answers, the counts, and the reason to stop, if there is one."""
+
+    def __init__(
+        self,
+        client: SerpClient,
+        cache: SerpCache,
+        kept: Mapping[tuple[str, int], SerpPage],
+        targets: Targets,
+        rules: SearchRules,
+    ) -> None:
+        self._client, self._cache, self._kept = client, cache, kept
+        self._targets, self._rules = targets, rules
+        self._lock = threading.Lock()
+        self._failures = 0
+        self.result = Searched()
+
+    def stop(self, reason: str) -> None:
+        with self._lock:
+            self.result.problem = self.result.problem or reason
+
+    def group(self, text: str, sources: list[Source]) -> None:
+        """Read result pages until every source of the group has enough."""
+        hits: list[SerpHit] = []
+        note = ""
+        pages, last = 0, 1
+        while wants_another_page(
+            self._fewest(sources, hits), self._rules.wanted, pages, self._rules.max_pages, last
+        ):
+            try:
+                answer = self._page(text, pages + 1)
+            except ServiceError as error:
+                note = self._failed(error)
+                break
+            if answer is None:
+                note = f"no search: {self.result.problem}"
+                break
+            pages, last = pages + 1, len(answer.links)
+            hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
+        with self._lock:
+            for source in sources:
+                self.result.targets[source.identity] = self._eligible(source, hits)
+                if note:
+                    self.result.notes[source.identity] = note
+
+    def _page(self, text: str, page: int) -> SerpPage | None:
+        if (kept := self._kept.get((text, page))) is not None:
+            with self._lock:
+                self.result.cached_pages += 1
+            return kept
+        if self.result.problem:
+            return None
+        answer = self._paid(text, page)
+        if not answer.links and page == 1 and not self.result.problem:
+            # An empty first page can be a passing fault of the service: one more try before it is believed.
+            answer = self._paid(text, page)
+        self._cache.put(text, page, self._client.market, answer)
+        return answer
+
+    def _paid(self, text: str, page: int) -> SerpPage:
+        answer = self._client.search(text, page)
+        with self._lock:
+            self._failures = 0
+            self.result.calls += 1
+            self.result.credits += answer.credits
+        return answer
+
+    def _failed(self, error: ServiceError) -> str:
+        final = isinstance(error, CredentialsRefused | OutOfCredits | BudgetReached)
+        with self._lock:
+            self._failures += 1
+            down = self._failures >= FAILURES_IN_A_ROW
+        if final or down:
+            self.stop(str(error) if final else f"{error} {FAILURES_IN_A_ROW} searches in a row failed.")
+        return f"no search: {error}"
+
+    def _eligible(self, source: Source, hits: list[SerpHit]) -> tuple[SerpTarget, ...]:
+        return eligible_targets(
+            source, hits, site=self._rules.site, targets=self._targets, excluded=self._rules.excluded
+        )
+
+    def _fewest(self, sources: list[Source], hits: list[SerpHit]) -> int:
+        return min(len(self._eligible(source, hits)) for source in sources)

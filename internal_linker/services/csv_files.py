@@ -1,0 +1,269 @@
+"""CSV files -> tables as they came; links, rejected rows and vectors -> CSV files, whole or not at all."""
+
+import csv
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import chain
+from pathlib import Path
+from typing import TextIO
+
+from internal_linker.csv_records import CsvRecords
+from internal_linker.errors import InputError
+from internal_linker.records import Recommendation, Reject, Table, Vectors, fold_query
+from internal_linker.urls import normal_form
+from internal_linker.whole_files import ReplaceWhole, copy_aside, replace_whole
+
+Row = Sequence[str | int]
+Identity = tuple[str, str]
+
+_QUERY = "Main Query"
+# Signs that spreadsheet programs take for a formula's first, also behind what they or an import skip;
+# some take the full-width ones too.
+_FORMULA = re.compile(
+    r'[\s\x00-\x20"“”„«»\x7f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]'
+)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+# Digits that bring a float16 and a float32 back exactly, by bytes a number; a float64 takes 17.
+_DIGITS = {2: 5, 4: 9}
+
+
+class CsvTable:
+    """A CSV file as a TableSource; rows are numbered as a spreadsheet program shows them.
+
+    Args:
+        path: the file.
+        name: what rejects call the table; the file's name if not given.
+    """
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self.path, self.name = path, name or path.name
+        self.remarks: tuple[str, ...] = ()
+        """After a read: what was replaced or left out of the file, one sentence each."""
+
+    def read(self) -> Table:
+        """The whole table; rows may be shorter or longer than the header.
+
+        Raises:
+            InputError: the file is missing, unreadable, empty, damaged or no CSV.
+        """
+        source = CsvRecords(self.path)
+        records = source.stream()
+        _, header = next(records)
+        rows = list(records)
+        self.remarks = source.remarks
+        return Table(self.name, header, rows)
+
+
+def defuse(cell: str) -> str:
+    """Put `'` before a cell that a spreadsheet program would run as a formula; twice does as much as once."""
+    # The first test spares the search for nearly all cells.
+    return cell if cell[:1].isalnum() or not _FORMULA.match(cell) else "'" + cell
+
+
+class _LinkCsv:
+    """What the two link files share: replaced whole, or merged into what earlier runs left."""
+
+    link_column: str
+    url_column: str
+
+    def __init__(self, path: Path, keep_others: bool, write_whole: ReplaceWhole) -> None:
+        self.path, self.name = path, path.name
+        self._keep_others, self._write_whole = keep_others, write_whole
+
+    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+        """Write the file; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        if not self._keep_others or not self.path.exists() or not self.path.stat().st_size:
+            return self._replace(recommendations, run_id)
+        try:
+            return self._merge(recommendations, run_id)
+        except InputError as error:
+            copy = copy_aside(self.path)
+            lost = f"{error} {self.name} now holds this run's rows only; what was in it is in {copy.name}."
+            return [lost, *self._replace(recommendations, run_id)]
+
+    def _replace(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
+        header = self._header(recommendations, ())
+        rows = chain.from_iterable(self._rows(item, header, run_id) for item in recommendations)
+        return _write(self.path, header, rows, self._write_whole)
+
+    def _merge(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
+        source = CsvRecords(self.path)
+        with closing(source.stream()) as records:
+            _, earlier = next(records)
+            if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
+                raise InputError(f"{self.path} is no earlier result: it has no column '{min(missing)}'.")
+            header = self._header(recommendations, earlier)
+            ours: dict[Identity, Iterable[Row]] = {}
+            for item in recommendations:
+                key = _identity(item.source.url, item.source.query)
+                ours[key] = [*ours.get(key, ()), *self._rows(item, header, run_id)]
+            remarks = list(source.remarks)
+            if foreign := [column or "unnamed" for column in earlier if column not in header]:
+                copy = copy_aside(self.path).name
+                remarks.append(
+                    f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
+                )
+            rows = _merged(earlier, (cells for _, cells in records), header, self.url_column, ours)
+            return remarks + _write(self.path, header, rows, self._write_whole)
+
+    def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
+        raise NotImplementedError
+
+    def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
+        raise NotImplementedError
+
+
+class OutputCsv(_LinkCsv):
+    """Output.csv, one row a recommendation: URL, Main Query, Link 1 to N, Note.
+
+    UTF-8 with a byte order mark, so that Excel shows every script; lines end in CR LF (RFC 4180), because
+    only then does the csv module quote a lone CR within a cell.
+
+    Args:
+        path: the file.
+        links_per_page: columns for links, at the least.
+        keep_others: whether rows of earlier runs stay that this run did not compute.
+        write_whole: replaces a file.
+    """
+
+    url_column, link_column = "URL", "Link 1"
+
+    def __init__(
+        self, path: Path, links_per_page: int, keep_others: bool, write_whole: ReplaceWhole = replace_whole
+    ) -> None:
+        super().__init__(path, keep_others, write_whole)
+        self._links_per_page = links_per_page
+
+    def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
+        # Never fewer columns than there are links in earlier rows or in ours.
+        numbers = [int(column[5:]) for column in earlier if re.fullmatch(r"Link [1-9][0-9]?", column)]
+        width = max([self._links_per_page, *numbers, *(len(item.links) for item in recommendations)])
+        return [self.url_column, _QUERY, *(f"Link {number}" for number in range(1, width + 1)), "Note"]
+
+    def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
+        urls = [link.target.url for link in item.links]
+        gap = [""] * (len(header) - 3 - len(urls))
+        yield [item.source.url, item.source.query, *urls, *gap, item.note]
+
+
+class LinksCsv(_LinkCsv):
+    """links.csv, one row a link with every signal behind it: 4 decimals, empty where there is none.
+
+    Args:
+        path: the file.
+        model_name: what made the vectors, as the Model column shows it.
+        keep_others: whether rows of earlier runs stay whose source this run did not compute.
+        write_whole: replaces a file.
+    """
+
+    url_column, link_column = "Source", "Target"
+
+    def __init__(
+        self, path: Path, model_name: str, keep_others: bool, write_whole: ReplaceWhole = replace_whole
+    ) -> None:
+        super().__init__(path, keep_others, write_whole)
+        self._model_name = model_name
+
+    def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
+        names = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Model,Run,Main Query"
+        return names.split(",")
+
+    def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
+        for link in item.links:
+            target = link.target
+            signals = [_decimal(target.score), target.serp_rank or "", _decimal(target.similarity)]
+            yield [
+                *(item.source.url, target.url, link.rank, link.origin, *signals, _decimal(target.lexical)),
+                *(self._model_name, run_id, item.source.query),
+            ]
+
+
+class RejectedCsv:
+    """rejected_rows.csv as a RejectSink: Table, Row, URL, Reason; the header alone if all were used."""
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
+        """Replace the list of the last run; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        rows: Iterator[Row] = ((item.table, item.row, item.url, item.reason) for item in rejects)
+        return _write(self.path, ("Table", "Row", "URL", "Reason"), rows, self._write_whole)
+
+
+class VectorsCsv:
+    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that gives the vector back exactly."""
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, rows: Iterable[tuple[str, Vectors]]) -> Sequence[str]:
+        """Replace the file, taking one vector (d,) at a time; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        lines = ((url, _json_list(vector)) for url, vector in rows)
+        return _write(self.path, ("URL", "Embedding"), lines, self._write_whole)
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Row], write_whole: ReplaceWhole) -> list[str]:
+    def body(file: TextIO) -> None:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(header)
+        writer.writerows(map(_harmless, row) for row in rows)
+
+    landed = write_whole(path, body, encoding="utf-8-sig")
+    if landed == path:
+        return []
+    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
+
+
+def _harmless(cell: str | int) -> str | int:
+    """A number is no formula, and `'` would make a text of it."""
+    return cell if isinstance(cell, int) or _NUMBER.fullmatch(cell) else defuse(cell)
+
+
+def _merged(
+    earlier: Sequence[str],
+    records: Iterable[Sequence[str]],
+    header: Sequence[str],
+    url_column: str,
+    ours: Mapping[Identity, Iterable[Row]],
+) -> Iterator[Row]:
+    """Earlier rows in their order, ours in the place of those that they replace, new ones at the end."""
+    waiting = dict(ours)
+    for cells in records:
+        row = dict(zip(earlier, cells, strict=False))
+        key = _identity(row.get(url_column, ""), row.get(_QUERY, ""))
+        if key not in ours:
+            yield [row.get(column, "") for column in header]
+        yield from waiting.pop(key, ())
+    yield from chain.from_iterable(waiting.values())
+
+
+def _identity(url: str, query: str) -> Identity:
+    """Equal for two rows that ask for the same links; as written, for a file's rows went through `defuse`."""
+    try:
+        key = normal_form(url)
+    except ValueError:
+        key = ""
+    return key, fold_query(defuse(query))
+
+
+def _decimal(value: float) -> str:
+    return f"{value:z.4f}" if math.isfinite(value) else ""
+
+
+def _json_list(vector: Vectors) -> str:
+    digits = _DIGITS.get(vector.itemsize, 17)
+    return "[" + ", ".join([f"{number:.{digits}g}" for number in vector.tolist()]) + "]"

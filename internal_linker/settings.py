@@ -1,0 +1,290 @@
+"""config/settings.toml + key files + environment variables -> one frozen Settings; the environment wins."""
+
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from internal_linker.errors import ConfigurationError
+from internal_linker.settings_sources import (
+    ENV_PREFIX,
+    KEY_FILES,
+    SETTINGS_FILE,
+    key_texts,
+    problem,
+    refuse_unknown,
+    toml_values,
+)
+
+__all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
+__all__ += ["Settings", "load_settings"]
+
+EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
+PLACEHOLDER_SITE = "yoursite.com"
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+def _address(value: str) -> str:
+    if not re.match(r"https?://[^\s/]+", value):
+        raise ValueError("it must be an address that begins with https:// or http://")
+    return value
+
+
+Url = Annotated[str, AfterValidator(_address)]
+
+
+class Settings(BaseSettings):
+    """Every setting with its unit, default and meaning; the field texts become the file's comments."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        extra="forbid",
+        frozen=True,
+        str_strip_whitespace=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
+
+    query_source: Literal["auto", "sheet", "csv"] = Field(
+        "auto",
+        title="Main queries",
+        description="Where URL and Main Query come from, and where links go beside files/: the Google Sheet, "
+        "files/main_queries.csv, or auto: the Sheet if google_sheet_id and a service account are there.",
+    )
+    google_sheet_id: str = Field("", description="The Sheet's id, or its whole address.")
+    google_sheet_name: str = Field("", description="The tab's name; empty: the first tab.")
+    google_api_url: Url = Field(
+        "https://sheets.googleapis.com", description="Address of the Sheets API; change it for a proxy only."
+    )
+
+    serp_provider: Literal["auto", "serper", "none"] = Field(
+        "auto",
+        title="Search results (Serper)",
+        description="auto: Serper if there is a key, else the search step is skipped.",
+    )
+    search_query_template: str = Field(
+        f"site:{PLACEHOLDER_SITE} {{main_query}}",
+        description="What is searched; a path narrows it: site:yoursite.com/mag {main_query}.",
+    )
+    max_serp_pages: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
+    )
+    gl: str = Field(
+        "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
+    )
+    hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
+    location: str = Field(
+        "", description="Place of the search as Serper names it (Austin, Texas, United States)."
+    )
+    serp_max_age_days: float = Field(
+        6.0,
+        ge=0,
+        le=36500,
+        description="Days that search results are used again; below 7, a weekly run asks anew.",
+    )
+    max_serp_credits: int = Field(2500, ge=0, description="Credits that one run may spend at the most.")
+    serp_requests_in_flight: int = Field(4, ge=1, le=64, description="Searches under way at the same time.")
+    serp_requests_per_second: float = Field(
+        5.0, gt=0, description="Searches a second at the most; the free plan allows 5."
+    )
+    serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
+
+    embedding_provider: Literal["auto", "openai", "local", "lsa"] = Field(
+        "auto",
+        title="Embeddings",
+        description="auto: OpenAI if there is a key, else the local model; "
+        "lsa: word statistics only, no model.",
+    )
+    embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
+    embedding_dimensions: int = Field(
+        0, ge=0, le=8192, description="Numbers in a vector; 0: as many as the model gives."
+    )
+    base_url: Url = Field(
+        OPENAI_URL,
+        description="Any server that speaks OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
+    )
+    embedding_price: float = Field(
+        -1.0,
+        ge=-1,
+        description="US dollars for a million tokens; -1: the known prices of OpenAI's models, 0 for others.",
+    )
+    max_cost_usd: float = Field(
+        5.0, ge=0, description="US dollars that one run may spend on embeddings at the most."
+    )
+    max_input_tokens: int = Field(
+        8191,
+        ge=16,
+        description="Tokens of a page that are embedded by the openai provider; the rest is cut off.",
+    )
+    embedding_requests_in_flight: int = Field(
+        4, ge=1, le=64, description="Requests under way at the same time."
+    )
+    embedding_storage: Literal["float16", "float32"] = Field(
+        "float16", description="How vectors are kept: float16 takes half the room and gives the same links."
+    )
+
+    links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links for each page.")
+    fusion: Literal["fill", "blend"] = Field(
+        "fill",
+        description="fill: search results first, in their order, then the most similar pages; "
+        "blend: both ranked together.",
+    )
+    lexical_weight: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="Share of the words (TF-IDF) in the similarity; the rest is the embedding's.",
+    )
+    target_pages: Literal["known", "site"] = Field(
+        "known",
+        description="Where links may lead: pages of your own lists (known), "
+        "or any search result on the site (site).",
+    )
+
+    store_url: str = Field(
+        "sqlite:///files/cache.sqlite3",
+        title="Cache",
+        repr=False,  # a server's address can hold a password
+        description="Database for vectors and search results; a relative path starts at the project folder.",
+    )
+
+    schedule_cron: str = Field(
+        "0 3 * * SUN",
+        title="Schedule (internal-linker schedule)",
+        description="Minute, hour, day, month, weekday; weekdays as MON ... SUN.",
+    )
+    schedule_timezone: str = Field("", description="Such as Europe/Berlin; empty: the computer's.")
+    schedule_grace_minutes: int = Field(
+        60, ge=1, description="Minutes that a run may start late, after sleep or a restart."
+    )
+
+    serper_api_key: SecretStr = Field(SecretStr(""), description="Serper's key.")
+    openai_api_key: SecretStr = Field(
+        SecretStr(""), description="OpenAI's key, or that of the server at base_url."
+    )
+    service_account: SecretStr = Field(
+        SecretStr(""), description="JSON text of a Google service account's key."
+    )
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch(cls, value: Any) -> Any:
+        # pydantic would take true for the number 1.
+        if isinstance(value, bool):
+            raise ValueError("it can't be true or false")
+        return value
+
+    @field_validator("google_sheet_id")
+    @classmethod
+    def _id_of_address(cls, value: str) -> str:
+        found = re.search(r"/spreadsheets/(?:u/\d+/)?d/([\w-]{3,})", value)
+        bare = found.group(1) if found else value
+        if not re.fullmatch(r"[\w-]*", bare):
+            raise ValueError(
+                "it is neither a Sheet's id nor its address: copy the address bar while the Sheet is open"
+            )
+        return bare
+
+    @field_validator("search_query_template")
+    @classmethod
+    def _searchable(cls, value: str) -> str:
+        sites = re.findall(r"(?<!\S)site:(\S*)", value)
+        example = f"as in site:{PLACEHOLDER_SITE} {{main_query}}"
+        if "{main_query}" not in value:
+            raise ValueError(f"it must hold {{main_query}}, {example}")
+        if any("//" in site for site in sites):
+            raise ValueError(f"leave out https://, {example}")
+        if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
+            raise ValueError(f"it must hold site: and your host once, {example}")
+        return value
+
+    @field_validator("gl")
+    @classmethod
+    def _country(cls, value: str) -> str:
+        if value and not re.fullmatch(r"[A-Za-z]{2}", value):
+            raise ValueError("it must be a country's two letters, as in us or de")
+        return value.lower()
+
+    @field_validator("schedule_timezone")
+    @classmethod
+    def _known_zone(cls, value: str) -> str:
+        zones = available_timezones()
+        if value and value not in zones:
+            tail = value.casefold().replace(" ", "_")
+            near = sorted(zone for zone in zones if zone.casefold().endswith(tail))
+            raise ValueError(f"no such time zone; write it like {near[0] if near else 'Europe/Berlin'}")
+        return value
+
+    @field_validator("serper_api_key", "openai_api_key")
+    @classmethod
+    def _key_alone(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip().strip("\"'")
+        if len(key.split()) > 1:
+            raise ValueError("the key must stand there alone, on one line")
+        return SecretStr(key)
+
+    @property
+    def site(self) -> str:
+        """Host and path after `site:` in the template."""
+        found = re.search(r"(?<!\S)site:(\S+)", self.search_query_template)
+        return found.group(1).rstrip("/") if found else ""
+
+    @property
+    def secrets(self) -> list[str]:
+        """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
+        values = [self.serper_api_key, self.openai_api_key, self.service_account]
+        keys = [value.get_secret_value() for value in values if value.get_secret_value()]
+        passwords = (
+            _password(url) for url in (self.store_url, self.base_url, self.serper_url, self.google_api_url)
+        )
+        return keys + [f":{password}@" for password in passwords if password]
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment stands over the files, which come in as constructor arguments."""
+        return env_settings, init_settings
+
+
+def load_settings(project: Path) -> Settings:
+    """Read the settings of a project folder; a missing settings.toml means all defaults.
+
+    Raises:
+        ConfigurationError: a file can't be read, a value is wrong, or a name is unknown; the nearest right
+            one is named.
+    """
+    values = toml_values(project)
+    refuse_unknown(values, Settings.model_fields, SETTINGS_FILE.as_posix())
+    refuse_unknown(os.environ, Settings.model_fields, "the environment", ENV_PREFIX)
+    if misplaced := next((name for name in KEY_FILES if name in values), ""):
+        where = KEY_FILES[misplaced][0].as_posix()
+        raise ConfigurationError(
+            f"{SETTINGS_FILE.as_posix()}: {misplaced} does not belong in this file. Move it to {where}."
+        )
+    secrets: dict[str, Any] = {name: SecretStr(text) for name, text in key_texts(project).items()}
+    try:
+        return Settings(**values, **secrets)
+    except ValidationError as error:
+        problems = (problem(dict(item)) for item in error.errors(include_url=False, include_context=False))
+        raise ConfigurationError(" ".join(problems)) from None
+
+
+def _password(url: str) -> str:
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:  # no address at all; whoever opens it says so
+        return ""

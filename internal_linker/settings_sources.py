@@ -1,0 +1,116 @@
+"""Where settings come from (settings.toml, key files, environment) and how to name what is wrong there."""
+
+import codecs
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from internal_linker.errors import ConfigurationError
+
+ENV_PREFIX = "INTERNAL_LINKER_"
+SETTINGS_FILE = Path("config/settings.toml")
+# Each secret: its file, as users of the seed know it, and the environment variable that other tools use.
+KEY_FILES = {
+    "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
+    "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
+    "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
+}
+# By the first word of pydantic's error type: its own sentences for these are a programmer's.
+_PLAIN_WORDS = {
+    "int": "it must be a whole number",
+    "float": "it must be a number, with a point as in 0.5",
+    "finite": "it must be a number, with a point as in 0.5",
+    "string": 'it must be a text in double quotes, as in "text"',
+}
+# Longer values are cut in messages: a pasted document must not hide the sentence around it.
+_MOST_SHOWN = 80
+
+
+def toml_values(project: Path) -> dict[str, Any]:
+    """What settings.toml holds; a missing file holds nothing.
+
+    Raises:
+        ConfigurationError: it can't be read.
+    """
+    path = project / SETTINGS_FILE
+    if not path.exists():
+        return {}
+    try:
+        return tomllib.loads(_text(path, SETTINGS_FILE))
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigurationError(
+            f"{SETTINGS_FILE.as_posix()} can't be read: {error}. "
+            "Texts stand in double quotes, with / in place of \\; numbers without quotes."
+        ) from None
+
+
+def key_texts(project: Path) -> dict[str, str]:
+    """Each secret's text, from its plain environment variable or else its file; "" without one.
+
+    Raises:
+        ConfigurationError: a file can't be read.
+    """
+    texts = {}
+    for name, (file, variable) in KEY_FILES.items():
+        text = os.environ.get(variable, "").strip()
+        if not text and (project / file).exists():
+            text = _text(project / file, file).strip()
+        texts[name] = text
+    return texts
+
+
+def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefix: str = "") -> None:
+    """Refuse the first of `names` (those with `prefix`, in any case) that is no setting; name the nearest.
+
+    Raises:
+        ConfigurationError: there is such a name.
+    """
+    settings = list(known)
+    for name in names:
+        if not name.upper().startswith(prefix):
+            continue
+        bare = name[len(prefix) :].lower() if prefix else name
+        if bare not in settings:
+            near = difflib.get_close_matches(bare.lower(), settings, n=1, cutoff=0.5)
+            hint = f" Did you mean {prefix}{near[0].upper() if prefix else near[0]}?" if near else ""
+            raise ConfigurationError(f"{where}: there is no setting '{name}'.{hint}")
+
+
+def problem(item: dict[str, Any]) -> str:
+    """One of pydantic's errors as a sentence: where it stands, what is wrong, what it is unless secret."""
+    name, message = str(item["loc"][0]), str(item["msg"]).removeprefix("Value error, ")
+    plain = message.replace("Input should be", "it must be")
+    words = _PLAIN_WORDS.get(str(item["type"]).partition("_")[0], plain)
+    if name in KEY_FILES:
+        return f"{_where(name)}: {words}."
+    shown = repr(item["input"])
+    shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+    return f"{_where(name)}: {words} (it is {re.sub('//[^/@ ]*@', '//***@', shown)})."
+
+
+def _text(path: Path, shown: Path) -> str:
+    """A small file's text: UTF-8, or the UTF-16 that `echo ... > file` of Windows PowerShell writes."""
+    try:
+        raw = path.read_bytes()
+        wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+        return raw.decode("utf-16" if wide else "utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise ConfigurationError(
+            f"{shown.as_posix()} can't be read ({reason}). Save it as a plain UTF-8 text file."
+        ) from None
+
+
+def _where(name: str) -> str:
+    """The place that a setting's value came from."""
+    variable = f"{ENV_PREFIX}{name.upper()}"
+    if variable in map(str.upper, os.environ):
+        return f"environment variable {variable}"
+    if name not in KEY_FILES:
+        return f"{SETTINGS_FILE.as_posix()}: {name}"
+    file, plain = KEY_FILES[name]
+    return f"environment variable {plain}" if os.environ.get(plain) else file.as_posix()

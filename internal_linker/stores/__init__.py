@@ -1,0 +1,1 @@
+"""What a run remembers, one durable thing a file, through SQLAlchemy Core."""

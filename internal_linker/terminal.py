@@ -1,0 +1,166 @@
+"""A run's progress and results -> bars and tables on a terminal, plain lines elsewhere, lines in the log."""
+
+import math
+import time
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.table import Table
+
+from internal_linker.pipeline import Plan, Report
+from internal_linker.records import Recommendation
+from internal_linker.runlog import LOGGER
+
+
+def open_console(*, stderr: bool = False) -> Console:
+    """A console that prints texts as they are: a query in square brackets is no markup, ":key:" no picture.
+
+    Where there is no terminal, no line is broken: what reads it next knows no 80 columns.
+    """
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    console.soft_wrap = not console.is_terminal
+    return console
+
+
+class Reporter:
+    """`ports.Progress` for people: a bar a step on a terminal, a line a step elsewhere, all of it logged."""
+
+    def __init__(self, console: Console) -> None:
+        self.console = console
+        self.seconds: dict[str, float] = {}
+        self._step, self._unit, self._began, self._done = "", "", 0.0, 0
+        self._bar: Progress | None = None
+        self._task = TaskID(0)
+
+    def start(self, step: str, total: int, unit: str) -> None:
+        """A step begins."""
+        self._step, self._unit, self._began, self._done = step, unit, time.monotonic(), 0
+        LOGGER.info("%s: start%s", step, f", {total} {unit}" if total else "")
+        if self.console.is_terminal and total:
+            self._bar = Progress(
+                # The usual spinner's dots end a run on Windows consoles with a code page of their own.
+                SpinnerColumn("line"),
+                TextColumn("{task.description:<15}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[speed]}"),
+                TimeElapsedColumn(),
+                TextColumn("left"),
+                TimeRemainingColumn(),
+                console=self.console,
+                transient=True,
+            )
+            self._task = self._bar.add_task(step, total=total, speed="")
+            self._bar.start()
+
+    def advance(self, count: int = 1) -> None:
+        """`count` more pieces are done."""
+        self._done += count
+        if self._bar:
+            rate = self._done / max(time.monotonic() - self._began, 1e-3)
+            self._bar.update(self._task, advance=count, speed=f"{rate:.1f} {self._unit}/s")
+
+    def finish(self, outcome: str) -> None:
+        """The step is done."""
+        self.close()
+        seconds = time.monotonic() - self._began
+        self.seconds[self._step] = self.seconds.get(self._step, 0.0) + seconds
+        LOGGER.info("%s: %s (%.1f s)", self._step, outcome, seconds)
+        self.console.print(f"{self._step + ':':<16}{outcome} ({seconds:.1f} s)")
+
+    def warn(self, message: str) -> None:
+        """Something a person should know."""
+        LOGGER.warning("%s", message)
+        self.console.print(f"Note: {message}", style="yellow")
+
+    def close(self) -> None:
+        """Take a bar that is still shown from the terminal."""
+        if self._bar:
+            self._bar.stop()
+            self._bar = None
+
+
+def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list[tuple[str, str]]:
+    """The lines of a run's summary, name and value."""
+    collected, searched, embedded = report.collected, report.searched, report.embedded
+    links = [link for each in report.recommendations for link in each.links]
+    serp = sum(link.origin == "serp" for link in links)
+    short = [each for each in report.recommendations if len(each.links) < wanted]
+    rows = [
+        ("Run", report.run_id),
+        ("Pages", str(len(collected.pages))),
+        ("Main queries", str(sum(bool(source.query) for source in collected.sources))),
+        ("Rows with links wanted", str(len(report.recommendations))),
+        ("Rows rejected / merged", f"{len(collected.rejects)} / {collected.merged_rows}"),
+        ("SERP calls / credits", f"{searched.calls} / {searched.credits}"),
+        ("SERP pages from the cache", str(searched.cached_pages)),
+        ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
+        ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
+        ("Links by search / by similarity", f"{serp} / {len(links) - serp}"),
+        (f"Rows with fewer than {wanted} links", str(len(short))),
+    ]
+    reasons: dict[str, int] = {}
+    for each in short:
+        reason = each.note.rpartition(": ")[2] or "unknown"
+        reasons[reason] = reasons.get(reason, 0) + 1
+    rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
+    timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
+    return [*rows, ("Seconds", timing)]
+
+
+def print_summary(console: Console, rows: Sequence[tuple[str, str]]) -> None:
+    """The summary as a table, and line by line in the log."""
+    for name, value in rows:
+        LOGGER.info("Summary: %s: %s", name.strip(), value)
+    _print_rows(console, "Summary", rows)
+
+
+def print_plan(console: Console, plan: Plan) -> None:
+    """What a run would do."""
+    rows = [
+        ("Pages", str(len(plan.collected.pages))),
+        ("Rows with links wanted", str(plan.sources)),
+        ("Rows rejected / merged", f"{len(plan.collected.rejects)} / {plan.collected.merged_rows}"),
+        ("Searches", str(plan.searches)),
+        ("SERP credits", f"{plan.least_credits} to {plan.most_credits}"),
+        ("Texts to embed / in the cache", f"{plan.texts} / {plan.cached_texts}"),
+        ("Tokens / cost", f"{plan.usage.tokens} / ${plan.usage.cost_usd:.4f}"),
+        ("Rows of the Sheet to write", str(plan.sheet_rows)),
+        ("Rows of files/Output.csv to write", str(plan.sources)),
+    ]
+    _print_rows(console, "Dry run: nothing was spent or written", rows)
+
+
+def print_links(console: Console, recommendation: Recommendation) -> None:
+    """The links of one page or query, with the reason for each; no table, since it would cut the URLs."""
+    console.print(f"Links for {recommendation.source.name}")
+    for link in recommendation.links:
+        target = link.target
+        origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
+        figures = (("score", target.score), ("embedding", target.similarity), ("words", target.lexical))
+        known = "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
+        console.print(f"{link.rank:>2}  {target.url}  ({origin}{known})", soft_wrap=True)
+    if recommendation.note:
+        console.print(f"Note: {recommendation.note}")
+
+
+def _print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    if not console.is_terminal:
+        console.print(title)
+        for name, value in rows:
+            console.print(f"  {name}: {value}")
+        return
+    table = Table(title=title, show_header=False)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)

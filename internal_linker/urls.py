@@ -1,0 +1,119 @@
+"""A URL as somebody wrote it -> the one normal form in which two writings of a page are equal."""
+
+import re
+from functools import lru_cache
+from urllib.parse import quote, unquote_to_bytes, urlsplit
+
+import idna
+
+# Parameters that tell where a visitor came from and never which page is shown. `srsltid` is what
+# Google adds to the links of its own results.
+TRACKING_PARAMETERS = frozenset(
+    "_ga _gl _hsenc _hsmi dclid fbclid gad_campaignid gad_source gbraid gclid gclsrc igshid li_fat_id "
+    "mc_cid mc_eid mkt_tok msclkid oly_anon_id oly_enc_id pk_campaign pk_kwd s_cid srsltid ttclid twclid "
+    "vero_id wbraid yclid ysclid".split()
+)
+_TRACKING_PREFIXES = ("utm_", "mtm_", "hsa_")
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+_MAX_LENGTH = 8192
+# Most paths are of these alone and need no second look.
+_AS_IT_IS = re.compile(r"[A-Za-z0-9._~/=-]*")
+_UNSAFE = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
+# Word processors and chats leave these around a copied address: nobody sees them.
+_UNSEEN = (
+    " \t\r\n\xa0\u3000\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+)
+# Letters, digits and -._~ are never encoded; these may stand as they are in a path and in a query.
+_PATH_SAFE = "/:@!$&'()*+,;="
+_QUERY_SAFE = _PATH_SAFE + "?"
+# Never encoded, or (the second half) encoded by some programs and not by others, with no other meaning.
+_PLAIN = re.compile(rb"[A-Za-z0-9._~-]|[!'()*,:@$]")
+
+
+def normal_form(url: str) -> str:
+    """The form in which URLs are compared; never written anywhere a user reads.
+
+    Lower-case scheme and host (IDN as punycode), no default port, no fragment, no tracking
+    parameters, percent-encoding in one spelling, and no trailing slash except the root's.
+
+    Raises:
+        ValueError: it is no full http(s) URL; the message says why, in a person's words.
+    """
+    url = url.strip(_UNSEEN)
+    if not url:
+        raise ValueError("the URL is empty")
+    if len(url) > _MAX_LENGTH:
+        raise ValueError(f"the URL is longer than {_MAX_LENGTH} characters")
+    if _UNSAFE.search(url):
+        raise ValueError("the URL holds a space, a control character or a broken one")
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"the URL can't be read ({error})") from None
+    scheme = parts.scheme.lower()
+    if scheme not in _DEFAULT_PORTS or not parts.hostname:
+        raise ValueError("not a full URL: it must begin with https:// or http:// and a host")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("the URL holds a user name or password")
+    host = _host(parts.hostname)
+    if port is not None and port != _DEFAULT_PORTS[scheme]:
+        host = f"{host}:{port}"
+    path = _one_spelling(parts.path, _PATH_SAFE).rstrip("/") or "/"
+    pairs = (_one_spelling(pair, _QUERY_SAFE) for pair in parts.query.split("&"))
+    query = "&".join(pair for pair in pairs if pair and not _tracks(pair))
+    return f"{scheme}://{host}{path}" + (f"?{query}" if query else "")
+
+
+def without_tracking(url: str) -> str:
+    """A URL that has a normal form, in its own writing, less its tracking parameters and its fragment."""
+    parts = urlsplit(url.strip(_UNSEEN))
+    pairs = (pair for pair in parts.query.split("&") if not _tracks(_one_spelling(pair, _QUERY_SAFE)))
+    return parts._replace(query="&".join(pairs), fragment="").geturl()
+
+
+def within_site(key: str, site: str) -> bool:
+    """Whether a normal form lies in `site` ("example.com" or "example.com/mag"), subdomains included."""
+    domain, _, folder = site.partition("/")
+    domain = _host(domain).removeprefix("www.")
+    parts = urlsplit(key)
+    host = parts.hostname or ""
+    folder = folder.strip("/")
+    prefix = "/" + _one_spelling(folder, _PATH_SAFE) if folder else ""
+    return (host == domain or host.endswith("." + domain)) and (
+        not prefix or parts.path == prefix or parts.path.startswith(prefix + "/")
+    )
+
+
+@lru_cache(maxsize=1024)  # a run sees few hosts, each of them on every page
+def _host(host: str) -> str:
+    host = host.rstrip(".").lower()
+    if ":" in host:
+        return f"[{host}]"
+    try:
+        return idna.encode(host, uts46=True).decode("ascii")
+    except idna.IDNAError as error:
+        # Underscores and the like are no IDN but do occur in real host names.
+        if re.fullmatch(r"[a-z0-9._-]+", host):
+            return host
+        raise ValueError(f"the host name is not valid ({error})") from None
+
+
+def _one_spelling(text: str, safe: str) -> str:
+    """Decode what needs no encoding, encode what does, upper-case the rest: idempotent."""
+    if _AS_IT_IS.fullmatch(text):
+        return text
+    pieces = re.split(r"(%[0-9A-Fa-f]{2})", text)
+    return "".join(
+        _escape(piece) if index % 2 else quote(piece, safe=safe) for index, piece in enumerate(pieces)
+    )
+
+
+def _escape(triplet: str) -> str:
+    byte = unquote_to_bytes(triplet)
+    return byte.decode("ascii") if _PLAIN.fullmatch(byte) else triplet.upper()
+
+
+def _tracks(pair: str) -> bool:
+    name = pair.partition("=")[0].lower()
+    return name in TRACKING_PARAMETERS or name.startswith(_TRACKING_PREFIXES)

@@ -1,0 +1,245 @@
+"""Settings -> the concrete services and stores of one project: the only file that names them."""
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from sqlalchemy import Engine
+
+from internal_linker.errors import ConfigurationError, OutputError, RunActive
+from internal_linker.exclusions import Exclusions, read_exclusions
+from internal_linker.limits import Budget
+from internal_linker.pipeline import Parts, Rules
+from internal_linker.recommending import LinkRules
+from internal_linker.ports import Encoder, LinkSink, TableSource
+from internal_linker.searching import SearchRules
+from internal_linker.services.csv_files import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.google_sheets import GoogleSheet
+from internal_linker.services.local_embeddings import LocalEncoder, verified_model
+from internal_linker.services.lsa_embeddings import LsaEncoder
+from internal_linker.services.openai_embeddings import OpenAIEmbeddings
+from internal_linker.services.serper import Serper
+from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
+from internal_linker.stores.database import open_database
+from internal_linker.stores.embedding_cache import EmbeddingCache
+from internal_linker.stores.serp_cache import SerpResultCache
+
+__all__ = ["Project", "open_project", "verified_model"]
+
+LOCK_FILE = Path("files/.internal_linker.lock")
+HOLDER_FILE = Path("files/.internal_linker.running")
+
+
+@dataclass(frozen=True)
+class Project:
+    """One site's folder: config/, files/ and logfile.txt."""
+
+    root: Path
+    settings: Settings
+    exclusions: Exclusions
+
+    def file(self, name: str) -> Path:
+        """A path in files/."""
+        return self.root / "files" / name
+
+    def store(self, *, read_only: bool = False) -> Engine:
+        """The database of the caches; `read_only` creates and changes nothing."""
+        return open_database(self.settings.store_url, self.root, read_only=read_only)
+
+    @contextmanager
+    def parts(
+        self, *, serp: bool = True, deliver: bool = True, partial: bool = False, read_only: bool = False
+    ) -> Iterator[Parts]:
+        """Everything a run needs, closed when the block ends.
+
+        Args:
+            serp: False leaves the search step out.
+            deliver: False leaves the links unwritten, for a lookup or a dry run.
+            partial: the run computes some rows only; the others of Output.csv and links.csv stay.
+            read_only: the cache is read but never written.
+
+        Raises:
+            ConfigurationError: a setting asks for what is not there.
+        """
+        notices: list[str] = []
+        sheet = self.sheet(notices)
+        encoder = self.encoder(notices)
+        client, skipped = self._serp(serp)
+        engine = self.store(read_only=read_only)
+        parts = Parts(
+            queries=sheet or self.table("main_queries.csv", notices),
+            pages=self.table("urls_rawdata.csv", notices),
+            queries_in_sheet=sheet is not None,
+            serp=client,
+            serp_skipped=skipped,
+            serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
+            encoder=encoder,
+            vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
+            sinks=self._sinks(encoder, sheet, partial) if deliver else (),
+            rejects=RejectedCsv(self.file("rejected_rows.csv")),
+            notices=notices,
+        )
+        with ExitStack() as closing:
+            closing.callback(engine.dispose)
+            for service in (client, encoder, sheet):
+                if isinstance(service, Serper | OpenAIEmbeddings | GoogleSheet):
+                    closing.callback(service.close)
+            yield parts
+
+    def rules(self) -> Rules:
+        """How links are chosen."""
+        settings = self.settings
+        search = SearchRules(
+            template=settings.search_query_template,
+            site=settings.site,
+            max_pages=settings.max_serp_pages,
+            wanted=settings.links_per_page,
+            in_flight=settings.serp_requests_in_flight,
+            excluded=self.exclusions.match,
+        )
+        linking = LinkRules(settings.links_per_page, settings.fusion, settings.lexical_weight)
+        return Rules(search, linking, settings.target_pages == "site")
+
+    def table(self, name: str, notices: list[str]) -> TableSource | None:
+        """A CSV file of files/, or None where there is none."""
+        path = self.file(name)
+        if path.exists():
+            return CsvTable(path, f"files/{name}")
+        notices.append(f"files/{name} is not there: the run goes on without it.")
+        return None
+
+    def sheet(self, notices: list[str]) -> GoogleSheet | None:
+        """The Google Sheet, where the settings want it and have what it takes."""
+        settings = self.settings
+        account = settings.service_account.get_secret_value()
+        missing = "google_sheet_id" if not settings.google_sheet_id else "" if account else "config/service_account.txt"
+        if settings.query_source == "csv" or (settings.query_source == "auto" and missing):
+            if settings.query_source == "auto" and settings.google_sheet_id:
+                notices.append(f"{missing} is empty: main queries come from files/main_queries.csv, not the Sheet.")
+            return None
+        if missing:
+            raise ConfigurationError(f'query_source = "sheet" needs {missing}. Fill it in, or set query_source = "csv".')
+        return GoogleSheet(
+            account,
+            settings.google_sheet_id,
+            settings.google_sheet_name,
+            api_url=settings.google_api_url,
+            links_per_page=settings.links_per_page,
+        )
+
+    def serper(self) -> Serper:
+        """The Serper client with its budget and pace."""
+        settings = self.settings
+        return Serper(
+            settings.serper_api_key.get_secret_value(),
+            url=settings.serper_url,
+            gl=settings.gl,
+            hl=settings.hl,
+            location=settings.location,
+            budget=Budget("Serper", settings.max_serp_credits, "max_serp_credits", "credits"),
+            per_second=settings.serp_requests_per_second,
+            in_flight=settings.serp_requests_in_flight,
+        )
+
+    def openai(self) -> OpenAIEmbeddings:
+        """The client of OpenAI or of another server that speaks its API."""
+        settings = self.settings
+        return OpenAIEmbeddings(
+            settings.openai_api_key.get_secret_value(),
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            base_url=settings.base_url,
+            price_per_million=settings.embedding_price,
+            max_input_tokens=settings.max_input_tokens,
+            budget=Budget("OpenAI", settings.max_cost_usd, "max_cost_usd", "US dollars"),
+            in_flight=settings.embedding_requests_in_flight,
+        )
+
+    @property
+    def uses_openai(self) -> bool:
+        """Whether embeddings come from a server: asked for, or a key or another server's address is there."""
+        settings = self.settings
+        has = bool(settings.openai_api_key.get_secret_value()) or settings.base_url != OPENAI_URL
+        return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
+
+    def encoder(self, notices: list[str]) -> Encoder:
+        """The encoder of the settings; LSA, with a notice, where the local model can't be loaded."""
+        if self.uses_openai:
+            return self.openai()
+        if self.settings.embedding_provider == "lsa":
+            return LsaEncoder()
+        try:
+            return LocalEncoder()
+        except ConfigurationError as error:
+            notices.append(f"{error} This run uses word statistics (LSA) in its place.")
+            return LsaEncoder()
+
+    def vectors_csv(self) -> VectorsCsv:
+        """Where `export-vectors` writes."""
+        return VectorsCsv(self.file("vectorized_urls.csv"))
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the folder, so that one run at a time works on it.
+
+        Raises:
+            RunActive: another run holds it; the message says which.
+            OutputError: the folder can't be written.
+        """
+        path, holder = self.root / LOCK_FILE, self.root / HOLDER_FILE
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(path, timeout=0):
+                now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
+                holder.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {now}", encoding="utf-8")
+                try:
+                    yield
+                finally:
+                    holder.unlink(missing_ok=True)
+        except Timeout:
+            who = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
+            raise RunActive(f"A run is already active in this folder: {who}. Wait until it has ended.") from None
+        except PermissionError as error:
+            raise OutputError(f"{error.filename or path} can't be written. Check the folder's rights.") from None
+
+    def _serp(self, wanted: bool) -> tuple[Serper | None, str]:
+        settings = self.settings
+        if not wanted or settings.serp_provider == "none":
+            why = "--no-serp" if not wanted else 'serp_provider = "none"'
+            return None, f"The search step is skipped ({why}): links come from the pages' content alone."
+        if not settings.serper_api_key.get_secret_value():
+            if settings.serp_provider == "serper":
+                raise ConfigurationError('serp_provider = "serper" needs a key in config/serper_api_key.txt.')
+            return None, (
+                "The search step is skipped, since config/serper_api_key.txt holds no key: "
+                "links come from the pages' content alone."
+            )
+        if settings.site.partition("/")[0] == PLACEHOLDER_SITE:
+            raise ConfigurationError(
+                "search_query_template still holds yoursite.com. Put your own host there, in config/settings.toml."
+            )
+        return self.serper(), ""
+
+    def _sinks(self, encoder: Encoder, sheet: GoogleSheet | None, partial: bool) -> list[LinkSink]:
+        # The files come first: what the Sheet can't take is then safe in Output.csv.
+        files: list[LinkSink] = [
+            OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keep_others=partial),
+            LinksCsv(self.file("links.csv"), encoder.name, keep_others=partial),
+        ]
+        return [*files, sheet] if sheet else files
+
+
+def open_project(root: Path) -> Project:
+    """Read a project folder's settings and patterns; nothing is contacted.
+
+    Raises:
+        ConfigurationError: a setting or pattern is wrong.
+    """
+    if not root.is_dir():
+        raise ConfigurationError(f"{root} is no folder. Name the project's folder with --project.")
+    return Project(root, load_settings(root), read_exclusions(root / EXCLUSIONS_FILE))

@@ -1,0 +1,1 @@
+"""Tests; `python -m tests.standins` starts the stand-in servers by hand."""

@@ -1,0 +1,136 @@
+"""pyproject.toml -> requirements.lock: versions and hashes for Linux, macOS and Windows, Python 3.11 to 3.13.
+
+`python tests/lock.py` keeps the versions that are locked and still fit; `--upgrade` takes the newest of all.
+It needs the tool uv (`pip install uv`), which asks the registry it is set up for; the lock names none.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LOCK = ROOT / "requirements.lock"
+TEST_MARKER = "# ---- what the tests add ----"  # internal_linker/bootstrap.py cuts the file here
+HEADER = """\
+# Versions and hashes for Linux, macOS and Windows, made by tests/lock.py: change pyproject.toml and run it.
+# First what a run needs, with the project's own build backend; below the marker what the tests add.
+"""
+INTEL_MAC = "sys_platform == 'darwin' and platform_machine == 'x86_64'"
+OTHERS = "sys_platform != 'darwin' or platform_machine != 'x86_64'"
+# The last with wheels for Intel Macs are onnxruntime 1.23.2 and cryptography 48; the floors free the others.
+CONSTRAINTS = f"""\
+onnxruntime<1.24 ; {INTEL_MAC}
+onnxruntime>=1.24 ; {OTHERS}
+cryptography<49 ; {INTEL_MAC}
+cryptography>=49 ; {OTHERS}
+"""
+PYTHONS = ("3.11", "3.12", "3.13")
+PLATFORMS = (
+    "x86_64-manylinux_2_28",
+    "aarch64-manylinux_2_28",
+    "x86_64-pc-windows-msvc",
+    "aarch64-apple-darwin",
+    "x86_64-apple-darwin",
+)
+OLDEST_MACOS = "14.0"  # onnxruntime's wheels for Apple's own processors ask for it
+
+
+def main(arguments: list[str]) -> None:
+    """Write the lock, then make sure that every package in it has a ready-made wheel everywhere."""
+    uv = shutil.which("uv") or shutil.which("uv", path=str(Path(sys.executable).parent))
+    if uv is None:
+        sys.exit("This needs uv: pip install uv")
+    with tempfile.TemporaryDirectory() as folder:
+        kept = LOCK.read_text(encoding="utf-8") if LOCK.exists() and "--upgrade" not in arguments else ""
+        everything = _compile(uv, Path(folder), kept, "--extra", "test")
+        # The versions found for both are handed on, so that the two sections can't disagree.
+        base = _compile(uv, Path(folder), everything)
+    text = f"{HEADER}{base}{TEST_MARKER}\n{_added(base, everything)}"
+    if "://" in text or re.search(r"^-", text, re.MULTILINE):
+        sys.exit("The lock would name a registry or an option; nothing was written.")
+    LOCK.write_text(text, encoding="utf-8", newline="\n")
+    _check_wheels(uv)
+
+
+def _compile(uv: str, folder: Path, kept: str, *options: str) -> str:
+    backend, constraints, output = folder / "backend.in", folder / "constraints.in", folder / "output.txt"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    backend.write_text("\n".join(project["build-system"]["requires"]), encoding="utf-8")
+    constraints.write_text(CONSTRAINTS, encoding="utf-8")
+    output.write_text(kept, encoding="utf-8")
+    command = [
+        uv,
+        "pip",
+        "compile",
+        "--quiet",
+        "--universal",
+        "--python-version",
+        PYTHONS[0],
+        "--generate-hashes",
+    ]
+    command += [
+        "--no-annotate",
+        "--no-header",
+        "--constraint",
+        str(constraints),
+        "--output-file",
+        str(output),
+    ]
+    if subprocess.run(
+        [*command, *options, str(ROOT / "pyproject.toml"), str(backend)], check=False
+    ).returncode:
+        sys.exit("No lock could be made: see above.")
+    return output.read_text(encoding="utf-8")
+
+
+def _added(base: str, everything: str) -> str:
+    """The entries of `everything` that `base` does not hold; each must be of another package."""
+    known = _entries(base)
+    added = [entry for entry in _entries(everything) if entry not in known]
+    if doubled := {_name(entry) for entry in added} & {_name(entry) for entry in known}:
+        sys.exit(f"The test extra changes packages of the base: {', '.join(sorted(doubled))}.")
+    return "".join(added)
+
+
+def _entries(text: str) -> list[str]:
+    return re.findall(r"^\S.*\n(?:[ ]+.*\n)*", text, re.MULTILINE)
+
+
+def _name(entry: str) -> str:
+    return entry.partition("==")[0]
+
+
+def _check_wheels(uv: str) -> None:
+    environment = {**os.environ, "MACOSX_DEPLOYMENT_TARGET": OLDEST_MACOS}
+    command = [
+        uv,
+        "pip",
+        "compile",
+        "--quiet",
+        "--no-deps",
+        "--only-binary",
+        ":all:",
+        "--no-header",
+        str(LOCK),
+    ]
+    for platform in PLATFORMS:
+        for version in PYTHONS:
+            options = [
+                "--python-platform",
+                platform,
+                "--python-version",
+                version,
+                "--output-file",
+                os.devnull,
+            ]
+            if subprocess.run([*command, *options], env=environment, check=False).returncode:
+                sys.exit(f"A locked package has no wheel for {platform}, Python {version}: see above.")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

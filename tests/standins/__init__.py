@@ -1,0 +1,28 @@
+"""Real HTTP servers on loopback that behave like Serper, OpenAI and Google Sheets, for tests and trials."""
+
+from tests.standins.base import Answer, Call, RateLimit, Request, StandIn
+from tests.standins.faults import CutOff, Drip, Fault, Reply, Reset, Stall, Twist
+from tests.standins.google import GoogleStandIn
+from tests.standins.google_token import make_service_account
+from tests.standins.openai import OpenAIStandIn
+from tests.standins.serper import SerperStandIn, answers_from_jsonl
+
+__all__ = [
+    "Answer",
+    "Call",
+    "CutOff",
+    "Drip",
+    "Fault",
+    "GoogleStandIn",
+    "OpenAIStandIn",
+    "RateLimit",
+    "Reply",
+    "Request",
+    "Reset",
+    "SerperStandIn",
+    "Stall",
+    "StandIn",
+    "Twist",
+    "answers_from_jsonl",
+    "make_service_account",
+]

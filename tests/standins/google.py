@@ -1,0 +1,216 @@
+"""A stand-in for Google: gives access tokens, and serves spreadsheets over Sheets v4 as gspread calls it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote
+
+from tests.standins import google_errors, google_requests
+from tests.standins.a1 import Box, cell_name
+from tests.standins.base import Answer, RateLimit, Request, StandIn
+from tests.standins.google_errors import GoogleError
+from tests.standins.google_token import EMAIL, TokenDesk, make_service_account
+from tests.standins.google_values import Values
+from tests.standins.grid import Cell, Tab
+
+SCOPE = "https://www.googleapis.com/auth/"
+MAY_WRITE = frozenset(SCOPE + name for name in ("spreadsheets", "drive", "drive.file"))
+MAY_READ = MAY_WRITE | {SCOPE + "spreadsheets.readonly", SCOPE + "drive.readonly"}
+ROUTE = re.compile(
+    r"/v4/spreadsheets/(?P<key>[^/:]+)(?P<values>/values)?(?:/(?P<range>.+?))?"
+    r"(?::(?P<verb>batchGet|batchUpdate|batchClear|append|clear))?"
+)
+BODY_NAMES = frozenset(
+    {
+        *("range", "majorDimension", "values", "data", "ranges", "valueInputOption", "requests"),
+        *("includeValuesInResponse", "responseValueRenderOption", "responseDateTimeRenderOption"),
+        *("includeSpreadsheetInResponse", "responseRanges", "responseIncludeGridData"),
+    }
+)
+
+
+@dataclass
+class Spreadsheet:
+    """A spreadsheet: its tabs in order, and who may do what ("writer" or "reader" by account email)."""
+
+    key: str
+    title: str = "Stand-in"
+    tabs: list[Tab] = field(default_factory=list)
+    shared_with: dict[str, str] = field(default_factory=lambda: {EMAIL: "writer"})
+
+
+class GoogleStandIn(StandIn):
+    """The token endpoint and Sheets v4 in one server, with a first spreadsheet that has the tabs given."""
+
+    script_on = "/v4/"
+
+    def __init__(
+        self,
+        grids: Mapping[str, Sequence[Sequence[Any]]] | None = None,
+        *,
+        spreadsheet_id: str = "standin-sheet",
+        rows: int = 1000,
+        columns: int = 26,
+        reads_per_minute: int = 60,
+        writes_per_minute: int = 60,
+        quota_window: float = 60.0,
+        port: int = 0,
+        latency: float = 0.0,
+    ) -> None:
+        super().__init__(port=port, latency=latency)
+        self.spreadsheet_id = spreadsheet_id
+        self.spreadsheets = {spreadsheet_id: Spreadsheet(spreadsheet_id)}
+        self.tokens = TokenDesk()
+        self.api_enabled = True
+        self.on_request: Callable[[Request], None] | None = None  # an editor between two calls
+        self.quota_window = quota_window  # seconds
+        self._per_minute = {"Read": reads_per_minute, "Write": writes_per_minute}
+        self._quotas: dict[tuple[str, str], RateLimit] = {}
+        for title, values in (grids or {"Main": []}).items():
+            self.set_grid(title, values, rows=rows, columns=columns)
+
+    # -- what tests see and do ----------------------------------------------------------------
+
+    @property
+    def service_account(self) -> dict[str, str]:
+        """The content of a key file whose account this stand-in knows."""
+        return make_service_account(self.url)
+
+    @property
+    def shared_with(self) -> dict[str, str]:
+        """Roles in the first spreadsheet by account email; change it to change who may do what."""
+        return self.spreadsheets[self.spreadsheet_id].shared_with
+
+    def tab(self, title: str) -> Tab:
+        """A tab of the first spreadsheet."""
+        for tab in self.spreadsheets[self.spreadsheet_id].tabs:
+            if tab.title == title:
+                return tab
+        raise KeyError(title)
+
+    def grid(self, title: str) -> list[list[str]]:
+        """What a reader sees in a tab: ragged rows of shown texts."""
+        with self._lock:
+            return [[str(value) for value in line] for line in self.tab(title).values(Box())]
+
+    def set_grid(
+        self, title: str, values: Sequence[Sequence[Any]], *, rows: int = 0, columns: int = 0
+    ) -> None:
+        """Replace a tab's content, as an editor's hand would; makes the tab, and grows the grid to fit."""
+        with self._lock:
+            tabs = self.spreadsheets[self.spreadsheet_id].tabs
+            place = next((place for place, tab in enumerate(tabs) if tab.title == title), len(tabs))
+            old = tabs[place] if place < len(tabs) else Tab(101 * len(tabs), title, 1, 1)
+            tab = Tab(old.sheet_id, title, rows or old.rows, columns or old.columns, old.frozen_rows)
+            width = max(map(len, values), default=1)
+            tab.resize(max(tab.rows, len(values)), max(tab.columns, width))
+            tab.cells = [[Cell(value) for value in line] for line in values]
+            tab.resize(tab.rows, tab.columns)
+            tabs[place : place + 1] = [tab]
+
+    def edit(self, kind: str, **args: Any) -> None:
+        """Act as an editor through one request of `spreadsheets.batchUpdate`, such as sortRange."""
+        with self._lock:
+            google_requests.apply(self.spreadsheets[self.spreadsheet_id].tabs, kind, args, 0)
+
+    def cell_notes(self, title: str) -> dict[str, str]:
+        """The notes in a tab by cell name."""
+        with self._lock:
+            places = [
+                (row, column) for row, line in enumerate(self.tab(title).cells) for column in range(len(line))
+            ]
+            return {cell_name(*place): note for place in places if (note := self.tab(title).at(*place).note)}
+
+    # -- serving ------------------------------------------------------------------------------
+
+    def before(self, request: Request) -> None:
+        """Let the editor act; token and background calls do not count."""
+        if self.on_request and request.path.startswith("/v4/"):
+            self.on_request(request)
+
+    def reply(self, request: Request) -> Answer:
+        """Answer by path; every refusal has Google's shape."""
+        if request.words == "POST /token":
+            return self.tokens.answer(request.body)
+        try:
+            route = ROUTE.fullmatch(request.path)
+            if not route:  # such as google-auth's background GET of .../allowedLocations
+                raise google_errors.not_found()
+            return self._sheets(route, request)
+        except GoogleError as error:
+            return error.answer()
+
+    def _sheets(self, route: re.Match[str], request: Request) -> Answer:
+        key, writes = unquote(route["key"]), request.method != "GET"
+        email = self._caller(request, writes)
+        self._charge(email, "Write" if writes else "Read")
+        if key not in self.spreadsheets:
+            raise google_errors.not_found()
+        spreadsheet = self.spreadsheets[key]
+        role = spreadsheet.shared_with.get(email)
+        if role is None or (writes and role != "writer"):
+            raise google_errors.denied()
+        return Answer(body=self._answered(route, request, spreadsheet), units=1)
+
+    def _caller(self, request: Request, writes: bool) -> str:
+        header = request.headers.get("authorization", "")
+        if not header:
+            raise google_errors.denied("Method doesn't allow unregistered callers.")
+        token = self.tokens.find(header.removeprefix("Bearer "))
+        if token is None:
+            raise google_errors.unauthenticated()
+        if not self.api_enabled:
+            raise google_errors.disabled()
+        if not token.scopes & (MAY_WRITE if writes else MAY_READ):
+            message = "Request had insufficient authentication scopes."
+            raise google_errors.denied(message, "ACCESS_TOKEN_SCOPE_INSUFFICIENT")
+        return token.email
+
+    def _charge(self, email: str, kind: str) -> None:
+        fresh = RateLimit(self._per_minute[kind], self.quota_window)
+        if self._quotas.setdefault((email, kind), fresh).take():
+            raise google_errors.quota(kind)
+
+    def _answered(self, route: re.Match[str], request: Request, spreadsheet: Spreadsheet) -> dict[str, Any]:
+        """Work on copies of the tabs, kept only if nothing was refused: every call is all or nothing."""
+        tabs = spreadsheet.tabs if request.method == "GET" else [tab.copy() for tab in spreadsheet.tabs]
+        values = Values(spreadsheet.key, tabs)
+        text, body = unquote(route["range"] or ""), _body(request)
+        options = {name: texts[0] for name, texts in request.query.items()}
+        match request.method, route["values"], route["verb"]:
+            case "GET", None, None:
+                return values.metadata(spreadsheet.title, request.query)
+            case "GET", "/values", None:
+                return values.get(text, options)
+            case "GET", "/values", "batchGet":
+                return values.batch_get(request.query.get("ranges", []), options)
+            case "POST", None, "batchUpdate":
+                answer = google_requests.batch(spreadsheet.key, tabs, body)
+            case "PUT", "/values", None:
+                answer = values.update(text, body, options)
+            case "POST", "/values", "batchUpdate":
+                answer = values.batch_update(body)
+            case "POST", "/values", "append":
+                answer = values.append(text, body, options)
+            case "POST", "/values", "clear":
+                answer = {"spreadsheetId": values.key, "clearedRange": values.clear([text])[0]}
+            case "POST", "/values", "batchClear":
+                cleared = values.clear(body.get("ranges") or [])
+                answer = {"spreadsheetId": values.key, "clearedRanges": cleared}
+            case _:
+                raise google_errors.not_found()
+        spreadsheet.tabs = tabs
+        return answer
+
+
+def _body(request: Request) -> dict[str, Any]:
+    body = request.json() if request.body else {}
+    if not isinstance(body, dict):
+        raise google_errors.invalid("Invalid JSON payload received. Unexpected token.")
+    for name in body:
+        if name not in BODY_NAMES:
+            raise google_errors.unknown_name(name, "body")
+    return body

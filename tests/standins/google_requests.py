@@ -1,0 +1,239 @@
+"""The requests inside `spreadsheets.batchUpdate`: each takes the tabs and changes them, or refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from tests.standins.a1 import Box
+from tests.standins.google_errors import GoogleError, invalid, unknown_name
+from tests.standins.grid import EMPTY, Cell, Tab, entered
+
+MAX_CELLS = 10_000_000  # a spreadsheet
+GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenColumnCount"})
+Args = dict[str, Any]
+Tabs = list[Tab]
+
+# What only changes looks or behaviour in the browser: accepted, and seen in the ledger.
+COSMETIC = frozenset(
+    {
+        *("repeatCell", "setDataValidation", "addProtectedRange", "setBasicFilter", "clearBasicFilter"),
+        *("autoResizeDimensions", "updateDimensionProperties", "updateBorders", "addBanding"),
+        *("addConditionalFormatRule", "deleteConditionalFormatRule"),
+    }
+)
+
+
+def batch(key: str, tabs: Tabs, body: Args) -> Args:
+    """Carry out all requests in order; the caller throws the tabs away if one is refused."""
+    requests = body.get("requests") or []
+    if not requests:
+        raise invalid("Must specify at least one request.")
+    replies = []
+    for place, request in enumerate(requests):
+        if len(request) != 1:
+            raise invalid(f"Invalid value at 'requests[{place}]': exactly one kind of request must be set.")
+        kind, args = next(iter(request.items()))
+        replies.append(apply(tabs, kind, args, place))
+    return {"spreadsheetId": key, "replies": replies}
+
+
+def apply(tabs: Tabs, kind: str, args: Args, place: int) -> Args:
+    """Carry out one request on the tabs and return its reply, {} for most kinds."""
+    where = f"requests[{place}]"
+    try:
+        if kind in COSMETIC:
+            return _cosmetic(kind, args, where)
+        if kind not in KINDS:
+            raise unknown_name(kind, where)
+        reply = KINDS[kind](tabs, args) or {}
+    except GoogleError as error:
+        error.message = error.message.replace("Invalid request:", f"Invalid {where}.{kind}:")
+        raise
+    except (KeyError, TypeError) as error:
+        raise invalid(f"Invalid value at '{where}.{kind}': {error}") from error
+    if sum(tab.rows * tab.columns for tab in tabs) > MAX_CELLS:
+        message = "This action would increase the number of cells in the workbook above the limit of"
+        raise invalid(f"Invalid {where}.{kind}: {message} {MAX_CELLS} cells.")
+    return reply
+
+
+def properties(tabs: Tabs, tab: Tab) -> Args:
+    """A tab's SheetProperties."""
+    grid = {"rowCount": tab.rows, "columnCount": tab.columns}
+    grid |= {"frozenRowCount": tab.frozen_rows} if tab.frozen_rows else {}
+    grid |= {"frozenColumnCount": tab.frozen_columns} if tab.frozen_columns else {}
+    shown: Args = {"sheetId": tab.sheet_id, "title": tab.title, "index": tabs.index(tab)}
+    shown |= {"sheetType": "GRID", "gridProperties": grid}
+    return shown | ({"hidden": True} if tab.hidden else {})
+
+
+def _cosmetic(kind: str, args: Args, where: str) -> Args:
+    if kind == "repeatCell" and "Value" in str(args.get("fields")):
+        raise unknown_name("this stand-in repeats formats only", where)
+    if kind == "addProtectedRange":
+        return {kind: {"protectedRange": {"protectedRangeId": 1, **args["protectedRange"]}}}
+    return {}
+
+
+def _tab(tabs: Tabs, sheet_id: Any) -> Tab:
+    for tab in tabs:
+        if tab.sheet_id == (sheet_id or 0):
+            return tab
+    raise invalid(f"Invalid request: No grid with id: {sheet_id}")
+
+
+def _free_title(tabs: Tabs, title: str, but: Tab | None = None) -> str:
+    if any(tab.title.casefold() == title.casefold() for tab in tabs if tab is not but):
+        message = f'A sheet with the name "{title}" already exists. Please enter another name.'
+        raise invalid(f"Invalid request: {message}")
+    return title
+
+
+def _add_sheet(tabs: Tabs, args: Args) -> Args:
+    wanted = args.get("properties", {})
+    taken = {tab.sheet_id for tab in tabs}
+    sheet_id = wanted.get("sheetId", max(taken, default=0) + 101)
+    if sheet_id in taken:
+        raise invalid(f"Invalid request: Sheet with id {sheet_id} already exists.")
+    title = _free_title(tabs, wanted.get("title") or f"Sheet{len(tabs) + 1}")
+    grid = wanted.get("gridProperties", {})
+    tab = Tab(sheet_id, title, grid.get("rowCount", 1000), grid.get("columnCount", 26))
+    tab.frozen_rows = grid.get("frozenRowCount", 0)
+    tab.hidden = wanted.get("hidden", False)
+    tabs.insert(wanted.get("index", len(tabs)), tab)
+    return {"addSheet": {"properties": properties(tabs, tab)}}
+
+
+def _delete_sheet(tabs: Tabs, args: Args) -> None:
+    if len(tabs) == 1:
+        raise invalid("Invalid request: You can't remove all the sheets in a document.")
+    tabs.remove(_tab(tabs, args.get("sheetId")))
+
+
+def _update_properties(tabs: Tabs, args: Args) -> None:
+    wanted, mask = (args["properties"], set(re.findall(r"[\w*]+", args.get("fields") or "")))
+    if not mask:
+        raise invalid("Invalid request: At least one field must be listed in 'fields'. (Use '*' for all.)")
+    if "*" in mask:
+        mask = set(wanted)
+    tab, grid = _tab(tabs, wanted.get("sheetId")), wanted.get("gridProperties", {})
+    if "title" in mask:
+        tab.title = _free_title(tabs, wanted["title"], but=tab)
+    if "hidden" in mask:
+        tab.hidden = wanted.get("hidden", False)
+    if "index" in mask:
+        to = wanted["index"] - (wanted["index"] > tabs.index(tab))
+        tabs.remove(tab)
+        tabs.insert(to, tab)
+    if "gridProperties" in mask:
+        _update_grid(tab, {name: grid.get(name, 0) for name in (mask & GRID_FIELDS) or set(grid)})
+
+
+def _update_grid(tab: Tab, grid: Args) -> None:
+    frozen = grid.get("frozenRowCount", tab.frozen_rows)
+    rows, columns = grid.get("rowCount", tab.rows), grid.get("columnCount", tab.columns)
+    if rows < 1 or columns < 1:
+        raise invalid("Invalid request: You can't delete all the rows or columns on the sheet.")
+    if frozen and frozen >= rows:
+        raise invalid("Invalid request: You can't freeze all visible rows on the sheet.")
+    tab.frozen_rows, tab.frozen_columns = (frozen, grid.get("frozenColumnCount", tab.frozen_columns))
+    tab.resize(rows, columns)
+
+
+def _append_dimension(tabs: Tabs, args: Args) -> None:
+    tab, rows = _tab(tabs, args.get("sheetId")), args["dimension"] == "ROWS"
+    tab.resize(tab.rows + args["length"] * rows, tab.columns + args["length"] * (not rows))
+
+
+def _span(tabs: Tabs, args: Args) -> tuple[Tab, bool, int, int]:
+    span = args["range"]
+    tab, rows = _tab(tabs, span.get("sheetId")), span["dimension"] == "ROWS"
+    limit = tab.rows if rows else tab.columns
+    start, end = span.get("startIndex", 0), span.get("endIndex", limit)
+    if not 0 <= start < end:
+        raise invalid(f"Invalid request: startIndex {start} must be less than endIndex {end}")
+    if start > limit:
+        raise invalid(f"Invalid request: startIndex[{start}] is after the last of {limit}")
+    return tab, rows, start, end
+
+
+def _insert_dimension(tabs: Tabs, args: Args) -> None:
+    tab, rows, start, end = _span(tabs, args)
+    if rows:
+        tab.cells[start:start] = [[] for _ in range(end - start)]
+        tab.rows += end - start
+        return
+    for line in tab.cells:
+        line[start:start] = [EMPTY] * (end - start)
+    tab.columns += end - start
+
+
+def _delete_dimension(tabs: Tabs, args: Args) -> None:
+    tab, rows, start, end = _span(tabs, args)
+    end = min(end, tab.rows if rows else tab.columns)
+    if end - start >= (tab.rows if rows else tab.columns):
+        raise invalid("Invalid request: You can't delete all the rows or columns on the sheet.")
+    if rows:
+        del tab.cells[start:end]
+        tab.rows -= end - start
+        return
+    for line in tab.cells:
+        del line[start:end]
+    tab.columns -= end - start
+
+
+def _sort_range(tabs: Tabs, args: Args) -> None:
+    box = args["range"]
+    tab = _tab(tabs, box.get("sheetId"))
+    left, right = box.get("startColumnIndex", 0), box.get("endColumnIndex", tab.columns)
+    rows = range(box.get("startRowIndex", 0), min(box.get("endRowIndex", tab.rows), tab.rows))
+    block = [[tab.at(row, column) for column in range(left, right)] for row in rows]
+    for spec in reversed(args.get("sortSpecs", [])):
+        place, down = (spec.get("dimensionIndex", 0) - left, spec.get("sortOrder") == "DESCENDING")
+        filled = [line for line in block if line[place].value != ""]
+        filled.sort(key=lambda line: _sort_key(line[place]), reverse=down)
+        block = filled + [line for line in block if line[place].value == ""]
+    for row, line in zip(rows, block, strict=True):
+        for column, cell in enumerate(line, start=left):
+            if cell != tab.at(row, column):
+                tab.put(row, column, cell)
+
+
+def _sort_key(cell: Cell) -> tuple[int, float, str]:
+    number = isinstance(cell.value, int | float)
+    return (0, float(cell.value), "") if number else (1, 0.0, str(cell.value).casefold())
+
+
+def _update_cells(tabs: Tabs, args: Args) -> None:
+    corner = args.get("start") or args.get("range") or {}
+    tab = _tab(tabs, corner.get("sheetId"))
+    top = corner.get("rowIndex", corner.get("startRowIndex", 0))
+    left = corner.get("columnIndex", corner.get("startColumnIndex", 0))
+    fields = str(args.get("fields"))
+    rows = [row.get("values", []) for row in args.get("rows", [])]
+    tab.check_write(Box(top, left), [[None] * len(line) for line in rows])
+    for row, line in enumerate(rows, start=top):
+        for column, given in enumerate(line, start=left):
+            tab.put(row, column, _updated(tab.at(row, column), given, fields))
+
+
+def _updated(old: Cell, given: Args, fields: str) -> Cell:
+    note = given.get("note", "") if "note" in fields or fields == "*" else old.note
+    if "userEnteredValue" not in fields and fields != "*":
+        return Cell(old.value, note)
+    kind, value = next(iter(given.get("userEnteredValue", {}).items()), ("", ""))
+    return Cell(entered(value) if kind == "formulaValue" else value, note)
+
+
+KINDS: dict[str, Callable[[Tabs, Args], Args | None]] = {
+    "addSheet": _add_sheet,
+    "deleteSheet": _delete_sheet,
+    "updateSheetProperties": _update_properties,
+    "appendDimension": _append_dimension,
+    "insertDimension": _insert_dimension,
+    "deleteDimension": _delete_dimension,
+    "sortRange": _sort_range,
+    "updateCells": _update_cells,
+}

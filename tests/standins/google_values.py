@@ -1,0 +1,160 @@
+"""The values calls of Sheets v4: reading, writing, appending to and clearing ranges of a spreadsheet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from tests.standins.a1 import Box, range_name, split_range
+from tests.standins.google_errors import invalid
+from tests.standins.google_requests import properties
+from tests.standins.grid import Cell, Tab, rendered
+
+Options = Mapping[str, Any]  # query parameters or the body's options, by Google's names
+INPUT = ("RAW", "USER_ENTERED")
+RENDER = ("FORMATTED_VALUE", "UNFORMATTED_VALUE", "FORMULA")
+
+
+class Values:
+    """The values of one spreadsheet."""
+
+    def __init__(self, key: str, tabs: list[Tab]) -> None:
+        self.key = key
+        self.tabs = tabs
+
+    def find(self, text: str) -> tuple[Tab, Box]:
+        """The tab and box that a range text means."""
+        title, box = split_range(text, [tab.title for tab in self.tabs])
+        return next(tab for tab in self.tabs if tab.title == title), box
+
+    def metadata(self, title: str, query: Mapping[str, list[str]]) -> dict[str, Any]:
+        """The spreadsheet's properties and tabs; cells and notes where `fields` or includeGridData ask."""
+        found = [self.find(text) for text in query.get("ranges", [])] or [(tab, Box()) for tab in self.tabs]
+        with_data = "data" in query.get("fields", [""])[0] or query.get("includeGridData") == ["true"]
+        sheets: list[dict[str, Any]] = []
+        for tab, box in found:
+            data = {"data": [{"rowData": _row_data(tab, box)}]} if with_data else {}
+            sheets.append({"properties": properties(self.tabs, tab), **data})
+        about = {"title": title, "locale": "en_US", "autoRecalc": "ON_CHANGE", "timeZone": "Etc/GMT"}
+        address = f"https://docs.google.com/spreadsheets/d/{self.key}/edit"
+        return {"spreadsheetId": self.key, "properties": about, "sheets": sheets, "spreadsheetUrl": address}
+
+    def get(self, text: str, options: Options) -> dict[str, Any]:
+        """A ValueRange; without `values` when the range is empty."""
+        tab, box = self.find(text)
+        tab.check_start(box)
+        return self._read(tab, box.within(tab.rows, tab.columns), options)
+
+    def batch_get(self, texts: Sequence[str], options: Options) -> dict[str, Any]:
+        """Several ranges in the order they were asked for."""
+        return {"spreadsheetId": self.key, "valueRanges": [self.get(text, options) for text in texts]}
+
+    def update(self, text: str, body: Options, options: Options) -> dict[str, Any]:
+        """Write one range."""
+        tab, box = self.find(text)
+        parse, block = _parses(options), _rows(body)
+        tab.check_write(box, block)
+        return self._put(tab, box, block, parse, options)
+
+    def batch_update(self, body: Options) -> dict[str, Any]:
+        """Write several ranges one after another."""
+        data = body.get("data") or []
+        responses = [self.update(str(item.get("range")), item, body) for item in data]
+        totals = {
+            f"total{name}": total
+            for name in ("UpdatedRows", "UpdatedColumns", "UpdatedCells")
+            if (total := sum(item.get(name[0].lower() + name[1:], 0) for item in responses))
+        }
+        sheets = len({self.find(text["range"])[0].sheet_id for text in data})
+        totals |= {"totalUpdatedSheets": sheets} if sheets else {}
+        return {"spreadsheetId": self.key, **totals, "responses": responses}
+
+    def append(self, text: str, body: Options, options: Options) -> dict[str, Any]:
+        """Write under the table found in the range; the grid grows where it must."""
+        tab, box = self.find(text)
+        parse, block, table = _parses(options), _rows(body), tab.table(box)
+        top, left = (table.bottom or 0, table.left) if table else (box.top, box.left)
+        if options.get("insertDataOption") == "INSERT_ROWS":
+            tab.cells[top:top] = [[] for _ in block]
+            tab.rows += len(block)
+        width = max(map(len, block), default=0)
+        tab.resize(max(tab.rows, top + len(block)), max(tab.columns, left + width))
+        target = Box(top, left, top + 1, left + 1)
+        tab.check_write(target, block)
+        updates = self._put(tab, target, block, parse, options)
+        found = {"tableRange": self._name(tab, table)} if table else {}
+        return {"spreadsheetId": self.key, **found, "updates": updates}
+
+    def clear(self, texts: Sequence[str]) -> list[str]:
+        """Clear ranges and give back their names."""
+        names = []
+        for text in texts:
+            tab, box = self.find(text)
+            tab.check_start(box)
+            names.append(self._name(tab, tab.clear(box)))
+        return names
+
+    def _put(
+        self, tab: Tab, box: Box, block: list[list[Any]], parse: bool, options: Options
+    ) -> dict[str, Any]:
+        count = tab.write(box.top, box.left, block, parse=parse)
+        width = max(map(len, block), default=0)
+        written = Box(box.top, box.left, box.top + max(1, len(block)), box.left + max(1, width))
+        sizes = {"updatedRows": len(block), "updatedColumns": width, "updatedCells": count} if count else {}
+        answer = {"spreadsheetId": self.key, "updatedRange": self._name(tab, written), **sizes}
+        if options.get("includeValuesInResponse") in (True, "true", "True"):
+            answer["updatedData"] = self._read(tab, written, {"valueRenderOption": _response_render(options)})
+        return answer
+
+    def _read(self, tab: Tab, box: Box, options: Options) -> dict[str, Any]:
+        render = options.get("valueRenderOption") or RENDER[0]
+        if render not in RENDER:
+            raise invalid(f"Invalid value at 'value_render_option': \"{render}\"")
+        lines, major = tab.values(box, render), options.get("majorDimension") or "ROWS"
+        if major == "COLUMNS":
+            lines = [_cut(list(column)) for column in zip_longest(*lines, fillvalue="")]
+        answer: dict[str, Any] = {"range": self._name(tab, box), "majorDimension": major}
+        return answer | ({"values": lines} if lines else {})
+
+    def _name(self, tab: Tab, box: Box) -> str:
+        return range_name(tab.title, box.top, box.left, box.bottom or tab.rows, box.right or tab.columns)
+
+
+def _row_data(tab: Tab, box: Box) -> list[dict[str, Any]]:
+    inside = box.within(tab.rows, tab.columns)
+    lines = [line[inside.left : inside.right] for line in tab.cells[inside.top : inside.bottom]]
+    return [{"values": [_cell_data(cell) for cell in line]} if line else {} for line in lines]
+
+
+def _cell_data(cell: Cell) -> dict[str, Any]:
+    value = {"formattedValue": rendered(cell.value, RENDER[0])} if cell.value != "" else {}
+    return value | ({"note": cell.note} if cell.note else {})
+
+
+def _response_render(options: Options) -> str:
+    return str(options.get("responseValueRenderOption") or RENDER[0])
+
+
+def _parses(options: Options) -> bool:
+    """Whether what is written is parsed as if typed; without a valid option nothing is written at all."""
+    how = options.get("valueInputOption")
+    if how not in INPUT:
+        raise invalid(f"'valueInputOption' is required but not specified or invalid: {how}")
+    return bool(how == "USER_ENTERED")
+
+
+def _rows(body: Options) -> list[list[Any]]:
+    """The block to write as rows, whichever way round it was sent."""
+    block = body.get("values") or []
+    if not isinstance(block, list) or not all(isinstance(line, list) for line in block):
+        raise invalid("Invalid values: a list of lists was expected")
+    if body.get("majorDimension") == "COLUMNS":
+        return [list(line) for line in zip_longest(*block)]
+    return block
+
+
+def _cut(column: list[Any]) -> list[Any]:
+    while column and column[-1] == "":
+        column.pop()
+    return column

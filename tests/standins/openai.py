@@ -1,0 +1,197 @@
+"""A stand-in for api.openai.com: takes texts, gives embeddings and usage, enforces keys, limits and quota."""
+
+from __future__ import annotations
+
+import base64
+import random
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tests.standins.base import Answer, RateLimit, Request, StandIn
+from tests.standins.faults import Twist
+from tests.standins.vectors import count_tokens, embed
+
+MAX_INPUTS = 2048  # a request
+MAX_TOKENS = 300_000  # a request
+MAX_INPUT_TOKENS = 8192  # an input
+
+
+@dataclass(eq=False)
+class RefusalError(Exception):
+    """An answer in OpenAI's error shape."""
+
+    status: int
+    message: str
+    kind: str = "invalid_request_error"
+    param: str | None = None
+    code: str | None = None
+    wait: float = 0.0  # seconds until trying again makes sense; 0 sends no header
+
+    def answer(self) -> Answer:
+        """The refusal as it goes over the wire."""
+        error = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
+        headers = {"retry-after-ms": f"{self.wait * 1000:.0f}", "retry-after": f"{int(self.wait) + 1}"}
+        return Answer(self.status, {"error": error}, headers if self.wait else {})
+
+
+class OpenAIStandIn(StandIn):
+    """POST /v1/embeddings and GET /v1/models. `dimensions` is the native size; -large has twice that."""
+
+    script_on = "POST /v1/embeddings"
+
+    def __init__(
+        self,
+        *,
+        api_key: str = "sk-test-standin-0000000000000000-key",
+        dimensions: int = 1536,
+        rate_limit_requests: int = 3000,
+        rate_limit_tokens: int = 1_000_000,
+        quota_tokens: int | None = None,
+        shuffle: bool = True,
+        embedding_format_base64_refused: bool = False,
+        port: int = 0,
+        latency: float = 0.0,
+    ) -> None:
+        super().__init__(port=port, latency=latency)
+        self.api_key = api_key
+        self.models = {
+            "text-embedding-3-small": dimensions,
+            "text-embedding-3-large": 2 * dimensions,
+            "text-embedding-ada-002": dimensions,
+        }
+        self.requests_a_minute = RateLimit(rate_limit_requests, window=60.0)
+        self.tokens_a_minute = RateLimit(rate_limit_tokens, window=60.0)
+        self.quota_tokens = quota_tokens  # paid tokens left; None is no end of them
+        self.shuffle = shuffle
+        self.refuse_base64 = embedding_format_base64_refused
+        self._dice = random.Random(0)
+
+    def reply(self, request: Request) -> Answer:
+        """Check the key, then answer by path; every refusal has OpenAI's shape."""
+        try:
+            self._check_key(request.headers.get("authorization", ""))
+            if request.words == "GET /v1/models":
+                return Answer(body={"object": "list", "data": [_model(name) for name in self.models]})
+            if request.words == "POST /v1/embeddings":
+                return self._embeddings(request.json())
+            raise RefusalError(404, f"Invalid URL ({request.words})")
+        except RefusalError as refusal:
+            return refusal.answer()
+
+    def _check_key(self, header: str) -> None:
+        key = header.removeprefix("Bearer ").strip()
+        where = "at https://platform.openai.com/account/api-keys."
+        if not key:
+            raise RefusalError(401, f"You didn't provide an API key. You can obtain one {where}")
+        if key != self.api_key:
+            shown = f"{key[:8]}{'*' * max(0, len(key) - 12)}{key[-4:]}"
+            raise RefusalError(
+                401, f"Incorrect API key provided: {shown}. Find yours {where}", code="invalid_api_key"
+            )
+
+    def _embeddings(self, body: Any) -> Answer:
+        if not isinstance(body, dict):
+            raise RefusalError(400, "We could not parse the JSON body of your request.")
+        model, dimensions = self._model_and_size(body)
+        encoding = body.get("encoding_format") or "float"
+        if self.refuse_base64 and encoding == "base64":
+            refused = {"message": "base64 encoding is not currently supported", "type": "BadRequestError"}
+            return Answer(400, {"object": "error", **refused, "param": None, "code": 400})
+        texts, counts = _inputs(body.get("input"))
+        tokens = sum(counts)
+        self._spend(model, tokens)
+        data = [
+            {"object": "embedding", "index": index, "embedding": encode(vector, encoding)}
+            for index, vector in enumerate(embed(text, model, dimensions) for text in texts)
+        ]
+        if self.shuffle:
+            self._dice.shuffle(data)
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        return Answer(body={"object": "list", "data": data, "model": model, "usage": usage}, units=tokens)
+
+    def _model_and_size(self, body: Mapping[str, Any]) -> tuple[str, int]:
+        model, wanted = body.get("model"), body.get("dimensions")
+        if model not in self.models:
+            message = f"The model `{model}` does not exist or you do not have access to it."
+            raise RefusalError(404, message, code="model_not_found")
+        native = self.models[model]
+        if wanted is None:
+            return model, native
+        if "-3-" not in model:
+            raise RefusalError(400, "This model does not support specifying dimensions.", param="dimensions")
+        if not isinstance(wanted, int) or not 1 <= wanted <= native:
+            raise RefusalError(
+                400, f"Invalid value for 'dimensions': must be 1 to {native}.", param="dimensions"
+            )
+        return model, wanted
+
+    def _spend(self, model: str, tokens: int) -> None:
+        if self.quota_tokens is not None and tokens > self.quota_tokens:
+            message = "You exceeded your current quota, please check your plan and billing details."
+            raise RefusalError(429, message, "insufficient_quota", code="insufficient_quota")
+        limits = (("requests", self.requests_a_minute, 1), ("tokens", self.tokens_a_minute, tokens))
+        for kind, limit, cost in limits:
+            wait = limit.take(cost)
+            if wait:
+                state = f"Limit {limit.limit}, Used {limit.used}, Requested {cost}"
+                message = f"Rate limit reached for {model} on {kind} per min: {state}. Try in {wait:.3f}s."
+                raise RefusalError(429, message, kind, code="rate_limit_exceeded", wait=wait)
+        if self.quota_tokens is not None:
+            self.quota_tokens -= tokens
+
+
+def _inputs(given: Any) -> tuple[list[str], list[int]]:
+    """The texts and their token counts; ready-made token lists count as they are."""
+    items = [given] if isinstance(given, str) or (isinstance(given, list) and _is_tokens(given)) else given
+    if not isinstance(items, list) or not items:
+        raise RefusalError(400, "Invalid 'input': expected a string or a non-empty array.", param="input")
+    if len(items) > MAX_INPUTS:
+        message = f"Invalid 'input': array too long. Expected at most {MAX_INPUTS}, got {len(items)}."
+        raise RefusalError(400, message, param="input", code="array_above_max_length")
+    counts = [_count(index, item) for index, item in enumerate(items)]
+    if sum(counts) > MAX_TOKENS:
+        message = f"Requested {sum(counts)} tokens, max {MAX_TOKENS} tokens per request"
+        raise RefusalError(400, message, "max_tokens_per_request", code="max_tokens_per_request")
+    return [item if isinstance(item, str) else " ".join(map(str, item)) for item in items], counts
+
+
+def _count(index: int, item: Any) -> int:
+    if not item or not (isinstance(item, str) or _is_tokens(item)):
+        raise RefusalError(400, f"Invalid 'input[{index}]': input cannot be an empty string.", param="input")
+    count = count_tokens(item) if isinstance(item, str) else len(item)
+    if count > MAX_INPUT_TOKENS:
+        limit = f"This model's maximum context length is {MAX_INPUT_TOKENS} tokens"
+        message = f"{limit}, however you requested {count} tokens."
+        raise RefusalError(400, message, param="input")
+    return count
+
+
+def _is_tokens(item: Any) -> bool:
+    return isinstance(item, list) and bool(item) and all(isinstance(token, int) for token in item)
+
+
+def _model(name: str) -> dict[str, Any]:
+    return {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "system"}
+
+
+def encode(vector: list[float], encoding: str) -> list[float] | str:
+    """A vector as JSON floats, or as base64 of little-endian float32."""
+    if encoding != "base64":
+        return vector
+    return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
+
+
+def _with_nan(body: dict[str, Any]) -> dict[str, Any]:
+    old = body["data"][0]["embedding"]
+    size = len(base64.b64decode(old)) // 4 if isinstance(old, str) else len(old)
+    sick = encode([float("nan")] * size, "base64" if isinstance(old, str) else "float")
+    return {**body, "data": [{**body["data"][0], "embedding": sick}, *body["data"][1:]]}
+
+
+NO_DATA = Twist(lambda body: {**body, "data": []})
+NO_USAGE = Twist(lambda body: {**body, "usage": None})
+ONE_MISSING = Twist(lambda body: {**body, "data": body["data"][:-1]})
+SAME_INDEX = Twist(lambda body: {**body, "data": [{**item, "index": 0} for item in body["data"]]})
+NAN_VECTOR = Twist(_with_nan)

@@ -1,0 +1,337 @@
+"""The environment is made, kept and mended by internal_linker/bootstrap.py; tried on a tiny project of its own."""
+
+import ast
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PREPARING = "Preparing the environment"
+TELL = "import json, sys; print(json.dumps([sys.prefix, sys.argv[1:]]))"
+# A build backend so small that no registry is needed; it can be told to dawdle, so that a start can be stopped.
+BACKEND = """
+import os, time, zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    if "DAWDLE" in os.environ:
+        open("dawdling", "w").close()
+        time.sleep(60)
+    name = "tiny-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr("tiny.pth", os.getcwd())
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n")
+        wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("tiny-1.0.dist-info/RECORD", "")
+    return name
+"""
+PYPROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+posix = pytest.mark.skipif(os.name == "nt", reason="a promise for POSIX")
+
+
+class Tiny:
+    """A project of a lock, a main.py and the real starting scripts, in a folder with a space in its name."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "tiny project"
+        self.wheels = folder / "wheels"
+        self.stamp = self.root / ".venv" / "internal_linker_ready"
+
+    def lay(self) -> None:
+        (self.root / "internal_linker").mkdir(parents=True)
+        self.wheels.mkdir()
+        shutil.copy(ROOT / "internal_linker" / "bootstrap.py", self.root / "internal_linker")
+        for name in ("run_main.sh", "run_tests.sh"):
+            shutil.copy(ROOT / name, self.root)
+        (self.root / "internal_linker" / "__init__.py").write_text("")
+        (self.root / "main.py").write_text(TELL)
+        (self.root / "backend.py").write_text(BACKEND)
+        (self.root / "pyproject.toml").write_text(PYPROJECT)
+        self.lock([self.wheel("first")], [self.wheel("second")])
+
+    def wheel(self, name: str) -> str:
+        """Make a wheel with one module; its line for the lock."""
+        file = self.wheels / f"{name}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(file, "w") as wheel:
+            wheel.writestr(f"{name}.py", "")
+            wheel.writestr(
+                f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+            )
+            wheel.writestr(
+                f"{name}-1.0.dist-info/WHEEL",
+                "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            )
+            wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
+        return f"{name}==1.0 --hash=sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}\n"
+
+    def lock(self, base: list[str], added: list[str]) -> None:
+        text = "".join([*base, "# ---- what the tests add ----\n", *added])
+        (self.root / "requirements.lock").write_text(text, encoding="utf-8")
+
+    def command(self, *command: str, test: bool = False) -> list[str]:
+        bootstrap = str(self.root / "internal_linker" / "bootstrap.py")
+        return [sys.executable, "-I", bootstrap, *["--test"] * test, "--", *command]
+
+    def environment(self, more: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """As the user's own pip configuration, which here knows nothing but the wheels."""
+        own = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.wheels.as_uri()}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+        return {**kept, **own, **more}
+
+    def start(
+        self, *command: str, test: bool = False, more: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*command, test=test),
+            env=self.environment(more),
+            cwd=self.wheels,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    """A project after its first start; tests that change it take a copy."""
+    tiny = Tiny(tmp_path_factory.mktemp("made"))
+    tiny.lay()
+    first = tiny.start("-c", TELL, "an argument", "", "--flag='x'")
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.count("\n") == 1, first.stderr
+    assert PREPARING in first.stderr
+    prefix, arguments = json.loads(first.stdout)
+    assert Path(prefix).resolve() == (tiny.root / ".venv").resolve()
+    assert arguments == ["an argument", "", "--flag='x'"]
+    return tiny
+
+
+@pytest.fixture
+def copied(made: Tiny, tmp_path: Path) -> Tiny:
+    """A copy of the project, environment included, in another folder: it is prepared on top of what is there."""
+    tiny = Tiny(tmp_path)
+    shutil.copytree(made.root, tiny.root, symlinks=True)
+    shutil.copytree(made.wheels, tiny.wheels)
+    return tiny
+
+
+def test_the_second_start_is_quick_and_changes_nothing(made: Tiny) -> None:
+    """A start costs well under a second once the environment is there, says nothing and needs no pip."""
+    written = made.stamp.stat().st_mtime_ns
+    began = time.perf_counter()
+    again = made.start("-c", "import first")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+    assert time.perf_counter() - began < 1.5  # 0.1 s on a quiet computer
+    assert made.stamp.stat().st_mtime_ns == written
+
+
+def test_the_exit_code_is_the_commands(made: Tiny) -> None:
+    """Whatever the command ends with is what cron and the Task Scheduler see."""
+    assert made.start("-c", "raise SystemExit(6)").returncode == 6
+
+
+def test_a_start_without_a_command_says_how_it_is_used(made: Tiny) -> None:
+    """A wrong call ends in the usage line and changes nothing."""
+    wrong = subprocess.run(made.command(), capture_output=True, text=True, check=False)
+    assert wrong.returncode != 0
+    assert wrong.stderr.startswith("Usage:")
+
+
+def test_what_the_tests_add_is_installed_when_asked_for(copied: Tiny) -> None:
+    """--test adds the second section, and a plain start afterwards leaves it."""
+    assert copied.start("-c", "import second").returncode == 1
+    assert copied.start("-c", "import first, second", test=True).returncode == 0
+    plain = copied.start("-c", "import second")
+    assert (plain.returncode, plain.stderr) == (0, "")
+
+
+def test_a_changed_lock_is_installed_at_the_next_start(copied: Tiny) -> None:
+    """After an update of the project, the environment follows by itself."""
+    copied.lock([copied.wheel("first"), copied.wheel("third")], [])
+    changed = copied.start("-c", "import first, third")
+    assert changed.returncode == 0, changed.stderr
+    assert PREPARING in changed.stderr
+
+
+@posix
+def test_a_start_killed_half_way_is_mended_by_the_next(copied: Tiny) -> None:
+    """Killed during the installation: the next start makes the environment anew, whatever was left."""
+    left = copied.root / ".venv" / "left behind"
+    left.touch()
+    with subprocess.Popen(
+        copied.command("-c", ""), env=copied.environment({"DAWDLE": "yes"}), start_new_session=True
+    ) as killed:
+        _wait_for(copied.root / "dawdling")
+        os.killpg(killed.pid, signal.SIGKILL)
+    assert not copied.stamp.exists()
+    mended = copied.start("-c", "import first")
+    assert mended.returncode == 0, mended.stderr
+    assert not left.exists()
+    assert copied.start("-c", "").stderr == ""
+
+
+@posix
+def test_sigterm_during_the_preparation_ends_pip_as_well(copied: Tiny) -> None:
+    """Nothing of a stopped start goes on in the background; the lock is free at once."""
+    with subprocess.Popen(
+        copied.command("-c", ""), env=copied.environment({"DAWDLE": "yes"}), stderr=subprocess.PIPE
+    ) as stopped:
+        _wait_for(copied.root / "dawdling")
+        stopped.terminate()
+        assert stopped.wait(10) == 128 + signal.SIGTERM
+    import fcntl
+
+    with (copied.root / ".venv.lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+@posix
+def test_an_environment_whose_python_is_gone_is_remade(copied: Tiny) -> None:
+    """After an update of the system's Python, the old environment is replaced."""
+    python = copied.root / ".venv" / "bin" / "python"
+    python.unlink()
+    python.symlink_to("/nowhere/python3.11")
+    remade = copied.start("-c", "import first")
+    assert remade.returncode == 0, remade.stderr
+
+
+def test_two_starts_at_once_prepare_once(tmp_path: Path) -> None:
+    """The second waits for the first, says so, and both run their command."""
+    tiny = Tiny(tmp_path)
+    tiny.lay()
+    starts = [
+        subprocess.Popen(
+            tiny.command("-c", "import first; print('ran')"),
+            env=tiny.environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    told = [start.communicate(timeout=60) for start in starts]
+    assert [out for out, _ in told] == ["ran\n"] * 2, told
+    assert sum(PREPARING in err for _, err in told) == 1
+    assert sum("waiting" in err for _, err in told) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "advice"),
+    [
+        ({}, "Python 3.13"),
+        (
+            {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/", "PIP_RETRIES": "1"},
+            "internet connection",
+        ),
+    ],
+)
+def test_a_failed_preparation_ends_in_what_to_do(copied: Tiny, more: dict[str, str], advice: str) -> None:
+    """pip's own words come first, then one sentence for the user, a code that is not 0, and no environment."""
+    copied.lock([f"nowhere==1.0 --hash=sha256:{'0' * 64}\n"], [])
+    failed = copied.start("-c", "", more=more)
+    assert failed.returncode == 1
+    assert "nowhere" in failed.stderr
+    last = failed.stderr.strip().splitlines()[-1]
+    assert last.startswith("Internal Linker can't start.")
+    assert advice in last
+    assert not copied.stamp.exists()
+
+
+@posix
+def test_the_script_runs_from_cron(made: Tiny, tmp_path: Path) -> None:
+    """No environment variable, another working directory, called through a link: main.py runs with the arguments."""
+    link = tmp_path / "link"
+    link.symlink_to(made.root / "run_main.sh")
+    ran = subprocess.run(
+        [link, "--dry-run", "two words"], env={}, cwd="/", capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == [str(made.root / ".venv"), ["--dry-run", "two words"]]
+
+
+@posix
+def test_sigterm_reaches_the_run(made: Tiny) -> None:
+    """The script, the bootstrap and the run are one process, so that a stopped job can end in order."""
+    (made.root / "main.py").write_text(
+        "import signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(42))\n"
+        "print('up', flush=True)\n"
+        "time.sleep(60)\n"
+    )
+    with subprocess.Popen([made.root / "run_main.sh"], env={}, stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "up\n"
+        run.terminate()
+        assert run.wait(10) == 42
+    (made.root / "main.py").write_text(TELL)
+
+
+@posix
+def test_the_script_passes_over_pythons_that_do_not_fit(made: Tiny, tmp_path: Path) -> None:
+    """An empty shim and an old Python are passed over; without a right one, it says what to install."""
+    script = tmp_path / "run_main.sh"
+    # Without the places that belong to this computer.
+    script.write_text(
+        (made.root / "run_main.sh").read_text().replace("/usr/local/bin:/opt/homebrew/bin:", "")
+    )
+    (tmp_path / "internal_linker").mkdir()
+    (tmp_path / "internal_linker" / "bootstrap.py").write_text("import sys; print(sys.argv[1:])")
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for tool in ("dirname", "readlink"):
+        (tools / tool).symlink_to(str(shutil.which(tool)))
+    for name, body in (("python3.13", "exit 127"), ("python3.12", "exit 1")):
+        (tools / name).write_text(f"#!/bin/sh\n{body}\n")
+        (tools / name).chmod(0o755)
+    call = ["/bin/sh", str(script), "x"]
+    none = subprocess.run(call, env={"PATH": str(tools)}, capture_output=True, text=True, check=False)
+    assert (none.returncode, none.stdout) == (2, "")
+    assert "install Python 3.13" in none.stderr
+    (tools / "python3").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tools / "python3").chmod(0o755)
+    found = subprocess.run(call, env={"PATH": str(tools)}, capture_output=True, text=True, check=False)
+    assert found.returncode == 0, found.stderr
+    assert ast.literal_eval(found.stdout) == ["--", f"{tmp_path.resolve()}/main.py", "x"]
+
+
+def test_the_bootstrap_needs_nothing_installed() -> None:
+    """It imports the standard library only, and nothing of the package."""
+    tree = ast.parse((ROOT / "internal_linker" / "bootstrap.py").read_text(encoding="utf-8"))
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+    names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
+
+
+def test_the_lock_names_no_registry_and_is_cut_where_the_bootstrap_cuts() -> None:
+    """The lock holds versions and hashes only, the build backend in its base and the test tools below the marker."""
+    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    base, marker, added = text.partition("# ---- what the tests add ----\n")
+    assert marker
+    assert "\nflit-core==" in base
+    assert "\npytest==" in f"\n{added}"
+    assert "\npytest==" not in base
+    assert "://" not in text
+    assert not [line for line in text.splitlines() if line.startswith("-")]
+
+
+def _wait_for(file: Path) -> None:
+    end = time.monotonic() + 20
+    while not file.exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
