@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.errors import ServiceError
+from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.ports import Encoder, Progress, VectorCache
 from internal_linker.records import Text, Usage, Vectors
 from internal_linker.steps.text import distinct, text_hash
@@ -55,6 +55,9 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
 
     A service that fails ends the step, not the run: what was finished is kept, `problem` says why
     the rest is missing.
+
+    Raises:
+        ConfigurationError: the server's model now gives vectors of another length than the cached ones.
     """
     plan = plan_embedding(texts, encoder, cache)
     vectors = dict(plan.cached)
@@ -71,6 +74,11 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
             progress.advance(len(fresh))
     except ServiceError as error:
         problem = str(error)
+    if len({len(vector) for vector in vectors.values()}) > 1:
+        raise ConfigurationError(
+            f"{encoder.name} gives vectors of another length than before: its model has changed. "
+            "Set embedding_dimensions to the new length; all pages are then embedded anew."
+        )
     encoded = len(vectors) - len(plan.cached)
     missing = len(keys) - encoded
     lacking = f", {missing} missing" if missing else ""

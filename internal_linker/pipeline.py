@@ -31,16 +31,15 @@ class Parts:
     Attributes:
         queries, pages: the input; None where the user has none.
         queries_in_sheet: whether the rows of `queries` take links in the Sheet.
-        serp: the search service, or None with the reason in `serp_skipped`.
+        serp: the search service; None: the search step is skipped, and a notice says why.
         sinks: where links go, in order.
-        notices: what a person should know before the run starts, such as a fallback in use.
+        notices: what a person should know of these parts, such as a fallback in use.
     """
 
     queries: TableSource | None
     pages: TableSource | None
     queries_in_sheet: bool
     serp: SerpClient | None
-    serp_skipped: str
     serp_cache: SerpCache
     encoder: Encoder
     vector_cache: VectorCache
@@ -108,9 +107,7 @@ class Run:
             ServiceError: the input could not be read from its service.
             Interrupted: `should_stop` said so between two steps.
         """
-        for notice in self.parts.notices:
-            self.progress.warn(notice)
-        collected, sources, targets = self._collect(keep_rejects=True)
+        collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
         searched = self._search(sources, targets)
         texts, embedded = self._embed(collected, sources)
         recommendations = self._recommend(collected, sources, targets, searched, texts, embedded)
@@ -152,7 +149,7 @@ class Run:
         queries = self._read(parts.queries)
         pages = self._read(parts.pages)
         collected = collect(queries, pages, queries_in_sheet=parts.queries_in_sheet)
-        if keep_rejects:
+        if keep_rejects and (queries or pages):
             for remark in parts.rejects.write(collected.rejects):
                 self.progress.warn(remark)
         if not collected.sources:
@@ -166,6 +163,8 @@ class Run:
             f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
             f"{len(collected.rejects)} rows rejected, {collected.merged_rows} merged"
         )
+        for notice in parts.notices:
+            self.progress.warn(notice)
         return collected, sources, targets
 
     def _read(self, source: TableSource | None) -> Table | None:
@@ -179,7 +178,6 @@ class Run:
     def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:
         self._step()
         if self.parts.serp is None:
-            self.progress.warn(self.parts.serp_skipped)
             return Searched()
         return search_all(
             sources, self.parts.serp, self.parts.serp_cache, targets, self.rules.search, self.progress
@@ -250,7 +248,9 @@ class Run:
 
     def _step(self) -> None:
         if self._should_stop():
-            raise Interrupted("The run was asked to stop and stopped between two steps; nothing is half done.")
+            raise Interrupted(
+                "The run was asked to stop and stopped between two steps; nothing is half done."
+            )
 
 
 def _nothing_to_do(parts: Parts) -> str:

@@ -3,7 +3,16 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Protocol
 
-from internal_linker.records import EncodedBatch, Recommendation, Reject, SerpPage, Table, Text, Usage, Vectors
+from internal_linker.records import (
+    EncodedBatch,
+    Recommendation,
+    Reject,
+    SerpPage,
+    Table,
+    Text,
+    Usage,
+    Vectors,
+)
 
 
 class TableSource(Protocol):

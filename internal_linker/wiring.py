@@ -15,12 +15,12 @@ from internal_linker.errors import ConfigurationError, OutputError, RunActive
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
 from internal_linker.pipeline import Parts, Rules
-from internal_linker.recommending import LinkRules
 from internal_linker.ports import Encoder, LinkSink, TableSource
+from internal_linker.recommending import LinkRules
 from internal_linker.searching import SearchRules
 from internal_linker.services.csv_files import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.google_sheets import GoogleSheet
-from internal_linker.services.local_embeddings import LocalEncoder, verified_model
+from internal_linker.services.local_embeddings import LocalEncoder
 from internal_linker.services.lsa_embeddings import LsaEncoder
 from internal_linker.services.openai_embeddings import OpenAIEmbeddings
 from internal_linker.services.serper import Serper
@@ -28,8 +28,6 @@ from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SI
 from internal_linker.stores.database import open_database
 from internal_linker.stores.embedding_cache import EmbeddingCache
 from internal_linker.stores.serp_cache import SerpResultCache
-
-__all__ = ["Project", "open_project", "verified_model"]
 
 LOCK_FILE = Path("files/.internal_linker.lock")
 HOLDER_FILE = Path("files/.internal_linker.running")
@@ -69,14 +67,13 @@ class Project:
         notices: list[str] = []
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
-        client, skipped = self._serp(serp)
+        client = self._serp(serp, notices)
         engine = self.store(read_only=read_only)
         parts = Parts(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
             queries_in_sheet=sheet is not None,
             serp=client,
-            serp_skipped=skipped,
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=encoder,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
@@ -117,13 +114,23 @@ class Project:
         """The Google Sheet, where the settings want it and have what it takes."""
         settings = self.settings
         account = settings.service_account.get_secret_value()
-        missing = "google_sheet_id" if not settings.google_sheet_id else "" if account else "config/service_account.txt"
+        missing = (
+            "google_sheet_id"
+            if not settings.google_sheet_id
+            else ""
+            if account
+            else "config/service_account.txt"
+        )
         if settings.query_source == "csv" or (settings.query_source == "auto" and missing):
             if settings.query_source == "auto" and settings.google_sheet_id:
-                notices.append(f"{missing} is empty: main queries come from files/main_queries.csv, not the Sheet.")
+                notices.append(
+                    f"{missing} is empty: main queries come from files/main_queries.csv, not the Sheet."
+                )
             return None
         if missing:
-            raise ConfigurationError(f'query_source = "sheet" needs {missing}. Fill it in, or set query_source = "csv".')
+            raise ConfigurationError(
+                f'query_source = "sheet" needs {missing}. Fill it in, or set query_source = "csv".'
+            )
         return GoogleSheet(
             account,
             settings.google_sheet_id,
@@ -192,38 +199,49 @@ class Project:
             OutputError: the folder can't be written.
         """
         path, holder = self.root / LOCK_FILE, self.root / HOLDER_FILE
+        lock = FileLock(path, timeout=0)
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with FileLock(path, timeout=0):
-                now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
-                holder.write_text(f"process {os.getpid()} on {socket.gethostname()}, since {now}", encoding="utf-8")
-                try:
-                    yield
-                finally:
-                    holder.unlink(missing_ok=True)
+            lock.acquire()
+            now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
+            holder.write_text(
+                f"process {os.getpid()} on {socket.gethostname()}, since {now}", encoding="utf-8"
+            )
         except Timeout:
             who = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
-            raise RunActive(f"A run is already active in this folder: {who}. Wait until it has ended.") from None
-        except PermissionError as error:
-            raise OutputError(f"{error.filename or path} can't be written. Check the folder's rights.") from None
+            raise RunActive(
+                f"A run is already active in this folder: {who}. Wait until it has ended."
+            ) from None
+        except OSError as error:
+            lock.release()
+            raise OutputError(
+                f"{error.filename or path} can't be written ({error.strerror}). Check the folder's rights."
+            ) from None
+        try:
+            yield
+        finally:
+            holder.unlink(missing_ok=True)
+            lock.release()
 
-    def _serp(self, wanted: bool) -> tuple[Serper | None, str]:
+    def _serp(self, wanted: bool, notices: list[str]) -> Serper | None:
         settings = self.settings
         if not wanted or settings.serp_provider == "none":
             why = "--no-serp" if not wanted else 'serp_provider = "none"'
-            return None, f"The search step is skipped ({why}): links come from the pages' content alone."
+            notices.append(f"The search step is skipped ({why}): links come from the pages' content alone.")
+            return None
         if not settings.serper_api_key.get_secret_value():
             if settings.serp_provider == "serper":
                 raise ConfigurationError('serp_provider = "serper" needs a key in config/serper_api_key.txt.')
-            return None, (
+            notices.append(
                 "The search step is skipped, since config/serper_api_key.txt holds no key: "
                 "links come from the pages' content alone."
             )
+            return None
         if settings.site.partition("/")[0] == PLACEHOLDER_SITE:
             raise ConfigurationError(
                 "search_query_template still holds yoursite.com. Put your own host there, in config/settings.toml."
             )
-        return self.serper(), ""
+        return self.serper()
 
     def _sinks(self, encoder: Encoder, sheet: GoogleSheet | None, partial: bool) -> list[LinkSink]:
         # The files come first: what the Sheet can't take is then safe in Output.csv.

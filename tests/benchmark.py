@@ -46,10 +46,14 @@ class Figures:
 
 def main() -> None:
     """Make a project folder, run it twice, print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--synthetic", type=int, default=0, metavar="PAGES")
-    parser.add_argument("--standins", action="store_true", help="use the servers of tests.standins, not the local model")
+    parser.add_argument(
+        "--standins", action="store_true", help="use the servers of tests.standins, not the local model"
+    )
     parser.add_argument("--searches-per-second", type=int, default=50)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
@@ -87,7 +91,8 @@ def _fill(project: Path, options: argparse.Namespace) -> list[str]:
         urls = [row["URL"] for row in csv.DictReader(file)]
     host = urlsplit(urls[0]).netloc
     (project / "config" / "settings.toml").write_text(
-        f'search_query_template = "site:{host} {{main_query}}"\nmax_serp_credits = 1000000\n', encoding="utf-8"
+        f'search_query_template = "site:{host} {{main_query}}"\nmax_serp_credits = 1000000\n',
+        encoding="utf-8",
     )
     return urls
 

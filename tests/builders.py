@@ -104,9 +104,12 @@ class MemorySerp:
     def __init__(self) -> None:
         self.kept: dict[tuple[str, int, str], SerpPage] = {}
 
-    def get(self, query: str, page: int, market: str) -> SerpPage | None:
-        kept = self.kept.get((query, page, market))
-        return kept and SerpPage(kept.links, 0)
+    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+        return {
+            (query, page): SerpPage(answer.links, 0)
+            for (query, page, place), answer in self.kept.items()
+            if query in queries and place == market
+        }
 
     def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
         self.kept[query, page, market] = answer

@@ -71,7 +71,9 @@ def use_standins(
     values: dict[str, object] = {"search_query_template": f"site:{HOST} {{main_query}}"}
     if google:
         values |= {"google_sheet_id": google.spreadsheet_id, "google_api_url": google.url}
-        (folder / "config/service_account.txt").write_text(json.dumps(google.service_account), encoding="utf-8")
+        (folder / "config/service_account.txt").write_text(
+            json.dumps(google.service_account), encoding="utf-8"
+        )
     if serper:
         values |= {"serper_url": serper.url, "serp_requests_per_second": 1000}
         (folder / "config/serper_api_key.txt").write_text(serper.api_key, encoding="utf-8")

@@ -124,12 +124,13 @@ def test_a_page_is_never_its_own_target(case: Case, keep: int) -> None:
 
 
 @settings(deadline=None)
-@given(cases(), st.integers(1, 5), st.integers(1, 20))
-def test_the_size_of_a_block_changes_nothing(case: Case, keep: int, cells: int) -> None:
-    """One source at a time or all at once, the scores are the same."""
+@given(cases(), st.integers(1, 5), st.integers(1, 20), st.integers(1, 4))
+def test_the_size_of_a_block_changes_nothing(case: Case, keep: int, cells: int, dense_words: int) -> None:
+    """One source at a time or all at once, few words counted densely or all, the scores are the same."""
     whole = case.matches(keep)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BLOCK_CELLS", cells)
+        patch.setattr(module, "DENSE_WORDS", dense_words)
         blocks = case.matches(keep)
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(one.score, other.score, atol=1e-5)
@@ -154,7 +155,7 @@ def test_without_targets_there_are_no_matches() -> None:
 
 
 def test_the_whole_matrix_is_never_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of 5,000 pages' 100 MB of similarities no more than 20 MB are alive at once with blocks of 400,000 cells."""
+    """Of 5,000 pages' 100 MB of similarities no more than 30 MB are alive at once with blocks of 400,000 cells."""
     monkeypatch.setattr(module, "BLOCK_CELLS", 400_000)
     n, rng = 5000, np.random.default_rng(7)
     vectors = rng.standard_normal((n, 64), dtype=np.float32)
@@ -172,7 +173,7 @@ def test_the_whole_matrix_is_never_in_memory(monkeypatch: pytest.MonkeyPatch) ->
     finally:
         tracemalloc.stop()
     assert count == 10 * n
-    assert peak < 20_000_000
+    assert peak < 30_000_000
 
 
 def test_terms_are_unit_rows_of_words_in_any_script() -> None:

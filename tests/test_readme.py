@@ -20,7 +20,9 @@ def settings_table() -> str:
     lines = ["| setting | default | meaning |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         if name not in KEY_FILES:
-            lines.append(f"| `{name}` | `{json.dumps(field.default, ensure_ascii=False)}` | {field.description} |")
+            lines.append(
+                f"| `{name}` | `{json.dumps(field.default, ensure_ascii=False)}` | {field.description} |"
+            )
     return "\n".join(lines)
 
 
@@ -48,7 +50,9 @@ def test_settings_table_is_the_codes() -> None:
 def test_exit_codes_are_the_codes() -> None:
     """Every exit code is explained in the README, and no other."""
     table = README.partition("| code | meaning")[2].partition("\n\n")[0]
-    assert [int(code) for code in re.findall(r"^\| (\d+) ", table, re.MULTILINE)] == [int(code) for code in ExitCode]
+    assert [int(code) for code in re.findall(r"^\| (\d+) ", table, re.MULTILINE)] == [
+        int(code) for code in ExitCode
+    ]
 
 
 def test_files_named_in_the_readme_exist() -> None:

@@ -71,7 +71,9 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
         assert len(set(chosen)) == 5
         assert set(chosen) <= set(URLS) - {row["URL"]}
     assert len(links) == 5 * PAGES
-    assert {link["Origin"] for link in links} == ({"serp", "semantic"} if search == "serper" else {"semantic"})
+    assert {link["Origin"] for link in links} == (
+        {"serp", "semantic"} if search == "serper" else {"semantic"}
+    )
     if search == "serper":
         assert_serp_first(output)
     if queries == "sheet":

@@ -9,15 +9,12 @@ import os
 from collections.abc import Iterator, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from internal_linker.errors import ConfigurationError
 from internal_linker.records import EncodedBatch, Text, Usage, Vectors
-
-if TYPE_CHECKING:
-    import onnxruntime
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
@@ -61,7 +58,7 @@ class LocalEncoder:
             options = onnxruntime.SessionOptions()
             options.log_severity_level = 3
             options.intra_op_num_threads = os.cpu_count() or 1
-            self._session: onnxruntime.InferenceSession = onnxruntime.InferenceSession(
+            self._session: Any = onnxruntime.InferenceSession(
                 str(model), options, providers=["CPUExecutionProvider"]
             )
         except Exception as error:  # onnxruntime raises its own unnamed classes, an import may fail too
@@ -120,7 +117,11 @@ class LocalEncoder:
         for row, chunk in enumerate(chunks):
             ids[row, : len(chunk)] = chunk
             mask[row, : len(chunk)] = 1
-        feed: dict[str, Any] = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+        feed: dict[str, Any] = {
+            "input_ids": ids,
+            "attention_mask": mask,
+            "token_type_ids": np.zeros_like(ids),
+        }
         states = self._session.run(None, {name: feed[name] for name in self._wanted})[0]
         if states.ndim == 3:  # one vector a token; some exports pool by themselves
             weights = mask[:, :, None].astype(np.float32)
