@@ -18,11 +18,11 @@ from internal_linker.pipeline import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, TableSource
 from internal_linker.recommending import LinkRules
 from internal_linker.searching import SearchRules
-from internal_linker.services.csv_files import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
-from internal_linker.services.google_sheets import GoogleSheet
-from internal_linker.services.local_embeddings import LocalEncoder
-from internal_linker.services.lsa_embeddings import LsaEncoder
-from internal_linker.services.openai_embeddings import OpenAIEmbeddings
+from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.google_sheets.sheet import GoogleSheet
+from internal_linker.services.local_embeddings.lsa import LsaEncoder
+from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
 from internal_linker.stores.database import open_database

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from internal_linker.errors import ServiceError
 from internal_linker.limits import Budget
 from internal_linker.records import EncodedBatch, Text
-from internal_linker.services.openai_embeddings import OpenAIEmbeddings
+from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from tests.standins import OpenAIStandIn
 
 KEY = "sk-test-standin-0000000000000000-key"

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.csv_records import LONGEST_CELL
 from internal_linker.errors import InputError
 from internal_linker.records import Table
-from internal_linker.services.csv_files import CsvTable, defuse
+from internal_linker.services.csv_files.records import LONGEST_CELL
+from internal_linker.services.csv_files.tables import CsvTable, defuse
 
 ROWS = [
     ["URL", "Main Query", "Note"],

@@ -11,9 +11,9 @@ import pytest
 
 from internal_linker.errors import OutputError
 from internal_linker.records import Candidate, Link, Recommendation, Reject, Source, Vectors
-from internal_linker.services.csv_files import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
-from internal_linker.whole_files import replace_whole
 
 OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]
 

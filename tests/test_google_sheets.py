@@ -18,9 +18,9 @@ from internal_linker.errors import (
 )
 from internal_linker.ports import LinkSink, TableSource
 from internal_linker.records import Candidate, Link, Recommendation, Source
-from internal_linker.services.google_sheets import GoogleSheet
-from internal_linker.sheet_ranges import MAX_BYTES, chunks, ranges
-from internal_linker.sheet_refusals import Refusals
+from internal_linker.services.google_sheets.ranges import MAX_BYTES, chunks, ranges
+from internal_linker.services.google_sheets.refusals import Refusals
+from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.urls import normal_form
 from tests.standins import CutOff, Fault, GoogleStandIn, Reply, Reset, make_service_account
 from tests.standins.google_token import EMAIL

@@ -147,6 +147,15 @@ def test_equals_come_in_the_order_of_the_rows() -> None:
         assert found.rows.tolist() == [2, 4, 6, 8, 10, 12, 14]
 
 
+def test_many_equals_keep_the_order_of_the_rows() -> None:
+    """A long list of candidates with few different scores is in the order of the rows within each score."""
+    vectors = [[[1, 0], [1, 1], [0, 1]][(7 * row) % 3] for row in range(2000)]
+    index = index_of(vectors, [[0]] * 2000, [-1] * 2000)
+    (found,) = match(index, [0], range(2000), keep=1500, lexical_weight=0.5)
+    ranked = list(zip(-found.score, found.rows.tolist(), strict=True))
+    assert ranked == sorted(ranked)
+
+
 def test_without_targets_there_are_no_matches() -> None:
     """A site on which no page may be linked to gives every source an empty answer."""
     index = index_of([[1, 0], [0, 1]], [[1], [1]], [-1, -1])

@@ -261,6 +261,19 @@ def test_rejects_are_kept_even_where_no_row_is_left() -> None:
     assert [reject.row for reject in rejects.rejects] == [2]
 
 
+def test_pages_that_are_gone_take_no_place() -> None:
+    """Any number of barred pages like the source leave all its links to the pages that may be linked to."""
+    gone = [[url(f"gone{number}"), "green tea leaves", "404"] for number in range(20)]
+    rows = [
+        [url("green"), "green tea leaves", "200"],
+        *gone,
+        [url("a"), "soft water", ""],
+        [url("b"), "clay", ""],
+    ]
+    of = replace(parts(), queries=None, pages=Given(pages_table(*rows, header=("URL", "Text", "Status"))))
+    assert sorted(names(run(of)[url("green")])) == ["a", "b"]
+
+
 def test_a_lookup_writes_nothing() -> None:
     """Without a place for links, the list of rejected rows of the last run stays as it is, too."""
     rejects = Kept()

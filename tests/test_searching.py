@@ -66,6 +66,13 @@ def test_a_query_of_two_pages_is_paid_for_once() -> None:
     assert [found(result, each) for each in both] == [["b", "c"], ["a", "c"]]
 
 
+def test_reading_goes_on_until_every_page_of_a_query_has_enough() -> None:
+    """Of two pages with one query, the one that stands in the results itself still gets all its links."""
+    both = [source("x", "tea"), source("a", "tea")]
+    result = search(both, Engine({q("tea"): links("ab"), q("tea", 2): links("c")}))
+    assert [found(result, each) for each in both] == [["a", "b", "c"], ["b", "c"]]
+
+
 def test_sources_without_a_query_are_not_searched() -> None:
     """A page without a query costs nothing and has no note."""
     engine = Engine()

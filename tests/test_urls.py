@@ -123,6 +123,7 @@ def lower_triplets(text: str) -> str:
         ("قهوه.example", "xn--ehbkad.example"),
         ("faß.example", "xn--fa-hia.example"),
         ("e。example", "e.example"),
+        ("ｅ.ｅxample", "e.example"),
     ],
 )
 def test_a_host_in_any_script_is_its_punycode(unicode: str, punycode: str) -> None:

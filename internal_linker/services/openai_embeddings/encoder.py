@@ -12,9 +12,16 @@ from urllib.parse import urlsplit
 
 from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.limits import Budget, with_retries
-from internal_linker.openai_answers import KEY_FILE, Answers, LacksRight, NotThere, TooFast, TooMuch
 from internal_linker.records import EncodedBatch, Text, Usage
-from internal_linker.tokens import TextCutter, pack
+from internal_linker.services.openai_embeddings.answers import (
+    KEY_FILE,
+    Answers,
+    LacksRight,
+    NotThere,
+    TooFast,
+    TooMuch,
+)
+from internal_linker.services.openai_embeddings.tokens import TextCutter, pack
 
 if TYPE_CHECKING:
     import openai

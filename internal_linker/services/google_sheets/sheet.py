@@ -16,9 +16,9 @@ from internal_linker.errors import InputError, InternalLinkerError, OutputError
 from internal_linker.headers import Kind, display, find_column, link_column, link_name
 from internal_linker.limits import with_retries
 from internal_linker.records import Recommendation, Table
-from internal_linker.service_account import bad_key, key_fields
-from internal_linker.sheet_ranges import Cells, Delivery, chunks, ranges
-from internal_linker.sheet_refusals import Refusals
+from internal_linker.services.google_sheets.ranges import Cells, Delivery, chunks, ranges
+from internal_linker.services.google_sheets.refusals import Refusals
+from internal_linker.services.google_sheets.service_account import bad_key, key_fields
 
 T = TypeVar("T")
 

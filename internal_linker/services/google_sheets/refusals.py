@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from internal_linker.errors import CredentialsRefused, InputError, InternalLinkerError, ServiceError
-from internal_linker.service_account import KEY_FILE, NEW_KEY
+from internal_linker.services.google_sheets.service_account import KEY_FILE, NEW_KEY
 
 SERVICE = "Google Sheets"
 # Google's quotas are counted by the minute and it seldom says how long to wait: three pauses outlast one.

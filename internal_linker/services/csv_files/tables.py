@@ -9,11 +9,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
-from internal_linker.csv_records import CsvRecords
 from internal_linker.errors import InputError
 from internal_linker.records import Recommendation, Reject, Table, Vectors, fold_query
+from internal_linker.services.csv_files.records import CsvRecords
+from internal_linker.services.csv_files.whole_files import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.urls import normal_form
-from internal_linker.whole_files import ReplaceWhole, copy_aside, replace_whole
 
 Row = Sequence[str | int]
 Identity = tuple[str, str]

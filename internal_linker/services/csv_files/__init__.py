@@ -1,0 +1,1 @@
+"""CSV files: tables in, results out, each replaced whole."""

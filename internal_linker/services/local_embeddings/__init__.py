@@ -1,0 +1,1 @@
+"""Encoders that run on this computer: the packaged model, and word statistics."""

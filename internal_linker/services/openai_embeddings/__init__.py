@@ -1,0 +1,1 @@
+"""OpenAI, or a server that speaks its embeddings API: texts in, unit vectors out."""
