@@ -114,7 +114,9 @@ class Run:
         report = Report(run_id, collected, searched, embedded, recommendations)
         report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
-            report.gaps.append(f"{len(searched.notes)} queries could not be searched; Output.csv says which")
+            report.gaps.append(
+                f"Not every query could be searched: {len(searched.notes)} rows of Output.csv say why."
+            )
         self._deliver(report)
         for gap in report.gaps:
             self.progress.warn(gap)
@@ -135,7 +137,8 @@ class Run:
             sources=len(sources),
             searches=len(groups),
             least_credits=fresh,
-            most_credits=len(groups) * most - sum(page <= most for _, page in kept),
+            # An empty first page is asked for a second time.
+            most_credits=len(groups) * most - sum(page <= most for _, page in kept) + fresh,
             texts=len(todo.missing),
             cached_texts=len(todo.cached),
             usage=usage,
@@ -198,7 +201,10 @@ class Run:
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> list[Text]:
         """The texts, blank where the encoder does not know the page's language: words alone match it."""
         known = self.parts.encoder.languages
-        unknown = [bool(known and page.lang and page.lang not in known) for page in collected.pages]
+        # A language may be written as "en", "eng" or "english".
+        unknown = [
+            bool(known and page.lang and not page.lang.startswith(tuple(known))) for page in collected.pages
+        ]
         if any(unknown):
             self.progress.warn(
                 f"{sum(unknown)} pages are in a language that {self.parts.encoder.name} does not know: "

@@ -124,13 +124,16 @@ class _Search:
             try:
                 answer = self._page(text, pages + 1)
             except ServiceError as error:
-                note = self._failed(error)
+                self._failed(error)
+                note = str(error)
                 break
             if answer is None:
-                note = f"no search: {self.result.problem}"
+                note = self.result.problem
                 break
             pages, last = pages + 1, len(answer.links)
             hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
+        if note:
+            note = f"search cut short: {note}" if pages else f"no search: {note}"
         with self._lock:
             for source in sources:
                 self.result.targets[source.identity] = self._eligible(source, hits)
@@ -159,14 +162,13 @@ class _Search:
             self.result.credits += answer.credits
         return answer
 
-    def _failed(self, error: ServiceError) -> str:
+    def _failed(self, error: ServiceError) -> None:
         final = isinstance(error, CredentialsRefused | OutOfCredits | BudgetReached)
         with self._lock:
             self._failures += 1
             down = self._failures >= FAILURES_IN_A_ROW
         if final or down:
             self.stop(str(error) if final else f"{error} {FAILURES_IN_A_ROW} searches in a row failed.")
-        return f"no search: {error}"
 
     def _eligible(self, source: Source, hits: list[SerpHit]) -> tuple[SerpTarget, ...]:
         return eligible_targets(

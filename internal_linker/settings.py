@@ -20,6 +20,7 @@ from internal_linker.settings_sources import (
     refuse_unknown,
     toml_values,
 )
+from internal_linker.urls import within_site
 
 __all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
 __all__ += ["Settings", "load_settings"]
@@ -204,6 +205,7 @@ class Settings(BaseSettings):
             raise ValueError(f"leave out https://, {example}")
         if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
             raise ValueError(f"it must hold site: and your host once, {example}")
+        within_site("https://any.example/", sites[0])  # a host that can't be one is told here
         return value
 
     @field_validator("gl")

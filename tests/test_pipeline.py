@@ -155,7 +155,7 @@ def test_a_plan_spends_and_writes_nothing() -> None:
     assert (plan.sources, plan.searches, plan.sheet_rows) == (6, 3, 3)
     assert (plan.texts, plan.cached_texts) == (6, 0)
     assert plan.usage == Usage(30, 6.0)
-    assert (plan.least_credits, plan.most_credits) == (2, 5)
+    assert (plan.least_credits, plan.most_credits) == (2, 7)
     assert (sink.writes, rejects.writes, vectors.kept) == (0, 0, {})
 
 
@@ -219,7 +219,7 @@ def test_one_failed_search_is_a_gap() -> None:
     """A query that could not be searched makes the run one with gaps."""
     of = parts(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
     report = Run(of, rules(), Choice(), Told()).execute("r1")
-    assert report.gaps == ["1 queries could not be searched; Output.csv says which"]
+    assert report.gaps == ["Not every query could be searched: 1 rows of Output.csv say why."]
 
 
 def test_missing_vectors_are_a_gap_and_words_still_match() -> None:

@@ -129,7 +129,7 @@ def test_exhausted_credits_leave_gaps_and_links_for_everyone(
     assert len(serper.calls("POST /search")) == 6, "the first refusal stops all further calls"
     output = read_csv(project / "files/Output.csv")
     assert all(row["Link 5"] for row in output)
-    assert sum("no search" in row["Note"] for row in output) == PAGES - 2
+    assert sum("no credits left" in row["Note"] for row in output) == PAGES - 2
     assert "serper.dev" in capsys.readouterr().out
 
 

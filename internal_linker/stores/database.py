@@ -32,6 +32,8 @@ def open_database(url: str, project: Path, *, read_only: bool = False) -> Engine
     """
     try:
         address = make_url(url)
+        if address.get_backend_name() not in ("sqlite", "postgresql"):
+            raise ArgumentError(f"{address.get_backend_name()} is none of sqlite and postgresql")
         if address.get_backend_name() == "sqlite" and address.database not in (None, "", ":memory:"):
             path = project / str(address.database)
             address = address.set(database=str(path))

@@ -13,7 +13,7 @@ from internal_linker.stores.database import KEYS_A_QUERY, METADATA, transaction,
 _SERP = Table(
     "serp",
     METADATA,
-    Column("query", String(2000), primary_key=True),
+    Column("query", Text, primary_key=True),
     Column("page", Integer, primary_key=True),
     Column("market", String(300), primary_key=True),
     Column("links", Text, nullable=False),
