@@ -11,9 +11,17 @@ call :try python
 call :try python3
 call :try "%ROOT%.venv\Scripts\python.exe"
 if not defined PYTHON goto :none
+if defined RUN_TESTS goto :tests
 %PYTHON% -I "%ROOT%internal_linker\bootstrap.py" -- "%ROOT%main.py" %*
 set "CODE=%ERRORLEVEL%"
 goto :end
+
+:tests
+rem Called by run_tests.bat.
+set "RUN_TESTS="
+cd /d "%ROOT%"
+%PYTHON% -I internal_linker\bootstrap.py --test -- -m pytest %*
+exit /b %ERRORLEVEL%
 
 :none
 echo Internal Linker needs Python 3.11 or newer: install Python 3.13 from python.org, then start again. 1>&2

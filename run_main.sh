@@ -35,4 +35,9 @@ if ! python=$(find_python); then
     echo "Internal Linker needs Python 3.11 or newer: install Python 3.13 from python.org, then start again." >&2
     exit 2
 fi
+if [ "${RUN_TESTS:-}" ]; then # by run_tests.sh
+    unset RUN_TESTS
+    cd "$root" || exit 2
+    exec "$python" -I internal_linker/bootstrap.py --test -- -m pytest "$@"
+fi
 exec "$python" -I "$root/internal_linker/bootstrap.py" -- "$root/main.py" "$@"

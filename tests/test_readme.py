@@ -9,9 +9,10 @@ import pytest
 
 from internal_linker.errors import ExitCode
 from internal_linker.settings import KEY_FILES, Settings
-from tests.sites import ROOT, command, make_project
+from tests.sites import make_project
+from tests.small_project import REPOSITORY, command
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ \./run_main\.sh(.*)$", README, re.MULTILINE)
 
 
@@ -60,4 +61,4 @@ def test_files_named_in_the_readme_exist() -> None:
     table = README.partition("## To change X open Y")[2]
     paths = re.findall(r"`((?:internal_linker|tests|config)/[\w/.]*)`", table)
     assert len(paths) > 10
-    assert [path for path in paths if not (ROOT / path).exists()] == []
+    assert [path for path in paths if not (REPOSITORY / path).exists()] == []

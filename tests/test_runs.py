@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.sites import command, make_project, read_csv, sample_pages, sample_queries, use_standins
+from tests.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
+from tests.small_project import command, write_csv
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 from tests.standins.openai import MAX_TOKENS
 
@@ -61,7 +62,7 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
         openai=openai if encoder == "openai" else None,
         settings={"embedding_provider": encoder},
     )
-    assert command("run", "--project", project) == 0
+    assert command("run", "--project", str(project)) == 0
     assert "Pipeline completed successfully!" in capsys.readouterr().out
     output = read_csv(project / "files/Output.csv")
     links = read_csv(project / "files/links.csv")
@@ -84,7 +85,7 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
     spent = (len(serper.calls("POST /search")), len(openai.calls("POST /v1/embeddings")))
     assert spent == (PAGES * 2 if search == "serper" else 0, 1 if encoder == "openai" else 0)
     written = len(google.calls("POST .*values:batchUpdate"))
-    assert command("run", "--project", project) == 0
+    assert command("run", "--project", str(project)) == 0
     assert spent == (len(serper.calls("POST /search")), len(openai.calls("POST /v1/embeddings")))
     assert len(google.calls("POST .*values:batchUpdate")) == written, "equal cells are not written again"
     assert read_csv(project / "files/Output.csv") == output
@@ -103,14 +104,12 @@ def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_reques
     tmp_path: Path, openai: OpenAIStandIn
 ) -> None:
     """Requests are packed to OpenAI's limits: no more than 1.05 times the least possible number go out."""
-    from tests.sites import write_csv
-
     project = make_project(tmp_path, 2)
     rows = [[f"https://a.example/{n}", f"Page {n}", "word " * 494 + str(n)] for n in range(1000)]
-    write_csv(project / "files/urls_rawdata.csv", ("URL", "Title", "Main Content"), rows)
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
     (project / "files/main_queries.csv").unlink()
     use_standins(project, openai=openai)
-    assert command("run", "--project", project) == 0
+    assert command("run", "--project", str(project)) == 0
     calls = openai.calls("POST /v1/embeddings")
     assert sum(len(call.body["input"]) for call in calls) == 1000
     least = -(-openai.units // MAX_TOKENS)
@@ -124,7 +123,7 @@ def test_exhausted_credits_leave_gaps_and_links_for_everyone(
     project = make_project(tmp_path, PAGES)
     serper.balance = 5
     use_standins(project, serper=serper, settings={"embedding_provider": "lsa", "serp_requests_in_flight": 1})
-    assert command("run", "--project", project) == 6
+    assert command("run", "--project", str(project)) == 6
     assert sum(call.status == 200 for call in serper.calls("POST /search")) == 5
     assert len(serper.calls("POST /search")) == 6, "the first refusal stops all further calls"
     output = read_csv(project / "files/Output.csv")
@@ -140,12 +139,12 @@ def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
     project = make_project(tmp_path, PAGES)
     use_standins(project, openai=openai)
     openai.quota_tokens = 10
-    assert command("run", "--project", project) == 6
+    assert command("run", "--project", str(project)) == 6
     links = read_csv(project / "files/links.csv")
     assert len(links) == 5 * PAGES
     assert all(link["Similarity"] == "" and link["Lexical Score"] for link in links)
     openai.quota_tokens = None
-    assert command("run", "--project", project) == 0
+    assert command("run", "--project", str(project)) == 0
     assert all(link["Similarity"] for link in read_csv(project / "files/links.csv"))
 
 
@@ -157,7 +156,7 @@ def test_a_sheet_that_refuses_writing_keeps_the_links_in_the_files(
     use_standins(project, google=google, settings={"embedding_provider": "lsa"})
     google.shared_with[google.service_account["client_email"]] = "reader"
     before = google.grid("Main")
-    assert command("run", "--project", project) == 4
+    assert command("run", "--project", str(project)) == 4
     assert google.grid("Main") == before
     assert all(row["Link 5"] for row in read_csv(project / "files/Output.csv"))
     assert "Editor" in capsys.readouterr().out
