@@ -74,8 +74,15 @@ def search_all(
     groups = group_by_search(sources, rules.template)
     search = _Search(client, cache, cache.get(list(groups), client.market), targets, rules)
     progress.start("Search results", len(groups), "queries")
+    # What the cache answers takes no thread: matching patterns in many threads is slower than in one.
+    asked = []
+    for text, members in groups.items():
+        if search.group(text, members, may_pay=False):
+            progress.advance()
+        else:
+            asked.append((text, members))
     with ThreadPoolExecutor(rules.in_flight, thread_name_prefix="serp") as pool:
-        futures = [pool.submit(search.group, text, members) for text, members in groups.items()]
+        futures = [pool.submit(search.group, text, members) for text, members in asked]
         try:
             for future in as_completed(futures):
                 future.result()
@@ -113,14 +120,15 @@ class _Search:
         with self._lock:
             self.result.problem = self.result.problem or reason
 
-    def group(self, text: str, sources: list[Source]) -> None:
-        """Read result pages until every source of the group has enough."""
+    def group(self, text: str, sources: list[Source], *, may_pay: bool = True) -> bool:
+        """Read result pages until every source of the group has enough; False if that takes a call it may not make."""
         hits: list[SerpHit] = []
+        found: dict[tuple[str, str], tuple[SerpTarget, ...]] = {source.identity: () for source in sources}
         note = ""
         pages, last = 0, 1
-        while wants_another_page(
-            self._fewest(sources, hits), self._rules.wanted, pages, self._rules.max_pages, last
-        ):
+        while self._wants_another_page(found, pages, last):
+            if not may_pay and (text, pages + 1) not in self._kept:
+                return False
             try:
                 answer = self._page(text, pages + 1)
             except ServiceError as error:
@@ -132,18 +140,24 @@ class _Search:
                 break
             pages, last = pages + 1, len(answer.links)
             hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
+            found = {source.identity: self._eligible(source, hits) for source in sources}
         if note:
             note = f"search cut short: {note}" if pages else f"no search: {note}"
         with self._lock:
-            for source in sources:
-                self.result.targets[source.identity] = self._eligible(source, hits)
-                if note:
-                    self.result.notes[source.identity] = note
+            self.result.targets |= found
+            self.result.cached_pages += sum((text, page) in self._kept for page in range(1, pages + 1))
+            if note:
+                self.result.notes |= dict.fromkeys(found, note)
+        return True
+
+    def _wants_another_page(
+        self, found: Mapping[tuple[str, str], tuple[SerpTarget, ...]], pages: int, last: int
+    ) -> bool:
+        fewest = min(map(len, found.values()))
+        return wants_another_page(fewest, self._rules.wanted, pages, self._rules.max_pages, last)
 
     def _page(self, text: str, page: int) -> SerpPage | None:
         if (kept := self._kept.get((text, page))) is not None:
-            with self._lock:
-                self.result.cached_pages += 1
             return kept
         if self.result.problem:
             return None
@@ -174,6 +188,3 @@ class _Search:
         return eligible_targets(
             source, hits, site=self._rules.site, targets=self._targets, excluded=self._rules.excluded
         )
-
-    def _fewest(self, sources: list[Source], hits: list[SerpHit]) -> int:
-        return min(len(self._eligible(source, hits)) for source in sources)

@@ -76,12 +76,11 @@ def within_site(key: str, site: str) -> bool:
     """Whether a normal form lies in `site` ("example.com" or "example.com/mag"), subdomains included."""
     domain, _, folder = site.partition("/")
     domain = _host(domain).removeprefix("www.")
-    parts = urlsplit(key)
-    host = parts.hostname or ""
-    folder = folder.strip("/")
-    prefix = "/" + _one_spelling(folder, _PATH_SAFE) if folder else ""
+    host, _, path = key.partition("://")[2].partition("?")[0].partition("/")
+    host = host.partition(":")[0]
+    folder = _one_spelling(folder.strip("/"), _PATH_SAFE)
     return (host == domain or host.endswith("." + domain)) and (
-        not prefix or parts.path == prefix or parts.path.startswith(prefix + "/")
+        not folder or path == folder or path.startswith(folder + "/")
     )
 
 
