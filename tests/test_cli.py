@@ -257,7 +257,7 @@ def test_a_dry_run_leaves_no_trace(
         assert command("run", "--dry-run", "--project", str(folder)) == 0
         assert snapshot(folder) == before and not serper.ledger
     out = capsys.readouterr().out
-    assert "Dry run: nothing was spent or written" in out and "SERP credits: 6 to 12" in out
+    assert "Dry run: nothing was spent or written" in out and "SERP credits: 6 to 18" in out
 
 
 @pytest.mark.parametrize("page", [URLS[1], URLS[1].removeprefix("https://"), "dark tea", "[b]tea[/] :tea:"])
