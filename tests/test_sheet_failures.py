@@ -51,6 +51,16 @@ def test_a_passing_failure_passes_unseen(google: GoogleStandIn, fault: Fault) ->
     assert google.script_left == 0
 
 
+@pytest.mark.parametrize(
+    "fault", [Reply(200, html="<h1>Sign in to the hotel's network</h1>"), Reply(200, json=[])]
+)
+def test_a_sign_in_that_a_proxy_answers_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
+    """A page in the place of the access token, too, costs one more try and no traceback."""
+    google.script(fault, on="POST /token")
+    assert len(sheet(google).read().rows) == 3
+    assert google.script_left == 0
+
+
 def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> None:
     """A run that is longer than a token's life goes on."""
     ours = sheet(google)

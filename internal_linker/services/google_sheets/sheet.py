@@ -3,31 +3,22 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
-import gspread
 from google.auth.exceptions import GoogleAuthError, TransportError
 from gspread.utils import absolute_range_name, rowcol_to_a1
-from requests import JSONDecodeError, PreparedRequest, RequestException, Response
-from requests.adapters import HTTPAdapter
-from requests.utils import get_environ_proxies
+from requests import JSONDecodeError, RequestException
 
 from internal_linker.errors import InputError, InternalLinkerError, OutputError
 from internal_linker.headers import Kind, display, find_column, link_column, link_name
 from internal_linker.limits import with_retries
 from internal_linker.records import Recommendation, Table
+from internal_linker.services.google_sheets.client import GOOGLE, Refused, make_client
 from internal_linker.services.google_sheets.ranges import Cells, Delivery, chunks, ranges
 from internal_linker.services.google_sheets.refusals import Refusals
-from internal_linker.services.google_sheets.service_account import bad_key, key_fields
+from internal_linker.services.google_sheets.service_account import key_fields
 
 T = TypeVar("T")
-
-GOOGLE = "https://sheets.googleapis.com"
-# google-auth asks there in the background, once it has a token.
-IAM = "https://iamcredentials.googleapis.com"
-SCOPE = "https://www.googleapis.com/auth/spreadsheets"
-# Seconds to connect and to wait for the next byte; without them a dead connection would hold a run for ever.
-TIMEOUT = (5.0, 30.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +56,7 @@ class GoogleSheet:
         info = key_fields(service_account)
         self.account = str(info["client_email"])
         self._refusals = Refusals(self.account, str(info.get("project_id", "")), sheet_id)
-        self._http = _client(info, api_url)
+        self._http = make_client(info, api_url)
         self._id, self._wanted, self._links = quote(sheet_id, safe=""), tab, links_per_page
         self._tab_number: int | None = None
         self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
@@ -218,7 +209,7 @@ class GoogleSheet:
         error: InternalLinkerError
         try:
             return call()
-        except _Refused as refused:
+        except Refused as refused:
             reply = refused.response
             writing, asked = reply.request.method != "GET", reply.headers.get("Retry-After", "")
             error = self._refusals.of(reply.status_code, reply.text, asked, writing=writing)
@@ -226,68 +217,14 @@ class GoogleSheet:
             # A malformed address is a ValueError to requests, but so is an answer that was cut off.
             lasting = isinstance(failed, ValueError) and not isinstance(failed, JSONDecodeError)
             error = self._refusals.no_answer(type(failed).__name__, retryable=not lasting)
+        except TypeError as failed:
+            # google-auth trips over a sign-in answer that is no JSON object: a proxy's own page.
+            if self._http.auth.token:
+                raise
+            error = self._refusals.no_answer(type(failed).__name__, retryable=True)
         except GoogleAuthError as failed:
             error = self._refusals.of_token(str(failed), retryable=bool(failed.retryable))
         raise error
-
-
-class _Refused(Exception):
-    """A status of 400 or above."""
-
-    def __init__(self, response: Response) -> None:
-        super().__init__(response.status_code)
-        self.response = response
-
-
-class _Http(gspread.HTTPClient):
-    """gspread's client, save that its own error breaks on bodies that are not quite Google's."""
-
-    def request(self, *args: Any, **kwargs: Any) -> Response:
-        """Send a request and return the answer.
-
-        Raises:
-            _Refused: the answer's status is 400 or above.
-        """
-        kwargs["timeout"] = self.timeout
-        response = self.session.request(*args, **kwargs)
-        if not response.ok:
-            raise _Refused(response)
-        return response
-
-
-class _Reroute(HTTPAdapter):
-    """Sends what is meant for one of Google's hosts to another origin."""
-
-    def __init__(self, origin: str) -> None:
-        super().__init__()
-        self.origin = origin
-        # requests copies these alone, and google-auth copies its session for the background call.
-        self.__attrs__ = [*HTTPAdapter.__attrs__, "origin"]
-
-    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """Swap scheme and host, and send."""
-        path = urlsplit(request.url or "")._replace(scheme="", netloc="").geturl()
-        request.url = self.origin + str(path)
-        kwargs["proxies"] = get_environ_proxies(request.url)
-        return super().send(request, *args, **kwargs)
-
-
-def _client(info: Mapping[str, Any], api_url: str) -> gspread.HTTPClient:
-    """A client that signs in when it is first used.
-
-    Raises:
-        ConfigurationError: the key can't be used for signing.
-    """
-    try:
-        http = gspread.service_account_from_dict(info, scopes=[SCOPE], http_client=_Http).http_client
-    except (ValueError, TypeError, LookupError, AttributeError):
-        raise bad_key("its private key is damaged") from None
-    http.set_timeout(TIMEOUT)
-    if api_url.rstrip("/") != GOOGLE:
-        session: Any = http.session
-        session.mount(GOOGLE, _Reroute(api_url.rstrip("/")))
-        session._auth_request_session.mount(IAM, _Reroute(api_url.rstrip("/")))
-    return http
 
 
 def _tabs(metadata: Mapping[str, Any]) -> list[_Tab]:
