@@ -1,14 +1,16 @@
 """A project folder -> one fact for each thing a run needs, with what to do where it fails; spends nothing."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from internal_linker.errors import ConfigurationError, InternalLinkerError
-from internal_linker.ports import TableSource
+from internal_linker.errors import ConfigurationError, InputError, InternalLinkerError
+from internal_linker.ports import StreamSource, TableSource
+from internal_linker.records import Collected
 from internal_linker.scheduling import cron_trigger, next_run
 from internal_linker.settings import PLACEHOLDER_SITE
 from internal_linker.steps.collect import collect
+from internal_linker.steps.links import add_links, doubt
 from internal_linker.urls import within_site
 from internal_linker.wiring import Project, open_project
 
@@ -53,7 +55,9 @@ def _input(project: Project) -> Iterator[Fact]:
     of_pages, known = _table("Pages", pages, is_pages=True)
     yield of_queries
     yield of_pages
-    yield _tried("Search template", lambda: _template(project, queried | known))
+    yield _existing_links(project.existing_links(), queried, known)
+    keys = {source.key for source in (*queried.sources, *known.sources) if source.key}
+    yield _tried("Search template", lambda: _template(project, keys))
 
 
 def _queries(project: Project) -> tuple[TableSource | None, Fact]:
@@ -69,20 +73,42 @@ def _queries(project: Project) -> tuple[TableSource | None, Fact]:
         return None, Fact(name, False, str(error))
 
 
-def _table(name: str, table: TableSource | None, *, is_pages: bool) -> tuple[Fact, set[str]]:
-    """What is in a table, and the normal forms of its URLs."""
-    keys: set[str] = set()
+def _table(name: str, table: TableSource | None, *, is_pages: bool) -> tuple[Fact, Collected]:
+    """What is in a table: in words, and as it is collected."""
+    found = Collected((), (), (), 0)
     if table is None:
-        return Fact(name, None, "none: the run goes on without them"), keys
+        return Fact(name, None, "none: the run goes on without them"), found
 
     def count() -> str:
+        nonlocal found
         rows = table.read()
         found = collect(None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False)
-        keys.update(source.key for source in found.sources if source.key)
-        rejected = f", {len(found.rejects)} rows can't be used (files/rejected_rows.csv says why after a run)"
-        return f"{table.name}: {len(found.sources)} rows" + rejected * bool(found.rejects)
+        return f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
 
-    return _tried(name, count), keys
+    return _tried(name, count), found
+
+
+def _existing_links(links: StreamSource | None, queries: Collected, pages: Collected) -> Fact:
+    """What the pages link to already, by the table and by their own HTML."""
+    name = "Existing links"
+    both = replace(pages, sources=(*queries.sources, *pages.sources), rejects=())
+    if links is None:
+        html = add_links(both, None).inner_links
+        found = f"{html} in the pages' HTML" if html else "none known"
+        more = "the columns Source, Destination, Anchor"
+        return Fact(name, True if html else None, f"{found}; files/existing_links.csv may tell more ({more})")
+
+    def count() -> str:
+        found = add_links(both, links.stream())
+        if both.sources and (sentence := doubt(found, links.name)):
+            raise InputError(sentence)
+        return f"{found.inner_links} between your pages" + _rejected(len(found.rejects))
+
+    return _tried(name, count)
+
+
+def _rejected(rows: int) -> str:
+    return f", {rows} rows can't be used (files/rejected_rows.csv says why after a run)" if rows else ""
 
 
 def _template(project: Project, keys: set[str]) -> str | None:

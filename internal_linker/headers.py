@@ -1,8 +1,11 @@
-"""The header row of a sheet or file -> where each column that matters stands, whoever named it."""
+"""The header row of a sheet or file -> where each column that matters stands, whoever named it, and its cells."""
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
+
+from internal_linker.errors import InputError
+from internal_linker.records import Table, TableStream
 
 
 class Kind(StrEnum):
@@ -17,6 +20,12 @@ class Kind(StrEnum):
     INDEXABILITY = "Indexability"
     STATUS = "Status Code"
     CANONICAL = "Canonical"
+    REDIRECT = "Redirect URL"
+    SOURCE = "Source"
+    DESTINATION = "Destination"
+    ANCHOR = "Anchor"
+    LINK_POSITION = "Link Position"
+    LINK_TYPE = "Type"
 
 
 # Best first: a table with both "Status Code" (200) and "Status" (OK) means the former by a status.
@@ -41,6 +50,39 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
         *("status code", "status", "http status", "code http", "código de respuesta", "codice di stato"),
     ),
     Kind.CANONICAL: ("canonical", "canonical url", "canonical link element 1"),
+    Kind.REDIRECT: (
+        *("redirect url", "redirect uri", "redirects to", "redirect to", "redirect target", "redirect"),
+        *("umleitungs url", "weiterleitungs url", "url de redirección", "url de redireccionamiento"),
+        *("url de redirection", "url di reindirizzamento"),
+    ),
+    Kind.SOURCE: (
+        *("source", "source url", "link source", "from", "quelle", "quell url", "origen", "fuente"),
+        *("url source", "origine", "sorgente"),
+    ),
+    # "target" comes last: beside a destination, crawlers give the HTML attribute (_blank) that name.
+    Kind.DESTINATION: (
+        *("destination", "destination url", "link target url", "target url", "to", "ziel", "ziel url"),
+        *("destino", "url de destination", "destinazione", "target"),
+    ),
+    Kind.ANCHOR: (
+        *("anchor", "anchor text", "link text", "ankertext", "anker", "linktext", "texto de anclaje"),
+        *(
+            "texto ancla",
+            "texto del enlace",
+            "ancla",
+            "texte d'ancrage",
+            "texte d’ancrage",
+            "texte de l'ancre",
+        ),
+        *("ancre", "testo di ancoraggio", "testo di ancoraggio del link", "ancoraggio", "ancora"),
+    ),
+    Kind.LINK_POSITION: (
+        *("link position", "linkposition", "posición del enlace", "position du lien"),
+        *("posizione del link", "posizione link"),
+    ),
+    Kind.LINK_TYPE: (
+        *("type", "link type", "typ", "linktyp", "tipo", "tipo de enlace", "type de lien", "tipo di link"),
+    ),
 }
 
 
@@ -52,6 +94,32 @@ def find_column(header: Sequence[str], kind: Kind) -> int | None:
     if kind.value in header:
         return header.index(kind.value)
     return _first(header, SYNONYMS[kind])
+
+
+def columns_of(
+    table: Table | TableStream, required: Sequence[Kind], optional: Sequence[Kind] = ()
+) -> dict[Kind, int]:
+    """Positions (from 0) of the table's columns of these kinds.
+
+    Raises:
+        InputError: a required one is missing; names it, and what there is instead.
+    """
+    found = {kind: find_column(table.header, kind) for kind in (*required, *optional)}
+    if missing := [display(kind) for kind in required if found[kind] is None]:
+        there = ", ".join(cell for cell in table.header if cell.strip()) or "nothing"
+        raise InputError(
+            f"{table.name}: the header row has no column '{missing[0]}' (it has: {there}). "
+            f"Name a column '{missing[0]}' in the first row."
+        )
+    return {kind: column for kind, column in found.items() if column is not None}
+
+
+def cells_of(table: Table, columns: dict[Kind, int]) -> Iterator[tuple[int, dict[Kind, str]]]:
+    """Row number and stripped cells by kind; rows in which all these cells are blank are no rows."""
+    for number, row in table.rows:
+        cells = {kind: row[at].strip() if at < len(row) else "" for kind, at in columns.items()}
+        if any(cells.values()):
+            yield number, cells
 
 
 def link_column(header: Sequence[str], number: int) -> int | None:

@@ -1,25 +1,30 @@
 """One run, top to bottom: collect -> serp -> embed -> match -> fuse -> select -> deliver."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from internal_linker.delivering import deliver
 from internal_linker.embedding import Embedded, embed, plan_embedding
-from internal_linker.errors import InputError, Interrupted, OutputError, ServiceError
+from internal_linker.errors import Interrupted, OutputError, ServiceError
+from internal_linker.gathering import gather
 from internal_linker.ports import (
     Encoder,
+    ExclusionSink,
     LinkSink,
     Progress,
     RejectSink,
     SerpCache,
     SerpClient,
+    StreamSource,
     TableSource,
     VectorCache,
 )
-from internal_linker.recommending import LinkRules, recommend
-from internal_linker.records import Choice, Collected, Recommendation, Source, Table, Targets, Text, Usage
+from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.recommending import recommend
+from internal_linker.records import Choice, Collected, Recommendation, Source, Targets, Text, Usage
 from internal_linker.searching import Searched, SearchRules, group_by_search, search_all
 from internal_linker.steps.choose import choose
-from internal_linker.steps.collect import collect
+from internal_linker.steps.exclude import excluded_targets
 from internal_linker.steps.select import link_targets
 from internal_linker.steps.text import page_text
 
@@ -29,10 +34,10 @@ class Parts:
     """What a run works with; `wiring` puts it together.
 
     Attributes:
-        queries, pages: the input; None where the user has none.
+        queries, pages, links: the input, `links` what is linked already; None where the user has none.
         queries_in_sheet: whether the rows of `queries` take links in the Sheet.
         serp: the search service; None: the search step is skipped, and a notice says why.
-        sinks: where links go, in order.
+        sinks: where links go, in order; without any, nothing is written.
         notices: what a person should know of these parts, such as a fallback in use.
     """
 
@@ -45,6 +50,8 @@ class Parts:
     vector_cache: VectorCache
     sinks: Sequence[LinkSink]
     rejects: RejectSink
+    excluded: ExclusionSink
+    links: StreamSource | None = None
     notices: Sequence[str] = ()
 
 
@@ -68,6 +75,8 @@ class Report:
     recommendations: Sequence[Recommendation]
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
+    excluded: Mapping[str, int] = field(default_factory=dict)
+    """Targets left out, by reason."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +126,7 @@ class Run:
             report.gaps.append(
                 f"Not every query could be searched: {len(searched.notes)} rows of Output.csv say why."
             )
-        self._deliver(report)
+        self._deliver(report, targets)
         for gap in report.gaps:
             self.progress.warn(gap)
         return report
@@ -149,34 +158,32 @@ class Run:
         self._step()
         self.progress.start("Input", 0, "rows")
         parts = self.parts
-        queries = self._read(parts.queries)
-        pages = self._read(parts.pages)
-        collected = collect(queries, pages, queries_in_sheet=parts.queries_in_sheet)
-        if keep_rejects and (queries or pages):
-            for remark in parts.rejects.write(collected.rejects):
-                self.progress.warn(remark)
-        if not collected.sources:
-            raise InputError(_nothing_to_do(parts))
+        collected = gather(
+            parts.queries,
+            parts.pages,
+            parts.links,
+            parts.rejects if keep_rejects else None,
+            queries_in_sheet=parts.queries_in_sheet,
+            progress=self.progress,
+        )
         targets = link_targets(
-            collected.pages, collected.sources, self.rules.search.excluded, self.rules.any_on_site
+            collected.pages,
+            collected.sources,
+            self.rules.search.excluded,
+            self.rules.any_on_site,
+            collected.links,
+            collected.aliases,
         )
         sources = choose(collected.sources, self.choice)
         queried = sum(bool(source.query) for source in collected.sources)
         self.progress.finish(
             f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
+            f"{collected.inner_links} existing links, "
             f"{len(collected.rejects)} rows rejected, {collected.merged_rows} merged"
         )
         for notice in parts.notices:
             self.progress.warn(notice)
         return collected, sources, targets
-
-    def _read(self, source: TableSource | None) -> Table | None:
-        if source is None:
-            return None
-        table = source.read()
-        for remark in source.remarks:
-            self.progress.warn(remark)
-        return table
 
     def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:
         self._step()
@@ -230,40 +237,31 @@ class Run:
     ) -> list[Recommendation]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
-        found = recommend(collected, sources, targets, searched, texts, embedded.vectors, self.rules.linking)
-        recommendations = []
-        for recommendation in found:
-            recommendations.append(recommendation)
-            self.progress.advance()
+        rules = self.rules.linking
+        if self.choice.partial:
+            # Only a run over the whole site knows how many links lead to a page.
+            rules = replace(rules, min_inlinks=0, max_inlinks=0)
+        ranking = Ranking(collected, sources, targets, searched, texts, embedded.vectors, rules)
+        recommendations = list(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
         return recommendations
 
-    def _deliver(self, report: Report) -> None:
+    def _deliver(self, report: Report, targets: Targets) -> None:
         self._step()
-        self.progress.start("Delivery", len(self.parts.sinks), "places")
-        for sink in self.parts.sinks:
-            try:
-                report.gaps += sink.deliver(report.recommendations, report.run_id)
-            except (ServiceError, OutputError) as error:
-                # The other places still get their links; the run ends with this failure's exit code.
-                report.failure = report.failure or error
-                self.progress.warn(str(error))
-            self.progress.advance()
-        self.progress.finish(", ".join(sink.name for sink in self.parts.sinks) or "nothing to write")
+        delivered = deliver(
+            report.recommendations,
+            excluded_targets(report.collected, targets),
+            self.parts.sinks,
+            self.parts.excluded,
+            report.run_id,
+            self.progress,
+        )
+        report.gaps += delivered.gaps
+        report.failure, report.excluded = delivered.failure, delivered.excluded
 
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted(
                 "The run was asked to stop and stopped between two steps; nothing is half done."
             )
-
-
-def _nothing_to_do(parts: Parts) -> str:
-    names = " and ".join(source.name for source in (parts.queries, parts.pages) if source)
-    if names:
-        return f"{names}: not one row can be used. files/rejected_rows.csv says why for each."
-    return (
-        "There is no input. Put your pages into files/urls_rawdata.csv (URL, Title, Main Content) "
-        "and your queries into files/main_queries.csv (URL, Main Query) or a Google Sheet."
-    )

@@ -1,14 +1,16 @@
 """The small protocols through which a run reaches the outside: what a service, store or face must offer."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from internal_linker.records import (
     EncodedBatch,
+    ExcludedTarget,
     Recommendation,
     Reject,
     SerpPage,
     Table,
+    TableStream,
     Text,
     Usage,
     Vectors,
@@ -33,6 +35,23 @@ class TableSource(Protocol):
         """
 
 
+class StreamSource(Protocol):
+    """A table that may have millions of rows."""
+
+    name: str
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Once the stream is open: what was unusual, one sentence each."""
+
+    def stream(self) -> TableStream:
+        """The header and, while they are gone through, the rows.
+
+        Raises:
+            InputError: it is not there or can't be read; at a damaged row, going through them raises it.
+        """
+
+
 class LinkSink(Protocol):
     """A place that keeps the run's recommendations: the Sheet, Output.csv, links.csv."""
 
@@ -52,6 +71,19 @@ class RejectSink(Protocol):
 
     def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
         """Replace the list of the last run; the answer says in sentences what was unusual."""
+
+
+class ExclusionSink(Protocol):
+    """Keeps the targets that no link may lead to."""
+
+    name: str
+
+    def write(self, excluded: Iterable[ExcludedTarget]) -> Sequence[str]:
+        """Replace the list of the last run; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written.
+        """
 
 
 class SerpClient(Protocol):

@@ -1,6 +1,6 @@
 """The records that travel through a run: frozen, without behaviour that touches the outside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +19,15 @@ class Table:
     name: str
     header: tuple[str, ...]
     rows: Sequence[tuple[int, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableStream:
+    """A table too large to be held: its rows, as in `Table`, come one by one and can be gone through once."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: Iterator[tuple[int, Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +76,33 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class ExistingLink:
+    """A link that stands in a page's text already; both ends are normal forms, the target's redirects followed."""
+
+    source: str
+    target: str
+    anchor: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
-    """The input of a run, in order: sources of the query table first, then pages without a query."""
+    """The input of a run, in order: sources of the query table first, then pages without a query.
+
+    Attributes:
+        links: what is linked already, each source, target and anchor once.
+        aliases: page that redirects or is a copy -> the page that it leads to in the end (normal forms).
+        inner_links: how many of `links` lead from a listed page to a listed page.
+        skipped_links: rows of the link table that are no links in a page's text (menus, images, ...).
+    """
 
     pages: tuple[Page, ...]
     sources: tuple[Source, ...]
     rejects: tuple[Reject, ...]
     merged_rows: int
+    links: tuple[ExistingLink, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    inner_links: int = 0
+    skipped_links: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,17 +156,34 @@ class Targets:
         known: normal form -> the user's own writing, of every allowed page of the user's lists.
         barred: normal form -> why no link may lead to this known page.
         any_on_site: whether a search result that is in no list may be a target too.
+        aliases: page that redirects or is a copy -> the page that it leads to in the end.
+        linked: page -> the pages that it links to already.
     """
 
     known: Mapping[str, str]
     barred: Mapping[str, str]
     any_on_site: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    linked: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def url_of(self, key: str) -> str:
         """The URL to write for a target, or "" where no link may lead."""
         if key in self.barred:
             return ""
         return self.known.get(key, key if self.any_on_site else "")
+
+    def new_to(self, source: str, key: str) -> bool:
+        """Whether a link from `source` would be a new one, to another page than itself (normal forms)."""
+        return key not in (source, self.aliases.get(source)) and key not in self.linked.get(source, ())
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedTarget:
+    """Where no link of `source` may lead, and why: URLs as the user writes them; no source: of any page."""
+
+    source: str
+    target: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)

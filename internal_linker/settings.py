@@ -139,10 +139,16 @@ class Settings(BaseSettings):
         "blend: both ranked together.",
     )
     lexical_weight: float = Field(
-        0.5,
+        0.65,
         ge=0,
         le=1,
         description="Share of the words (TF-IDF) in the similarity; the rest is the embedding's.",
+    )
+    min_inlinks: int = Field(
+        2, ge=0, le=50, description="Links that every page should get from others, if any page is near it."
+    )
+    max_inlinks: float = Field(
+        10.0, ge=0, description="Links that a page may get, as a multiple of the mean; 0: no limit."
     )
     target_pages: Literal["known", "site"] = Field(
         "known",

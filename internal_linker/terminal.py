@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.progress import (
@@ -102,6 +102,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         ("Main queries", str(sum(bool(source.query) for source in collected.sources))),
         ("Rows with links wanted", str(len(report.recommendations))),
         ("Rows rejected / merged", f"{len(collected.rejects)} / {collected.merged_rows}"),
+        ("Existing links / rows left out", f"{collected.inner_links} / {collected.skipped_links}"),
         ("SERP calls / credits", f"{searched.calls} / {searched.credits}"),
         ("SERP pages from the cache", str(searched.cached_pages)),
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
@@ -114,6 +115,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         reason = each.note.rpartition(": ")[2] or "unknown"
         reasons[reason] = reasons.get(reason, 0) + 1
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
+    rows.append(("Excluded targets", _by_reason(report.excluded)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 
@@ -152,6 +154,13 @@ def print_links(console: Console, recommendation: Recommendation) -> None:
         console.print(f"{link.rank:>2}  {target.url}  ({origin}{known})", soft_wrap=True)
     if recommendation.note:
         console.print(f"Note: {recommendation.note}")
+
+
+def _by_reason(excluded: Mapping[str, int]) -> str:
+    """The counts in one line, the largest first."""
+    ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
+    counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
+    return f"{counts} (files/excluded_targets.csv)" if counts else "none"
 
 
 def _print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:

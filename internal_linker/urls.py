@@ -65,6 +65,18 @@ def normal_form(url: str) -> str:
     return f"{scheme}://{host}{path}" + (f"?{query}" if query else "")
 
 
+class NormalForms(dict[str, str]):
+    """Text -> its normal form, computed once however often it is asked for; "" where it has none."""
+
+    def __missing__(self, text: str) -> str:
+        try:
+            key = normal_form(text)
+        except ValueError:
+            key = ""
+        self[text] = key
+        return key
+
+
 def without_tracking(url: str) -> str:
     """A URL that has a normal form, in its own writing, less its tracking parameters and its fragment."""
     parts = urlsplit(url.strip(_UNSEEN))

@@ -15,10 +15,11 @@ from internal_linker.errors import ConfigurationError, OutputError, RunActive
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
 from internal_linker.pipeline import Parts, Rules
-from internal_linker.ports import Encoder, LinkSink, TableSource
-from internal_linker.recommending import LinkRules
+from internal_linker.ports import Encoder, LinkSink, StreamSource, TableSource
+from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
-from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.lists import ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
@@ -79,6 +80,8 @@ class Project:
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
             sinks=self._sinks(encoder, sheet, partial) if deliver else (),
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
+            excluded=ExcludedCsv(self.file("excluded_targets.csv")),
+            links=self.existing_links(),
             notices=notices,
         )
         with ExitStack() as closing:
@@ -99,7 +102,13 @@ class Project:
             in_flight=settings.serp_requests_in_flight,
             excluded=self.exclusions.match,
         )
-        linking = LinkRules(settings.links_per_page, settings.fusion, settings.lexical_weight)
+        linking = LinkRules(
+            settings.links_per_page,
+            settings.fusion,
+            settings.lexical_weight,
+            settings.min_inlinks,
+            settings.max_inlinks,
+        )
         return Rules(search, linking, settings.target_pages == "site")
 
     def table(self, name: str, notices: list[str]) -> TableSource | None:
@@ -109,6 +118,11 @@ class Project:
             return CsvTable(path, f"files/{name}")
         notices.append(f"files/{name} is not there: the run goes on without it.")
         return None
+
+    def existing_links(self) -> StreamSource | None:
+        """The table of links that stand on the site already, or None where there is none: nobody needs one."""
+        path = self.file("existing_links.csv")
+        return CsvTable(path, "files/existing_links.csv") if path.exists() else None
 
     def sheet(self, notices: list[str]) -> GoogleSheet | None:
         """The Google Sheet, where the settings want it and have what it takes."""

@@ -1,7 +1,7 @@
 """Short ways to make records, and fakes that come in through the ports."""
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,12 +11,14 @@ from internal_linker.headers import Kind
 from internal_linker.ports import Encoder
 from internal_linker.records import (
     EncodedBatch,
+    ExcludedTarget,
     Page,
     Recommendation,
     Reject,
     SerpPage,
     Source,
     Table,
+    TableStream,
     Targets,
     Text,
     Usage,
@@ -56,6 +58,15 @@ def pages_table(*rows: Sequence[str], header: Sequence[str] = (Kind.URL, Kind.CO
 def queries_table(*rows: Sequence[str], header: Sequence[str] = (Kind.URL, Kind.MAIN_QUERY)) -> Table:
     """A table of main queries with the row numbers that a file would give."""
     return Table("queries.csv", tuple(header), [(number, row) for number, row in enumerate(rows, 2)])
+
+
+def links_table(
+    *rows: Sequence[str], header: Sequence[str] = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR)
+) -> TableStream:
+    """A table of existing links with the row numbers that a file would give."""
+    return TableStream(
+        "links.csv", tuple(header), iter([(number, row) for number, row in enumerate(rows, 2)])
+    )
 
 
 def nothing_excluded(*_: str) -> str:
@@ -178,6 +189,35 @@ class Given:
 
     def read(self) -> Table:
         return self.table
+
+
+@dataclass
+class GivenLinks:
+    """A StreamSource that holds its rows."""
+
+    rows: Sequence[Sequence[str]]
+    name: str = "links.csv"
+    remarks: Sequence[str] = ()
+
+    def stream(self) -> TableStream:
+        return links_table(*self.rows)
+
+
+@dataclass
+class KeptExclusions:
+    """An ExclusionSink; `error` is what it fails with."""
+
+    name: str = "excluded"
+    error: Exception | None = None
+    excluded: list[ExcludedTarget] = field(default_factory=list)
+    writes: int = 0
+
+    def write(self, excluded: Iterable[ExcludedTarget]) -> Sequence[str]:
+        if self.error:
+            raise self.error
+        self.writes += 1
+        self.excluded += excluded
+        return ()
 
 
 @dataclass

@@ -85,7 +85,7 @@ def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureF
     folder = make_project(tmp_path)
     found = facts(folder)
     assert {name for name, fact in found.items() if fact.ok is None} == {
-        *("Google Sheet", "Search template", "Serper"),
+        *("Google Sheet", "Existing links", "Search template", "Serper"),
     }
     assert found["Pages"].text == "files/urls_rawdata.csv: 6 rows"
     assert command("check", "--project", str(folder)) == 0
@@ -95,12 +95,15 @@ def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureF
 
 def test_with_every_key_each_service_says_what_it_knows(services: Services) -> None:
     """Balance, Sheet, model, files and template are all confirmed."""
+    write_csv(services.folder / "files/existing_links.csv", [("Source", "Destination"), URLS[:2], ("x", "y")])
     found = facts(services.folder)
     assert all(fact.ok for fact in found.values()), faults(services.folder)
     assert "2500 credits left" in found["Serper"].text
     assert "has text-embedding-3-small" in found["Embeddings"].text
     assert EMAIL in found["Google Sheet"].text and "Link 1" in found["Google Sheet"].text
     assert found["Main queries"].text == "Google Sheet 'Main': 6 rows"
+    links = "1 between your pages, 1 rows can't be used (files/rejected_rows.csv says why after a run)"
+    assert found["Existing links"].text == links
     assert found["Search template"].text == "6 of 6 URLs lie in site:www.tiny.example"
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from internal_linker.errors import InputError
 from internal_linker.records import Table
 from internal_linker.services.csv_files.records import LONGEST_CELL
-from internal_linker.services.csv_files.tables import CsvTable, defuse
+from internal_linker.services.csv_files.tables import CsvTable
+from internal_linker.services.csv_files.writing import defuse
 
 ROWS = [
     ["URL", "Main Query", "Note"],
@@ -52,6 +53,18 @@ def test_every_encoding_and_separator_gives_the_same_cells(
     table, remarks = read(tmp_path, table_text(ROWS, separator), encoding)
     assert [table.header, *(cells for _, cells in table.rows)] == [tuple(row) for row in ROWS]
     assert len(remarks) == (encoding == "cp1252")
+
+
+def test_a_stream_gives_the_same_rows_one_by_one(tmp_path: Path) -> None:
+    """A large table's rows have the same numbers and cells; a damaged row tells when it is come to."""
+    path = tmp_path / "table.csv"
+    path.write_text('A,B\n1,2\n,\n"x\ny",3\n4,"5\n', encoding="utf-8")
+    stream = CsvTable(path).stream()
+    assert (stream.name, stream.header) == ("table.csv", ("A", "B"))
+    got = [(number, tuple(cells)) for number, cells in (next(stream.rows), next(stream.rows))]
+    assert got == [(2, ("1", "2")), (4, ("x\ny", "3"))]
+    with pytest.raises(InputError, match=r"table\.csv, row 5"):
+        next(stream.rows)
 
 
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from internal_linker.errors import OutputError
-from internal_linker.records import Candidate, Link, Recommendation, Reject, Source, Vectors
-from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv, RejectedCsv, VectorsCsv
+from internal_linker.records import Candidate, ExcludedTarget, Link, Recommendation, Reject, Source, Vectors
+from internal_linker.services.csv_files.lists import ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
 
@@ -240,6 +241,16 @@ def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
     ]
     RejectedCsv(path).write([])
     assert rows(path) == [["Table", "Row", "URL", "Reason"]]
+
+
+def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
+    """excluded_targets.csv names source, target and reason; a run without any leaves the header alone."""
+    path, header = tmp_path / "excluded_targets.csv", ["Source", "Target", "Reason"]
+    rule = ExcludedTarget("", "https://a.example/", "excluded by =x")
+    assert ExcludedCsv(path).write(iter([rule])) == []
+    assert rows(path) == [header, ["", "https://a.example/", "excluded by =x"]]
+    ExcludedCsv(path).write([])
+    assert rows(path) == [header]
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])

@@ -28,6 +28,18 @@ from internal_linker.headers import Kind, display, find_column, fold_header, lin
         ("Status-Code", Kind.STATUS),
         ("Código de respuesta", Kind.STATUS),
         ("Canonical Link Element 1", Kind.CANONICAL),
+        ("Redirect URI", Kind.REDIRECT),
+        ("Umleitungs-URL", Kind.REDIRECT),
+        ("URL de redirección", Kind.REDIRECT),
+        ("Source", Kind.SOURCE),
+        ("Quelle", Kind.SOURCE),
+        ("Ziel", Kind.DESTINATION),
+        ("To", Kind.DESTINATION),
+        ("Destinazione", Kind.DESTINATION),
+        ("Anchor_Text", Kind.ANCHOR),
+        ("Texte d’ancrage", Kind.ANCHOR),
+        ("Posición del enlace", Kind.LINK_POSITION),
+        ("Typ", Kind.LINK_TYPE),
     ],
 )
 def test_a_column_is_found_by_what_tools_call_it(header: str, kind: Kind) -> None:
@@ -40,6 +52,8 @@ def test_the_better_synonym_wins_over_the_place() -> None:
     """A crawl's "Status" (OK) stands left of "Status Code" (200), and the latter is meant."""
     assert find_column(["Status", "Status Code"], Kind.STATUS) == 1
     assert find_column(["Page", "Address"], Kind.URL) == 1
+    assert find_column(["Source", "Target", "Ziel"], Kind.DESTINATION) == 2
+    assert find_column(["Source", "Target"], Kind.DESTINATION) == 1
 
 
 def test_the_canonical_name_always_wins() -> None:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from internal_linker.records import Vectors
 from internal_linker.steps import match as module
-from internal_linker.steps.match import Index, Matches, language_codes, match, term_index
+from internal_linker.steps.match import Index, Matches, language_codes, match
 
 
 def unit_rows(rows: Sequence[Sequence[int]]) -> Vectors:
@@ -183,34 +183,6 @@ def test_the_whole_matrix_is_never_in_memory(monkeypatch: pytest.MonkeyPatch) ->
         tracemalloc.stop()
     assert count == 10 * n
     assert peak < 30_000_000
-
-
-def test_terms_are_unit_rows_of_words_in_any_script() -> None:
-    """Each text with words is a row of length one; case does not count, and Persian words match as others do."""
-    terms = term_index(["Green tea", "green TEA", "قهوه دمی", "قهوه ترک", "", "a b"])
-    cosines = (terms @ terms.T).toarray()
-    assert terms.dtype == np.float32
-    np.testing.assert_allclose(cosines.diagonal(), [1, 1, 1, 1, 0, 0], atol=1e-6)
-    assert cosines[0, 1] == pytest.approx(1)
-    assert 0 < cosines[2, 3] < 1
-    assert cosines[0, 2] == 0
-
-
-def test_words_of_every_page_say_nothing() -> None:
-    """On a larger site, what stands on most pages does not make two of them alike."""
-    texts = [f"menu cart contact word{number}" for number in range(40)]
-    terms = term_index(texts)
-    cosines = (terms @ terms.T).toarray()
-    assert cosines[0, 1] == 0
-    assert cosines[0, 0] == pytest.approx(1)
-
-
-@pytest.mark.parametrize("texts", [[], [""], ["", "?!"], ["menu"] * 40])
-def test_texts_without_a_telling_word_have_empty_rows(texts: list[str]) -> None:
-    """No text, no word, or none that tells pages apart: a row for each text, all zeros, no error."""
-    terms = term_index(texts)
-    assert terms.shape[0] == len(texts)
-    assert terms.nnz == 0
 
 
 @given(st.lists(st.sampled_from(["", "en", "de", "fa"])))

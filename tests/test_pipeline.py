@@ -16,6 +16,7 @@ from tests.builders import (
     Engine,
     Given,
     Kept,
+    KeptExclusions,
     Letters,
     MemorySerp,
     MemoryVectors,
@@ -55,6 +56,7 @@ def parts(
         vector_cache=MemoryVectors(),
         sinks=sinks,
         rejects=rejects or Kept(),
+        excluded=KeptExclusions(),
     )
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.exclusions import Exclusions
-from internal_linker.records import Candidate, Page, Source, Targets
+from internal_linker.records import Candidate, ExistingLink, Page, Source, Targets
 from internal_linker.steps.select import link_targets, select
 from tests.builders import nothing_excluded, page, source, targets, url
 
@@ -103,3 +103,20 @@ def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
     """`target_pages = "site"` opens unknown pages, not those known to be errors or copies."""
     found = link_targets([page("gone", not_target="status 410")], [], nothing_excluded, any_on_site=True)
     assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
+
+
+def test_what_a_page_links_to_is_no_new_link() -> None:
+    """Neither a linked page nor the original of which the page is a copy is taken; the note tells of links."""
+    me = source(of=page("me", "text"))
+    links = [
+        ExistingLink(me.key, url("a")),
+        ExistingLink(me.key, url("a"), "again"),
+        ExistingLink(url("x"), url("b")),
+    ]
+    pages = [page(name, "text") for name in ("me", "a", "b", "original")]
+    found = link_targets(pages, [me], nothing_excluded, False, links, {me.key: url("original")})
+    assert {key: list(keys) for key, keys in found.linked.items()} == {me.key: [url("a")]}
+    ranked = [Candidate(url(name), url(name)) for name in ("original", "a", "b")]
+    taken = select(me, ranked, found, 3, "")
+    assert [link.target.key for link in taken.links] == [url("b")]
+    assert taken.note == "1 of 3 links: no other page may be linked to that is not linked already"

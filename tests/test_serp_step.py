@@ -108,6 +108,26 @@ def test_a_query_without_a_page_has_no_page_to_leave_out() -> None:
     assert [target.key for target in eligible(url("me"), url("a"), of="")] == [url("me"), url("a")]
 
 
+def test_a_result_that_redirects_stands_for_its_page() -> None:
+    """A redirect or copy of a listed page is that page, at the better rank; one that leads elsewhere is none."""
+    aliases = {url("old"): url("a"), url("copy"): url("me"), url("lost"): "https://o.example/"}
+    where = Targets(
+        {url(name): url(name) for name in ("me", "a", "b")}, {url("old"): "status 301"}, aliases=aliases
+    )
+    hits = [SerpHit(url(name), rank) for rank, name in enumerate(("copy", "old", "lost", "b", "a"), 1)]
+    found = eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded)
+    assert found == (SerpTarget(url("a"), url("a"), 2), SerpTarget(url("b"), url("b"), 4))
+
+
+def test_a_result_that_is_linked_already_is_no_target() -> None:
+    """What the page links to gives way to the next result; for another page it is one."""
+    where = Targets({url(name): url(name) for name in "ab"}, {}, linked={url("me"): [url("a")]})
+    hits = [SerpHit(url("a"), 1), SerpHit(url("b"), 2)]
+    for me, names in (("me", "b"), ("you", "ab")):
+        found = eligible_targets(source(me), hits, site=SITE, targets=where, excluded=nothing_excluded)
+        assert [target.key for target in found] == [url(name) for name in names]
+
+
 @pytest.mark.parametrize("pattern", ["/a$", "srsltid=bad", r"^https://shop\.example/a"])
 def test_a_pattern_bars_a_result_in_either_writing(pattern: str) -> None:
     """An exclusion counts if it matches the URL as it was found or as it would be written."""

@@ -17,11 +17,6 @@ BLOCK_CELLS = 4_000_000
 # Most of the work of a sparse product is in the few words that stand on many pages; as a dense product
 # these take half the time (measured with 128 to 1,024 words on 10,000 pages), and 2 KB a page.
 DENSE_WORDS = 256
-# A word on more than this share of the pages is the site's furniture; leaving such words out gave
-# NDCG@5 +0.018 on the English development site and -0.001 on the Persian and Arabic one.
-COMMON_SHARE = 0.3
-# On a handful of pages a share says nothing.
-FEW_PAGES = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,17 +49,6 @@ class Matches:
     score: Vectors
     similarity: Vectors
     lexical: Vectors
-
-
-def term_index(texts: Sequence[str]) -> sparse.csr_matrix:
-    """TF-IDF rows of unit length, (n, v) float32: sublinear counts, words of two letters and more, any script."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    common = min(max(len(texts), 1), max(FEW_PAGES, int(COMMON_SHARE * len(texts))))
-    try:
-        return TfidfVectorizer(sublinear_tf=True, max_df=common, dtype=np.float32).fit_transform(texts)
-    except ValueError:  # not one word in all texts
-        return sparse.csr_matrix((len(texts), 1), dtype=np.float32)
 
 
 def language_codes(languages: Sequence[str]) -> Ints:

@@ -1,17 +1,31 @@
 """One ranking of candidates -> the links of a source: the rules that no link may break."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
-from internal_linker.records import Candidate, Link, Page, Recommendation, Source, Targets
+from internal_linker.records import Candidate, ExistingLink, Link, Page, Recommendation, Source, Targets
 
 
 def link_targets(
-    pages: Iterable[Page], sources: Iterable[Source], excluded: Callable[..., str], any_on_site: bool
+    pages: Iterable[Page],
+    sources: Iterable[Source],
+    excluded: Callable[..., str],
+    any_on_site: bool,
+    links: Iterable[ExistingLink] = (),
+    aliases: Mapping[str, str] | None = None,
 ) -> Targets:
     """Where links may lead: known URLs that are no error, no copy, and match no exclusion pattern.
 
     A query's URL without a page is a target too, but only a search result can lead there.
+
+    Args:
+        pages: the listed pages.
+        sources: what links are wanted for, of all rows.
+        excluded: tells which pattern, if any, forbids a URL.
+        any_on_site: whether a search result that is in no list may be a target too.
+        links: what is linked already.
+        aliases: page that redirects or is a copy -> the page that it leads to in the end.
     """
+    sources = tuple(sources)
     known: dict[str, str] = {}
     barred: dict[str, str] = {}
     for key, url, reason in _known(pages, sources):
@@ -22,26 +36,35 @@ def link_targets(
             barred[key] = why
         else:
             known[key] = url
-    return Targets(known, barred, any_on_site)
+    return Targets(known, barred, any_on_site, aliases or {}, _linked(sources, links))
+
+
+def eligible(source: Source, ranked: Iterable[Candidate], targets: Targets) -> tuple[Candidate, ...]:
+    """The candidates that may be linked to, in order: never itself, a barred, foreign or linked page; none twice."""
+    allowed: list[Candidate] = []
+    used = {source.key}
+    for candidate in ranked:
+        fresh = candidate.key not in used and targets.new_to(source.key, candidate.key)
+        if fresh and targets.url_of(candidate.key):
+            used.add(candidate.key)
+            allowed.append(candidate)
+    return tuple(allowed)
 
 
 def select(
     source: Source, ranked: Iterable[Candidate], targets: Targets, count: int, note: str
 ) -> Recommendation:
-    """Take the best `count` candidates: never the source itself, never a barred or foreign page, none twice."""
-    links: list[Link] = []
-    used = {source.key}
-    for candidate in ranked:
-        if len(links) == count:
-            break
-        if candidate.key not in used and targets.url_of(candidate.key):
-            used.add(candidate.key)
-            links.append(Link(candidate, len(links) + 1, "serp" if candidate.serp_rank else "semantic"))
+    """Take the best `count` of the candidates that may be linked to; the note says why there are fewer."""
+    best = eligible(source, ranked, targets)[:count]
+    links = tuple(
+        Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
+        for rank, candidate in enumerate(best, 1)
+    )
     if len(links) < count:
         note = "; ".join(
-            part for part in (note, f"{len(links)} of {count} links: {_shortage(source)}") if part
+            part for part in (note, f"{len(links)} of {count} links: {_shortage(source, targets)}") if part
         )
-    return Recommendation(source, tuple(links), note)
+    return Recommendation(source, links, note)
 
 
 def _known(pages: Iterable[Page], sources: Iterable[Source]) -> Iterable[tuple[str, str, str]]:
@@ -52,10 +75,21 @@ def _known(pages: Iterable[Page], sources: Iterable[Source]) -> Iterable[tuple[s
             yield source.key, source.url, ""
 
 
-def _shortage(source: Source) -> str:
+def _linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:
+    """For each source its links' targets, in the order of the links."""
+    linked: dict[str, dict[str, None]] = {source.key: {} for source in sources if source.key}
+    for link in links:
+        if (ours := linked.get(link.source)) is not None:
+            ours[link.target] = None
+    return {key: ours for key, ours in linked.items() if ours}
+
+
+def _shortage(source: Source, targets: Targets) -> str:
     if source.page is None and not source.query:
         return "neither content nor a main query is known"
     page = source.page
     if page is not None and not (page.content or page.title or page.h1 or source.query):
         return "the page has no content"
+    if targets.linked.get(source.key):
+        return "no other page may be linked to that is not linked already"
     return "no other page may be linked to"

@@ -28,7 +28,9 @@ def eligible_targets(
     targets: Targets,
     excluded: Callable[..., str],
 ) -> tuple[SerpTarget, ...]:
-    """The results that a link of `source` may lead to, best first, each page once.
+    """The results that a new link of `source` may lead to, best first, each page once.
+
+    A result that redirects, or is a copy of another page, stands for that page.
 
     Args:
         source: the page or query that links are wanted for.
@@ -43,8 +45,10 @@ def eligible_targets(
             key = normal_form(hit.url)
         except ValueError:  # a result that is no web page, such as a file in a cache, is no target
             continue
+        if (final := targets.aliases.get(key, "")) in targets.known:
+            key = final
         url = targets.known.get(key) or (targets.url_of(key) and without_tracking(hit.url))
-        fresh = url and key != source.key and key not in found
+        fresh = url and key not in found and targets.new_to(source.key, key)
         if fresh and within_site(key, site) and not excluded(hit.url, url):
             found[key] = SerpTarget(key, url, hit.rank)
     return tuple(found.values())

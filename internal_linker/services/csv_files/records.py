@@ -9,25 +9,21 @@ from itertools import chain, islice
 from pathlib import Path
 
 from internal_linker.errors import InputError
-from internal_linker.headers import Kind, find_column, fold_header
+from internal_linker.headers import Kind, find_column
 from internal_linker.services.csv_files.text_encoding import recognise, unreadable
 
 # Characters; far over any page's text, and small enough for the C long of Windows.
 LONGEST_CELL = 100_000_000
 _SEPARATORS = (",", ";", "\t")
-# Column names of link lists, which settle a tie between separators as the names of page lists do.
-_LINK_LIST_NAMES = frozenset({"source", "target", "destination"})
 # The first line by which Excel is told the separator.
 _EXCEL_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*(?:"|$)')
 _BLANK = " ,;\t\r\n\ufeff"
-# Status codes, languages and the like come again in every row: one copy of each is kept.
-_SHARED_LENGTH, _SHARED_CELLS = 40, 100_000
 # No text holds it once NULs are out: found inside a cell, it tells that the cell was never closed.
 _END = "\0end\0"
 _QUOTE_REMEDY = "A quotation mark is never closed or the file was cut off: mend that row or export it again."
 
-Record = tuple[int, tuple[str, ...]]
+Record = tuple[int, Sequence[str]]
 
 
 class CsvRecords:
@@ -70,9 +66,7 @@ class CsvRecords:
         if not header:
             raise InputError(f"{self.path} is empty. Fill in the table with its header line.")
         yield number, tuple(cell.strip(" \t\r\n\ufeff") for cell in header)
-        shared: dict[str, str] = {}
-        for number, cells in records:
-            yield number, tuple([_shared(cell, shared) for cell in cells])
+        yield from records
 
     def _numbered(self, reader: Iterator[list[str]]) -> Iterator[tuple[int, Sequence[str]]]:
         """Each record that is not wholly empty, with its number."""
@@ -87,12 +81,6 @@ class CsvRecords:
             raise InputError(f"{self.path}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None
         if cells != [_END]:
             raise InputError(f"{self.path}, row {number}: the file ends inside a cell. {_QUOTE_REMEDY}")
-
-
-def _shared(cell: str, shared: dict[str, str]) -> str:
-    if len(cell) > _SHARED_LENGTH:
-        return cell
-    return shared.setdefault(cell, cell) if len(shared) < _SHARED_CELLS else shared.get(cell, cell)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +122,4 @@ def _first_records(lines: Sequence[str], separator: str, count: int) -> list[lis
 
 
 def _known(cells: Sequence[str]) -> bool:
-    names = {fold_header(cell) for cell in cells}
-    return not _LINK_LIST_NAMES.isdisjoint(names) or any(
-        find_column(cells, kind) is not None for kind in Kind
-    )
+    return any(find_column(cells, kind) is not None for kind in Kind)

@@ -1,36 +1,28 @@
-"""CSV files -> tables as they came; links, rejected rows and vectors -> CSV files, whole or not at all."""
+"""CSV files -> tables as they came; links -> Output.csv and links.csv, replaced whole or merged into the old ones."""
 
-import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
-from typing import TextIO
 
 from internal_linker.errors import InputError
-from internal_linker.records import Recommendation, Reject, Table, Vectors, fold_query
+from internal_linker.records import Recommendation, Table, TableStream, fold_query
 from internal_linker.services.csv_files.records import CsvRecords
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, copy_aside, replace_whole
+from internal_linker.services.csv_files.writing import Row, defuse, write_rows
 from internal_linker.urls import normal_form
 
-Row = Sequence[str | int]
 Identity = tuple[str, str]
 
 _QUERY = "Main Query"
-# Signs that spreadsheet programs take for a formula's first, also behind what they or an import skip;
-# some take the full-width ones too.
-_FORMULA = re.compile(
-    r'[\s\x00-\x20"“”„«»\x7f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]'
-)
-_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-# Digits that bring a float16 and a float32 back exactly, by bytes a number; a float64 takes 17.
-_DIGITS = {2: 5, 4: 9}
+# Status codes, languages and the like come again in every row: one copy of each is kept.
+_SHARED_LENGTH, _SHARED_CELLS = 40, 100_000
 
 
 class CsvTable:
-    """A CSV file as a TableSource; rows are numbered as a spreadsheet program shows them.
+    """A CSV file as a TableSource or a StreamSource; rows are numbered as a spreadsheet program shows them.
 
     Args:
         path: the file.
@@ -48,18 +40,28 @@ class CsvTable:
         Raises:
             InputError: the file is missing, unreadable, empty, damaged or no CSV.
         """
+        table = self.stream()
+        shared: dict[str, str] = {}
+        rows = [(number, tuple([_shared(cell, shared) for cell in cells])) for number, cells in table.rows]
+        return Table(table.name, table.header, rows)
+
+    def stream(self) -> TableStream:
+        """The header and, while they are gone through, the rows, never all in memory.
+
+        Raises:
+            InputError: as in `read`; at a damaged row, going through them raises it.
+        """
         source = CsvRecords(self.path)
         records = source.stream()
         _, header = next(records)
-        rows = list(records)
         self.remarks = source.remarks
-        return Table(self.name, header, rows)
+        return TableStream(self.name, tuple(header), records)
 
 
-def defuse(cell: str) -> str:
-    """Put `'` before a cell that a spreadsheet program would run as a formula; twice does as much as once."""
-    # The first test spares the search for nearly all cells.
-    return cell if cell[:1].isalnum() or not _FORMULA.match(cell) else "'" + cell
+def _shared(cell: str, shared: dict[str, str]) -> str:
+    if len(cell) > _SHARED_LENGTH:
+        return cell
+    return shared.setdefault(cell, cell) if len(shared) < _SHARED_CELLS else shared.get(cell, cell)
 
 
 class _LinkCsv:
@@ -90,7 +92,7 @@ class _LinkCsv:
     def _replace(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
         header = self._header(recommendations, ())
         rows = chain.from_iterable(self._rows(item, header, run_id) for item in recommendations)
-        return _write(self.path, header, rows, self._write_whole)
+        return write_rows(self.path, header, rows, self._write_whole)
 
     def _merge(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
         source = CsvRecords(self.path)
@@ -110,7 +112,7 @@ class _LinkCsv:
                     f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
                 )
             rows = _merged(earlier, (cells for _, cells in records), header, self.url_column, ours)
-            return remarks + _write(self.path, header, rows, self._write_whole)
+            return remarks + write_rows(self.path, header, rows, self._write_whole)
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
@@ -184,55 +186,6 @@ class LinksCsv(_LinkCsv):
             ]
 
 
-class RejectedCsv:
-    """rejected_rows.csv as a RejectSink: Table, Row, URL, Reason; the header alone if all were used."""
-
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self._write_whole = path, write_whole
-
-    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
-        """Replace the list of the last run; the answer says in sentences what was unusual.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
-        rows: Iterator[Row] = ((item.table, item.row, item.url, item.reason) for item in rejects)
-        return _write(self.path, ("Table", "Row", "URL", "Reason"), rows, self._write_whole)
-
-
-class VectorsCsv:
-    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that gives the vector back exactly."""
-
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self._write_whole = path, write_whole
-
-    def write(self, rows: Iterable[tuple[str, Vectors]]) -> Sequence[str]:
-        """Replace the file, taking one vector (d,) at a time; the answer says in sentences what was unusual.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
-        lines = ((url, _json_list(vector)) for url, vector in rows)
-        return _write(self.path, ("URL", "Embedding"), lines, self._write_whole)
-
-
-def _write(path: Path, header: Sequence[str], rows: Iterable[Row], write_whole: ReplaceWhole) -> list[str]:
-    def body(file: TextIO) -> None:
-        writer = csv.writer(file, lineterminator="\r\n")
-        writer.writerow(header)
-        writer.writerows(map(_harmless, row) for row in rows)
-
-    landed = write_whole(path, body, encoding="utf-8-sig")
-    if landed == path:
-        return []
-    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
-
-
-def _harmless(cell: str | int) -> str | int:
-    """A number is no formula, and `'` would make a text of it."""
-    return cell if isinstance(cell, int) or _NUMBER.fullmatch(cell) else defuse(cell)
-
-
 def _merged(
     earlier: Sequence[str],
     records: Iterable[Sequence[str]],
@@ -262,8 +215,3 @@ def _identity(url: str, query: str) -> Identity:
 
 def _decimal(value: float) -> str:
     return f"{value:z.4f}" if math.isfinite(value) else ""
-
-
-def _json_list(vector: Vectors) -> str:
-    digits = _DIGITS.get(vector.itemsize, 17)
-    return "[" + ", ".join([f"{number:.{digits}g}" for number in vector.tolist()]) + "]"

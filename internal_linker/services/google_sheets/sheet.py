@@ -119,7 +119,7 @@ class GoogleSheet:
         table = self._table(self._find_tab(metadata))
         ranks = range(1, self._links + 1)
         missing = [link_name(rank) for rank in ranks if link_column(table.header, rank) is None]
-        places = {kind: find_column(table.header, kind) for kind in Kind}
+        places = {kind: find_column(table.header, kind) for kind in (Kind.URL, Kind.MAIN_QUERY)}
         found = [f"{display(kind)} ({table.header[at]})" for kind, at in places.items() if at is not None]
         facts = [
             f"Service account: {self.account}",

@@ -1,0 +1,63 @@
+"""HTML, a whole page or a piece of one -> its text as a person reads it, and the links in it."""
+
+import re
+from dataclasses import dataclass
+
+from selectolax.lexbor import LexborHTMLParser
+
+# HTML begins with a tag, or it has a whole link somewhere. A text about HTML is full of tags, too, but one that
+# is read as HTML loses all that stands in them.
+_BEGIN = re.compile(
+    r"\s*<(!--|!doctype\b|(a|article|b|blockquote|body|div|em|figure|h[1-6]|head|header|html|i|img|main|ol|p|section"
+    r"|span|strong|table|ul)\b[^<>]*>)",
+    re.IGNORECASE,
+)
+_LINK = re.compile(
+    r"<a\s[^<>]*\bhref\s*=\s*[\"']?(https?:|/)[^<>]*>(?:(?!</?a\b).)*</a\s*>", re.IGNORECASE | re.DOTALL
+)
+# What nobody reads, or what a site shows on every page; a link in it is none of the text's.
+_DROPPED = "script, style, nav, noscript, template, svg, iframe, object, select, textarea"
+_BLOCKS = (
+    "address, article, aside, blockquote, caption, dd, details, div, dl, dt, fieldset, figcaption, figure, "
+    "footer, form, h1, h2, h3, h4, h5, h6, header, hr, legend, li, main, ol, p, pre, section, summary, table, "
+    "td, th, tr, ul"
+)
+# Stands where a block begins or ends; white space to Python, so that it never sticks to a word.
+_BREAK = "\x1e"
+
+
+@dataclass(frozen=True, slots=True)
+class HtmlText:
+    """What is in a piece of HTML: `text` with a line a block, `links` as (href, anchor text) in their order."""
+
+    text: str
+    links: tuple[tuple[str, str], ...]
+
+
+def is_html(text: str) -> bool:
+    """Whether a text is HTML, and not one that only shows some: it begins with a tag, or has a link's."""
+    return "<" in text and (_BEGIN.match(text) or _LINK.search(text)) is not None
+
+
+def read_html(html: str) -> HtmlText:
+    """Text and links, without scripts, menus and the like; broken HTML is read as a browser reads it."""
+    # A lone surrogate would end the parser's reading.
+    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    body = tree.body
+    if body is None:  # a frameset
+        return HtmlText("", ())
+    # Inner ones first: with an outer one its inner ones are gone.
+    for node in reversed(body.css(_DROPPED)):
+        node.decompose()
+    for node in body.css("br"):
+        node.replace_with(_BREAK)
+    for node in body.css(_BLOCKS):
+        node.insert_before(_BREAK)
+        node.insert_after(_BREAK)
+    links = ((node.attributes.get("href") or "", _one_line(node.text())) for node in body.css("a[href]"))
+    lines = map(_one_line, body.text().split(_BREAK))
+    return HtmlText("\n".join(filter(None, lines)), tuple(links))
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,49 @@
+"""A header and rows -> a CSV file, whole or not at all, in which no cell runs as a formula."""
+
+import csv
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TextIO
+
+from internal_linker.services.csv_files.whole_files import ReplaceWhole
+
+Row = Sequence[str | int]
+
+# Signs that spreadsheet programs take for a formula's first, also behind what they or an import skip;
+# some take the full-width ones too.
+_FORMULA = re.compile(
+    r'[\s\x00-\x20"“”„«»\x7f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]'
+)
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def write_rows(
+    path: Path, header: Sequence[str], rows: Iterable[Row], write_whole: ReplaceWhole
+) -> list[str]:
+    """Replace the file; the answer says in sentences what was unusual.
+
+    Raises:
+        OutputError: it can't be written; the earlier file is as it was.
+    """
+
+    def body(file: TextIO) -> None:
+        writer = csv.writer(file, lineterminator="\r\n")
+        writer.writerow(header)
+        writer.writerows(map(_harmless, row) for row in rows)
+
+    landed = write_whole(path, body, encoding="utf-8-sig")
+    if landed == path:
+        return []
+    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
+
+
+def defuse(cell: str) -> str:
+    """Put `'` before a cell that a spreadsheet program would run as a formula; twice does as much as once."""
+    # The first test spares the search for nearly all cells.
+    return cell if cell[:1].isalnum() or not _FORMULA.match(cell) else "'" + cell
+
+
+def _harmless(cell: str | int) -> str | int:
+    """A number is no formula, and `'` would make a text of it."""
+    return cell if isinstance(cell, int) or _NUMBER.fullmatch(cell) else defuse(cell)

@@ -1,0 +1,35 @@
+"""What was collected, and where links may lead -> every target that is left out, with the reason."""
+
+from collections.abc import Iterator
+
+from internal_linker.records import Collected, ExcludedTarget, Targets
+
+
+def excluded_targets(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
+    """Yield what holds for every source, then what holds for one, each rule in its turn, in the input's order."""
+    yield from _barred(collected, targets)
+    yield from _linked_already(collected, targets)
+
+
+def _barred(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
+    """Errors, copies, redirects and excluded patterns."""
+    for key, url in _urls(collected).items():
+        if reason := targets.barred.get(key):
+            yield ExcludedTarget("", url, reason)
+
+
+def _linked_already(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
+    """What a source links to and could be a target otherwise."""
+    for key, url in _urls(collected).items():
+        for target in targets.linked.get(key, ()):
+            if target in targets.known:
+                yield ExcludedTarget(url, targets.known[target], "already linked")
+
+
+def _urls(collected: Collected) -> dict[str, str]:
+    """The user's own writing of every listed page, by its normal form."""
+    urls = {page.key: page.url for page in collected.pages}
+    for source in collected.sources:
+        if source.key:
+            urls.setdefault(source.key, source.url)
+    return urls

@@ -1,0 +1,110 @@
+"""The table of existing links -> what was collected, with every link that stands in a page's text already."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import starmap
+
+from internal_linker.headers import Kind, columns_of
+from internal_linker.records import Collected, ExistingLink, Reject, TableStream
+from internal_linker.urls import NormalForms, normal_form
+
+# How Screaming Frog calls a link (its images with a link are hyperlinks, too) and the text of a page
+# in English, German, Spanish, French and Italian, and what other tools call a link.
+_LINK_TYPES = frozenset(
+    {"hyperlink", "hyperlinks", "link", "text", "a", "href", "hipervínculo", "hiperenlace", "enlace"}
+    | {"hyperlien", "lien hypertexte", "lien", "collegamento ipertestuale", "collegamento"}
+)
+_TEXT_POSITIONS = frozenset(
+    {"content", "main content", "body", "inhalt", "contenido", "contenu", "contenuto"}
+)
+# mailto:, tel:, javascript: and the like lead to no page.
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+
+Found = dict[tuple[str, str, str], None]
+
+
+def add_links(collected: Collected, table: TableStream | None) -> Collected:
+    """Add the links of a table to those of the pages' own HTML, and count what leads from page to page.
+
+    Args:
+        collected: pages and sources, with the aliases of redirects and copies.
+        table: Source, Destination and, if there, Anchor, Link Position, Type; None where there is none.
+
+    Raises:
+        InputError: the table has no column for a link's source or destination.
+    """
+    found: Found = dict.fromkeys((link.source, link.target, link.anchor) for link in collected.links)
+    rejects: list[Reject] = []
+    skipped = _read(table, collected.aliases, found, rejects) if table else 0
+    listed = {source.key for source in collected.sources}
+    return replace(
+        collected,
+        links=tuple(starmap(ExistingLink, found)),
+        inner_links=sum(source in listed and target in listed for source, target, _ in found),
+        skipped_links=skipped,
+        rejects=(*collected.rejects, *rejects),
+    )
+
+
+def doubt(collected: Collected, name: str) -> str:
+    """A sentence where the table `name` tells of no link between the listed pages, else ""."""
+    if collected.inner_links or not (collected.links or collected.skipped_links):
+        return ""
+    if collected.links:
+        return (
+            f"{name}: none of its {len(collected.links)} links leads from one of your pages to another. "
+            "See whether it is of this site and writes the host as your pages do (https, www)."
+        )
+    return (
+        f"{name}: none of its {collected.skipped_links} rows is a link in a page's text "
+        "(Type Hyperlink, Link Position Content). Delete these two columns if all its rows are such links."
+    )
+
+
+def _read(table: TableStream, aliases: Mapping[str, str], found: Found, rejects: list[Reject]) -> int:
+    """Put the table's links into `found`; tells how many rows are no links in a page's text."""
+    columns = columns_of(
+        table, (Kind.SOURCE, Kind.DESTINATION), (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE)
+    )
+    kinds = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE)
+    places = [columns.get(kind, -1) for kind in kinds]
+    # Such a table may have millions of rows, but few pages.
+    forms, anchors, skipped = NormalForms(), dict[str, str](), 0
+    for number, row in table.rows:
+        source, target, anchor, position, link_type = [row[at] if 0 <= at < len(row) else "" for at in places]
+        if not (source.strip() or target.strip()):
+            continue
+        if not _in_text(position, link_type):
+            skipped += 1
+            continue
+        keys = forms[source], forms[target]
+        if not all(keys):
+            if keys[0] and _OTHER_SCHEME.match(target.strip()):
+                skipped += 1
+            else:
+                rejects.append(_reject(table.name, number, source, target))
+            continue
+        final = aliases.get(keys[1], keys[1])
+        if final == keys[0]:
+            skipped += 1
+        else:
+            anchor = " ".join(anchor.split())
+            found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor)))
+    return skipped
+
+
+def _in_text(position: str, link_type: str) -> bool:
+    """Whether a row is a link in a page's text, as far as it says so."""
+    return (not link_type or link_type.strip().casefold() in _LINK_TYPES) and (
+        not position or position.strip().casefold() in _TEXT_POSITIONS
+    )
+
+
+def _reject(table: str, number: int, *ends: str) -> Reject:
+    for kind, url in zip((Kind.SOURCE, Kind.DESTINATION), ends, strict=True):
+        try:
+            normal_form(url)
+        except ValueError as error:
+            return Reject(table, number, url.strip(), f"{kind}: {error}")
+    raise AssertionError(f"both ends of row {number} are URLs")
