@@ -1,0 +1,1 @@
+"""Relevance on the editors' own links must not fall."""
