@@ -142,6 +142,21 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
 
 
 @app.command()
+def evaluate(
+    context: typer.Context,
+    project: ProjectOption = None,
+    hide: Annotated[str, typer.Option("--hide", metavar="all|half", help="Which links are hidden.")] = "all",
+    anchors: Annotated[
+        str, typer.Option("--anchors", metavar="removed|kept", help="Whether their anchors leave the text.")
+    ] = "removed",
+) -> None:
+    """Measure relevance on links that editors made."""
+    from internal_linker.measuring import evaluate_project
+
+    evaluate_project(_open(context, project), hide, anchors)
+
+
+@app.command()
 def init(context: typer.Context, project: ProjectOption = None) -> None:
     """Write a commented configuration into a folder.
 

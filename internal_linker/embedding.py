@@ -50,6 +50,22 @@ def plan_embedding(texts: Sequence[Text], encoder: Encoder, cache: VectorCache) 
     return EmbeddingPlan(hashes, cached, {key: at for key, at in first.items() if key not in cached})
 
 
+def encodable(texts: Sequence[Text], languages: Sequence[str], encoder: Encoder) -> tuple[list[Text], int]:
+    """The texts, blank where the encoder does not know the language, and how many those are.
+
+    Args:
+        texts: pages' texts first.
+        languages: the pages' codes, "" where unknown; texts beyond them are of no known language.
+        encoder: whose languages count.
+    """
+    known = tuple(encoder.languages)
+    # A language may be written as "en", "eng" or "english".
+    unknown = [bool(known and language and not language.startswith(known)) for language in languages]
+    texts = list(texts)
+    kept = [Text("", "") if skip else text for skip, text in zip(unknown, texts, strict=False)]
+    return kept + texts[len(unknown) :], sum(unknown)
+
+
 def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress: Progress) -> Embedded:
     """Encode what the cache lacks; each finished batch is in the cache before the next is waited for.
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from internal_linker.delivering import deliver
-from internal_linker.embedding import Embedded, embed, plan_embedding
+from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
 from internal_linker.ports import (
@@ -206,19 +206,13 @@ class Run:
         return named + [Text(source.query, "") for source in own]
 
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> list[Text]:
-        """The texts, blank where the encoder does not know the page's language: words alone match it."""
-        known = self.parts.encoder.languages
-        # A language may be written as "en", "eng" or "english".
-        unknown = [
-            bool(known and page.lang and not page.lang.startswith(tuple(known))) for page in collected.pages
-        ]
-        if any(unknown):
+        known, skipped = encodable(texts, [page.lang for page in collected.pages], self.parts.encoder)
+        if skipped:
             self.progress.warn(
-                f"{sum(unknown)} pages are in a language that {self.parts.encoder.name} does not know: "
+                f"{skipped} pages are in a language that {self.parts.encoder.name} does not know: "
                 "they are matched by their words alone."
             )
-        unknown += [False] * (len(texts) - len(unknown))
-        return [Text("", "") if skip else text for text, skip in zip(texts, unknown, strict=True)]
+        return known
 
     def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[list[Text], Embedded]:
         self._step()

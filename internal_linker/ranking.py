@@ -35,13 +35,14 @@ MOST_LINKS = 500
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """How links are chosen; each attribute is the setting of that name."""
+    """How links are chosen; each attribute is the setting of that name, where there is one."""
 
     links_per_page: int
     fusion: Fusion
     lexical_weight: float
     min_inlinks: int = 0
     max_inlinks: float = 0.0
+    passage_weight: float = PASSAGE_WEIGHT
 
 
 class Ranking:
@@ -146,7 +147,7 @@ class Ranking:
                 places.append(place)
         rows = matches.rows[places]
         fit = passage_scores(self._terms, self._row(source), rows)
-        score = _standard(matches.score[places]) + PASSAGE_WEIGHT * _standard(fit)
+        score = _standard(matches.score[places]) + self._rules.passage_weight * _standard(fit)
         return [
             _candidate(self.pages[row], *values)
             for row, *values in zip(

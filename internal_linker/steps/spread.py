@@ -17,16 +17,15 @@ Bools = NDArray[np.bool_]
 # Of a chain: from which node, by which edge, instead of which of its source's places.
 Step = tuple[int, int, int]
 
-# Scores become whole numbers: sums over long chains are exact, and equal on every machine. This many steps
-# between the lowest and the highest are finer than float32.
+# Scores become whole numbers of so many steps, finer than float32: sums over long chains are exact.
 STEPS = 2**40
 # No price of a place is above a quarter of this, so that no sum of prices reaches `FAR`.
 HIGHEST = 2**56
 # Farther than any chain is long; twice this still fits 64 bits.
 FAR = 2**61
-# The price of a crowded target falls by at least this share of the median loss of a moved link. A tenth of it
-# left few near-equals that undercut each other for hundreds of rounds, and ten times it left ten times as many
-# links to bring back; after so many rounds it doubles each round, so that hopeless caps come to an end, too.
+# A crowded target's price falls by at least this share of the median loss of a moved link: much less lets
+# near-equals undercut each other for hundreds of rounds, much more leaves thousands of links to bring back.
+# After so many rounds the fall doubles each round, so that hopeless caps come to an end, too.
 UNDERCUT, ROUNDS = 0.05, 150
 
 
@@ -66,14 +65,13 @@ def spread(
 
     Only where a cap makes links below the floor give way to needed ones, one target's first link may be
     left for several others' second. Equals fall by target, then by source, whatever the edges' order.
-    Without each target's own best sources among the edges few can be served. A `max_inlinks` of 0 is no cap;
-    a cap near the average number of links of a target takes much longer than a loose one.
+    Without each target's own best sources among the edges few can be served. A `max_inlinks` of 0 is no cap.
+    Minima that need nearly all places or more, and caps near the average, take minutes instead of seconds.
     """
     if 0 < max_inlinks < min_inlinks:
         raise ValueError(f"max_inlinks {max_inlinks} is less than min_inlinks {min_inlinks}")
     _check(edges, n_sources, n_targets)
-    chosen = edges.fixed.copy()
-    counts = _counts(edges, floor)
+    chosen, counts = edges.fixed.copy(), _counts(edges, floor)
     order = np.lexsort((edges.sources, edges.targets, ~counts))
     order = order[~edges.fixed[order]]
     if len(order) and count > 0:
@@ -169,8 +167,7 @@ class _Market:
                 self.price[node] -= np.maximum(loss[last] + 1, least)
             moved = np.bincount(self.source[links], minlength=len(self.room)) > 0
             self._choose(np.flatnonzero(moved[self.source]))
-            rounds += 1
-            least = min(2 * least, 2 * self.vacancy) if rounds > ROUNDS else least
+            least, rounds = min(least << (rounds > ROUNDS), 2 * self.vacancy), rounds + 1
 
     def serve(self) -> None:
         """Bring each target what it lacks: up to the cap where its price fell too far, then up to its need."""
