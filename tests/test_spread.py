@@ -44,7 +44,8 @@ def edges_of(*rows: tuple[int, int, float], fixed: tuple[int, ...] = ()) -> Edge
     """Edges written as (source, target, score); `fixed` are positions."""
     sources, targets, scores = zip(*rows, strict=True) if rows else ((), (), ())
     numbers = np.array([sources, targets], np.int64)
-    return Edges(*numbers, np.array(scores, np.float64), np.isin(np.arange(len(rows)), fixed))
+    marks = np.isin(np.arange(len(rows)), fixed)
+    return Edges(numbers[0], numbers[1], np.array(scores, np.float64), marks)
 
 
 def scores_of(rng: Rng, n_sources: int, n_targets: int) -> Floats:
