@@ -1,16 +1,13 @@
-"""The command line: arguments in, one call of the pipeline, exit code out; heavy imports come late."""
+"""The commands that search for links: run, lookup and schedule."""
 
-import io
 import re
-import signal
-import sys
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from internal_linker import __version__
+from internal_linker.cli.project import ProjectOption, opened_project, project_folder
 from internal_linker.ending import LOGGED, Start, guarded, new_run_id
 from internal_linker.errors import ExitCode, InternalLinkerError
 
@@ -20,30 +17,8 @@ if TYPE_CHECKING:
     from internal_linker.terminal import Reporter
     from internal_linker.wiring import Project
 
-EPILOG = (
-    "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "
-    "4 an outside service failed, 5 another run is active, 6 finished with gaps, 130 interrupted."
-)
 # A page's address without its https://, as browsers show it; "node.js" is a query.
 _BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-zA-Z]{2,}/\S*")
-
-app = typer.Typer(
-    help="The five best internal links for every page of a site, with the reason for each.",
-    epilog=EPILOG,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--project",
-        metavar="DIR",
-        help="Folder with config/, files/ and logfile.txt. Default: the current one; for main.py its own.",
-    ),
-]
 LimitOption = Annotated[
     int, typer.Option("--limit", min=0, help="Trial run: links for the first N rows only (0: all).")
 ]
@@ -53,16 +28,6 @@ OnlyOption = Annotated[
 NoSerpOption = Annotated[bool, typer.Option("--no-serp", help="Leave the search step out.")]
 
 
-@app.callback(invoke_without_command=True)
-def _root(
-    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
-) -> None:
-    if version:
-        typer.echo(f"internal-linker {__version__}")
-        raise typer.Exit
-
-
-@app.command()
 def run(
     context: typer.Context,
     project: ProjectOption = None,
@@ -82,14 +47,13 @@ def run(
 
     choice = Choice(limit=limit, only=tuple(only or ()))
     context.obj.logs = not dry_run
-    opened = _open(context, project)
+    opened = opened_project(context, project)
     if dry_run:
         _dry_run(opened, choice, no_serp)
     else:
         raise typer.Exit(run_once(opened, choice, no_serp=no_serp))
 
 
-@app.command()
 def lookup(
     context: typer.Context,
     page: Annotated[str, typer.Argument(metavar="URL-OR-QUERY", help="A page's URL or any query.")],
@@ -101,7 +65,7 @@ def lookup(
     Nothing is written to the Sheet or to Output.csv. With a Serper key, a query that was not searched for
     in the last days costs a credit or two.
     """
-    opened = _open(context, project)
+    opened = opened_project(context, project)
     from internal_linker.pipeline import Run
     from internal_linker.records import Choice
     from internal_linker.terminal import Reporter, open_console, print_links
@@ -120,90 +84,20 @@ def lookup(
         print_links(open_console(), recommendation)
 
 
-@app.command()
-def check(context: typer.Context, project: ProjectOption = None) -> None:
-    """Verify keys, Sheet, files and model; spends nothing.
-
-    Each piece is looked at by itself, and each failure comes with what to do about it.
-    """
-    folder = _folder(context, project)
-    from internal_linker.checking import check_project
-    from internal_linker.terminal import open_console
-
-    console = open_console()
-    failed = 0
-    for fact in check_project(folder):
-        mark, style = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}[fact.ok]
-        console.print(mark, style=style, end=" ")
-        console.print(f"{fact.name}: {fact.text}")
-        failed += fact.ok is False
-    console.print(f"{failed} to mend." if failed else "All is in order.")
-    raise typer.Exit(ExitCode.CONFIGURATION if failed else ExitCode.SUCCESS)
-
-
-@app.command()
-def evaluate(
-    context: typer.Context,
-    project: ProjectOption = None,
-    hide: Annotated[str, typer.Option("--hide", metavar="all|half", help="Which links are hidden.")] = "all",
-    anchors: Annotated[
-        str, typer.Option("--anchors", metavar="removed|kept", help="Whether their anchors leave the text.")
-    ] = "removed",
-) -> None:
-    """Measure relevance on links that editors made."""
-    from internal_linker.measuring import evaluate_project
-
-    evaluate_project(_open(context, project), hide, anchors)
-
-
-@app.command()
-def init(context: typer.Context, project: ProjectOption = None) -> None:
-    """Write a commented configuration into a folder.
-
-    What is there already is not changed.
-    """
-    from internal_linker.starting import start_project
-
-    for line in start_project(_folder(context, project)):
-        typer.echo(line)
-
-
-@app.command("export-vectors")
-def export_vectors(context: typer.Context, project: ProjectOption = None) -> None:
-    """Write every page's vector to files/vectorized_urls.csv.
-
-    The vectors are those of the last run: nothing is embedded and nothing spent.
-    """
-    opened = _open(context, project)
-    from internal_linker.exporting import cached_vectors
-
-    with opened.parts(serp=False, deliver=False, read_only=True) as parts:
-        rows, missing = cached_vectors(parts)
-    remarks = opened.vectors_csv().write(rows)
-    typer.echo(f"{len(rows)} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
-    if missing:
-        typer.echo(
-            f"{missing} pages have none: new or changed since the last run (start one), without text, "
-            "or in a language that the model does not know."
-        )
-        raise typer.Exit(ExitCode.GAPS)
-
-
-@app.command()
 def schedule(context: typer.Context, project: ProjectOption = None) -> None:
     """Stay, and run at the times of schedule_cron.
 
     Ctrl-C or SIGTERM ends it, after the step in progress.
     """
-    folder = _folder(context, project)
-    opened = _open(context, project)
+    folder = project_folder(context, project)
+    opened = opened_project(context, project)
     from internal_linker.records import Choice
     from internal_linker.scheduling import run_schedule
 
     def job(should_stop: Callable[[], bool]) -> None:
         # Read anew each time, so that a changed setting holds from the next run on.
         start = Start(folder=folder, logs=True)
-        guarded(lambda: run_once(_open(context, folder), Choice(), should_stop=should_stop), start)
+        guarded(lambda: run_once(opened_project(context, folder), Choice(), should_stop=should_stop), start)
 
     run_schedule(opened.settings, job, typer.echo)
 
@@ -244,22 +138,6 @@ def run_once(
             reporter.close()
 
 
-def main(arguments: Sequence[str] | None = None, default_project: Path | None = None) -> None:
-    """The console script; `default_project` is the folder used without --project.
-
-    Every error of ours ends in one line on stderr and its exit code; an unexpected one is in logfile.txt.
-    """
-    # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # A Windows code page lacks most of the world's letters: "?" in a title must not end a run.
-        sys.stdout.reconfigure(errors="replace")
-    start = Start(default_project)
-    # Not None: typer would then expand * and %...% in URLs on Windows.
-    given = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(guarded(lambda: app(args=given, obj=start, standalone_mode=False), start))
-
-
 def _conclude(reporter: "Reporter", report: "Report", project: "Project") -> ExitCode:
     from internal_linker.runlog import LOGGER
     from internal_linker.terminal import print_summary, summary_rows
@@ -285,16 +163,3 @@ def _dry_run(project: "Project", choice: "Choice", no_serp: bool) -> None:
     reporter = Reporter(open_console())
     with project.parts(serp=not no_serp, deliver=False, read_only=True) as parts:
         print_plan(reporter.console, Run(parts, project.rules(), choice, reporter).plan())
-
-
-def _open(context: typer.Context, project: Path | None) -> "Project":
-    folder = _folder(context, project)
-    from internal_linker.wiring import open_project
-
-    return open_project(folder)
-
-
-def _folder(context: typer.Context, project: Path | None) -> Path:
-    start: Start = context.obj
-    start.folder = (project or start.default or Path.cwd()).resolve()
-    return start.folder

@@ -1,0 +1,59 @@
+"""All commands -> the one program that the console script, main.py and `python -m internal_linker` start."""
+
+import io
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from internal_linker import __version__
+from internal_linker.cli.folder import check, export_vectors, init
+from internal_linker.cli.measuring import evaluate
+from internal_linker.cli.running import lookup, run, schedule
+from internal_linker.ending import Start, guarded
+
+EPILOG = (
+    "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "
+    "4 an outside service failed, 5 another run is active, 6 finished with gaps, 130 interrupted."
+)
+
+app = typer.Typer(
+    help="The five best internal links for every page of a site, with the reason for each.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+# In the order of --help.
+for command in (run, lookup, check, evaluate, init, export_vectors, schedule):
+    app.command()(command)
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"internal-linker {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None, default_project: Path | None = None) -> None:
+    """The console script; `default_project` is the folder used without --project.
+
+    Every error of ours ends in one line on stderr and its exit code; an unexpected one is in logfile.txt.
+    """
+    # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A Windows code page lacks most of the world's letters: "?" in a title must not end a run.
+        sys.stdout.reconfigure(errors="replace")
+    start = Start(default_project)
+    # Not None: typer would then expand * and %...% in URLs on Windows.
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(guarded(lambda: app(args=given, obj=start, standalone_mode=False), start))
