@@ -26,12 +26,29 @@ def gather(
         ServiceError: the service that a table comes from failed.
     """
     collected = collect(_read(queries, progress), _read(pages, progress), queries_in_sheet=queries_in_sheet)
-    collected = _with_links(_with_languages(collected), links, progress)
+    collected = with_links(_with_languages(collected), links, progress)
     if rejects and (queries or pages):
         for remark in rejects.write(collected.rejects):
             progress.warn(remark)
     if not collected.sources:
         raise InputError(_nothing_to_do([table.name for table in (queries, pages) if table]))
+    return collected
+
+
+def with_links(collected: Collected, links: StreamSource | None, progress: Progress) -> Collected:
+    """Add the links of a table, and tell what is unusual about it.
+
+    Raises:
+        InputError: it can't be read, or has no column for a link's source or destination.
+    """
+    if links is None:
+        return add_links(collected, None)
+    table = links.stream()
+    for remark in links.remarks:
+        progress.warn(remark)
+    collected = add_links(collected, table)
+    if sentence := doubt(collected, links.name):
+        progress.warn(sentence)
     return collected
 
 
@@ -54,18 +71,6 @@ def _with_languages(collected: Collected) -> Collected:
     }
     sources = (replace(each, page=pages[each.key]) if each.page else each for each in collected.sources)
     return replace(collected, pages=tuple(pages.values()), sources=tuple(sources))
-
-
-def _with_links(collected: Collected, links: StreamSource | None, progress: Progress) -> Collected:
-    if links is None:
-        return add_links(collected, None)
-    table = links.stream()
-    for remark in links.remarks:
-        progress.warn(remark)
-    collected = add_links(collected, table)
-    if sentence := doubt(collected, links.name):
-        progress.warn(sentence)
-    return collected
 
 
 def _nothing_to_do(names: list[str]) -> str:

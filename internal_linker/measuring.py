@@ -1,15 +1,20 @@
 """A project -> how many of its editors' links each way of ranking finds again, as a table for a person."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
 
+from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
 from internal_linker.embedding import embed, encodable
 from internal_linker.errors import ConfigurationError
-from internal_linker.evaluating import REACH, Row, evaluate, hide
-from internal_linker.gathering import gather
-from internal_linker.records import Text, Vectors
+from internal_linker.evaluating import REACH, Hidden, Row, evaluate, hide
+from internal_linker.gathering import gather, with_links
+from internal_linker.pipeline import Parts
+from internal_linker.records import Collected, ExistingLink, Targets, Text, Vectors
 from internal_linker.steps.measure import Estimate
 from internal_linker.steps.select import link_targets
-from internal_linker.terminal import Reporter, open_console
+from internal_linker.terminal import Reporter, open_console, print_rows
 from internal_linker.wiring import Project
 
 
@@ -20,43 +25,100 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
         ConfigurationError: an option has no such value.
         InputError: there are no pages, or no links to hide.
     """
-    for name, value, known in (
-        ("--hide", hiding, ("all", "half")),
-        ("--anchors", anchors, ("removed", "kept")),
-    ):
-        if value not in known:
-            raise ConfigurationError(
-                f"{name} {value}: there is no such choice. Take {known[0]} or {known[1]}."
-            )
+    half = _is_second("--hide", hiding, "all", "half")
+    kept = _is_second("--anchors", anchors, "removed", "kept")
+    with _opened(project) as (parts, reporter):
+        collected = gather(None, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter)
+        site = hide(collected, half=half, cut_anchors=not kept)
+        targets = _targets(project, collected, site.visible)
+        rows = evaluate(site, targets, _encoding(site, parts, reporter), project.rules().linking)
+    _print_figures(f"{_asked(site, 'hidden', anchors)}; encoder {parts.encoder.name}", rows)
+
+
+def backtest_project(project: Project, before: Path, after: Path, anchors: str) -> None:
+    """Rank with the links of one table, print how many of those added since are found, and list them.
+
+    Nothing is written but files/backtest.csv, and vectors to the cache.
+
+    Raises:
+        ConfigurationError: an option has no such value, or both tables are one file.
+        InputError: a table can't be read, there are no pages, or no link to look for.
+        OutputError: the list can't be written.
+    """
+    kept = _is_second("--anchors", anchors, "removed", "kept")
+    if before.resolve() == after.resolve():
+        raise ConfigurationError(
+            f"--before and --after are the same file ({before}). Give the links of two dates."
+        )
+    with _opened(project) as (parts, reporter):
+        collected = gather(None, parts.pages, None, None, queries_in_sheet=False, progress=reporter)
+        # The links in the pages' own HTML may be younger than the earlier table: nobody may know them.
+        bare = replace(collected, links=())
+        tables = [with_links(bare, project.link_table(path), reporter) for path in (before, after)]
+        earlier, later = (table.links for table in tables)
+        targets = _targets(project, bare, earlier)
+        changes = compare(bare.pages, earlier, later, targets)
+        site = as_it_was(bare, earlier, changes, cut_anchors=not kept)
+        rows, orders = backtest(site, targets, _encoding(site, parts, reporter), project.rules().linking)
+    print_rows(open_console(), "Links between the two tables", list(_counts(bare, tables, changes)))
+    _print_figures(f"{_asked(site, 'added', anchors)}; encoder {parts.encoder.name}", rows)
+    remarks = project.backtest_csv().write(placed(changes, bare.pages, orders))
+    open_console().print(" ".join(remarks) or "The place of each of them is in files/backtest.csv.")
+
+
+def _is_second(option: str, value: str, first: str, second: str) -> bool:
+    if value not in (first, second):
+        raise ConfigurationError(f"{option} {value}: there is no such choice. Take {first} or {second}.")
+    return value == second
+
+
+@contextmanager
+def _opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
     reporter = Reporter(open_console(stderr=True))
-    rules = project.rules()
     with project.parts(serp=False, deliver=False) as parts:
         try:
-            collected = gather(
-                None, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter
-            )
-            site = hide(collected, half=hiding == "half", cut_anchors=anchors == "removed")
-            targets = link_targets(
-                collected.pages,
-                collected.sources,
-                rules.search.excluded,
-                False,
-                site.visible,
-                collected.aliases,
-            )
-
-            def vectors(texts: Sequence[Text]) -> Vectors:
-                known, _ = encodable(texts, [page.lang for page in site.pages], parts.encoder)
-                return embed(known, parts.encoder, parts.vector_cache, reporter).vectors
-
-            rows = evaluate(site, targets, vectors, rules.linking)
+            yield parts, reporter
         finally:
             reporter.close()
+
+
+def _targets(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
+    excluded = project.rules().search.excluded
+    return link_targets(collected.pages, collected.sources, excluded, False, links, collected.aliases)
+
+
+def _encoding(site: Hidden, parts: Parts, reporter: Reporter) -> Callable[[Sequence[Text]], Vectors]:
+    def vectors(texts: Sequence[Text]) -> Vectors:
+        known, _ = encodable(texts, [page.lang for page in site.pages], parts.encoder)
+        embedded = embed(known, parts.encoder, parts.vector_cache, reporter)
+        if embedded.problem:
+            reporter.warn(f"{embedded.problem} Without all vectors, the figures are not those of a run.")
+        return embedded.vectors
+
+    return vectors
+
+
+def _counts(bare: Collected, tables: Sequence[Collected], changes: Changes) -> Iterator[tuple[str, str]]:
+    links = (len({(link.source, link.target) for link in table.links}) for table in tables)
+    yield "Links in the pages' text, before / after", " / ".join(map(str, links))
+    skipped = (table.skipped_links for table in tables)
+    yield "Rows left out (menus, images, ...)", " / ".join(map(str, skipped))
+    rejected = (len(table.rejects) - len(bare.rejects) for table in tables)
+    yield "Rows rejected (no URL)", " / ".join(map(str, rejected))
+    yield "Removed", str(changes.removed)
+    yield "Added", str(changes.added)
+    yield "  between two listed pages of one language", str(changes.inner)
+    for reason, count in sorted(changes.left_out.items()):
+        yield f"  left out: {reason}", str(count)
+
+
+def _asked(site: Hidden, which: str, anchors: str) -> str:
+    return f"{site.pairs} {which} links of {len(site.truth)} pages, anchors {anchors}"
+
+
+def _print_figures(heading: str, rows: Sequence[Row]) -> None:
     console = open_console()
-    console.print(
-        f"{site.pairs} hidden links of {len(site.truth)} pages, anchors {anchors}; "
-        f"encoder {parts.encoder.name}; means with 95% intervals"
-    )
+    console.print(f"{heading}; means with 95% intervals")
     for line in _table(rows):
         console.print(line, soft_wrap=True)
 

@@ -85,6 +85,19 @@ class ExistingLink:
 
 
 @dataclass(frozen=True, slots=True)
+class AddedLink:
+    """A link that an editor made, as the user writes its URLs, and its target's place for its source, from 1.
+
+    0: it was not among the candidates.
+    """
+
+    source: str
+    target: str
+    anchor: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
 class Collected:
     """The input of a run, in order: sources of the query table first, then pages without a query.
 

@@ -124,7 +124,7 @@ def print_summary(console: Console, rows: Sequence[tuple[str, str]]) -> None:
     """The summary as a table, and line by line in the log."""
     for name, value in rows:
         LOGGER.info("Summary: %s: %s", name.strip(), value)
-    _print_rows(console, "Summary", rows)
+    print_rows(console, "Summary", rows)
 
 
 def print_plan(console: Console, plan: Plan) -> None:
@@ -140,7 +140,7 @@ def print_plan(console: Console, plan: Plan) -> None:
         ("Rows of the Sheet to write", str(plan.sheet_rows)),
         ("Rows of files/Output.csv to write", str(plan.sources)),
     ]
-    _print_rows(console, "Dry run: nothing was spent or written", rows)
+    print_rows(console, "Dry run: nothing was spent or written", rows)
 
 
 def print_links(console: Console, recommendation: Recommendation) -> None:
@@ -156,14 +156,8 @@ def print_links(console: Console, recommendation: Recommendation) -> None:
         console.print(f"Note: {recommendation.note}")
 
 
-def _by_reason(excluded: Mapping[str, int]) -> str:
-    """The counts in one line, the largest first."""
-    ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
-    counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
-    return f"{counts} (files/excluded_targets.csv)" if counts else "none"
-
-
-def _print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
+def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Names and values: a table on a terminal, a line each elsewhere."""
     if not console.is_terminal:
         console.print(title)
         for name, value in rows:
@@ -173,3 +167,10 @@ def _print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+def _by_reason(excluded: Mapping[str, int]) -> str:
+    """The counts in one line, the largest first."""
+    ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
+    counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
+    return f"{counts} (files/excluded_targets.csv)" if counts else "none"

@@ -18,7 +18,7 @@ from internal_linker.pipeline import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, StreamSource, TableSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
-from internal_linker.services.csv_files.lists import ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
@@ -124,6 +124,10 @@ class Project:
         path = self.file("existing_links.csv")
         return CsvTable(path, "files/existing_links.csv") if path.exists() else None
 
+    def link_table(self, path: Path) -> StreamSource:
+        """Another table of links; a relative path starts at the current directory."""
+        return CsvTable(path, str(path))
+
     def sheet(self, notices: list[str]) -> GoogleSheet | None:
         """The Google Sheet, where the settings want it and have what it takes."""
         settings = self.settings
@@ -203,6 +207,10 @@ class Project:
     def vectors_csv(self) -> VectorsCsv:
         """Where `export-vectors` writes."""
         return VectorsCsv(self.file("vectorized_urls.csv"))
+
+    def backtest_csv(self) -> BacktestCsv:
+        """Where `backtest` writes."""
+        return BacktestCsv(self.file("backtest.csv"))
 
     @contextmanager
     def lock(self) -> Iterator[None]:

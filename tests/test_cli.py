@@ -27,7 +27,7 @@ from tests.small_project import (
 )
 from tests.standins import GoogleStandIn, SerperStandIn
 
-COMMANDS = ("run", "lookup", "check", "evaluate", "init", "export-vectors", "schedule")
+COMMANDS = ("run", "lookup", "check", "evaluate", "backtest", "init", "export-vectors", "schedule")
 HEAVY = ("numpy", "sklearn", "scipy", "onnxruntime", "openai", "gspread", "sqlalchemy", "pydantic", "rich")
 KEY = "sk-secret-0123456789"
 

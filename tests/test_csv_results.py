@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 
 from internal_linker.errors import OutputError
-from internal_linker.records import Candidate, ExcludedTarget, Link, Recommendation, Reject, Source, Vectors
-from internal_linker.services.csv_files.lists import ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.records import (
+    AddedLink,
+    Candidate,
+    ExcludedTarget,
+    Link,
+    Recommendation,
+    Reject,
+    Source,
+    Vectors,
+)
+from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
@@ -241,6 +250,15 @@ def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
     ]
     RejectedCsv(path).write([])
     assert rows(path) == [["Table", "Row", "URL", "Reason"]]
+
+
+def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
+    """backtest.csv has a row a link: no place where there is none, and an anchor is never a formula."""
+    path, header = tmp_path / "backtest.csv", ["Source", "Target", "Anchor", "Place"]
+    assert BacktestCsv(path).write(iter([AddedLink("a", "b", "=1+1", 3), AddedLink("a", "c", "", 0)])) == []
+    assert rows(path) == [header, ["a", "b", "'=1+1", "3"], ["a", "c", "", ""]]
+    BacktestCsv(path).write([])
+    assert rows(path) == [header]
 
 
 def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:

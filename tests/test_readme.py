@@ -10,7 +10,7 @@ import pytest
 from internal_linker.errors import ExitCode
 from internal_linker.settings import KEY_FILES, Settings
 from tests.sites import make_project
-from tests.small_project import REPOSITORY, command
+from tests.small_project import REPOSITORY, command, write_text
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^\$ \./run_main\.sh(.*)$", README, re.MULTILINE)
@@ -28,8 +28,12 @@ def settings_table() -> str:
 
 
 @pytest.mark.parametrize("arguments", COMMANDS)
-def test_commands_of_the_readme_run(arguments: str, tmp_path: Path) -> None:
+def test_commands_of_the_readme_run(arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every `./run_main.sh ...` of the README does on the sample site what it is said to do."""
+    links = (REPOSITORY / "files/existing_links.csv").read_text(encoding="utf-8")
+    write_text(tmp_path / "inlinks-june.csv", "".join(links.splitlines(keepends=True)[::2]))
+    write_text(tmp_path / "inlinks-july.csv", links)
+    monkeypatch.chdir(tmp_path)
     project = make_project(tmp_path, 50, {"embedding_provider": "lsa"})
     words = shlex.split(arguments) or ["run"]
     if "--project" not in words:

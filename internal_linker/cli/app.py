@@ -11,7 +11,7 @@ import typer
 
 from internal_linker import __version__
 from internal_linker.cli.folder import check, export_vectors, init
-from internal_linker.cli.measuring import evaluate
+from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.running import lookup, run, schedule
 from internal_linker.ending import Start, guarded
 
@@ -30,7 +30,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # In the order of --help.
-for command in (run, lookup, check, evaluate, init, export_vectors, schedule):
+for command in (run, lookup, check, evaluate, backtest, init, export_vectors, schedule):
     app.command()(command)
 
 

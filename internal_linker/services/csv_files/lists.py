@@ -1,9 +1,9 @@
-"""Rejected rows, excluded targets and vectors -> one CSV file each, replaced whole by every run that writes it."""
+"""Rejected rows, excluded targets, added links, vectors -> one CSV file each, replaced whole by what writes it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from internal_linker.records import ExcludedTarget, Reject, Vectors
+from internal_linker.records import AddedLink, ExcludedTarget, Reject, Vectors
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, replace_whole
 from internal_linker.services.csv_files.writing import Row, write_rows
 
@@ -41,6 +41,22 @@ class ExcludedCsv:
         """
         rows: Iterator[Row] = ((item.source, item.target, item.reason) for item in excluded)
         return write_rows(self.path, ("Source", "Target", "Reason"), rows, self._write_whole)
+
+
+class BacktestCsv:
+    """backtest.csv: Source, Target, Anchor, and the target's Place, empty where it was not among the candidates."""
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, links: Iterable[AddedLink]) -> Sequence[str]:
+        """Replace the file; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        rows: Iterator[Row] = ((link.source, link.target, link.anchor, link.place or "") for link in links)
+        return write_rows(self.path, ("Source", "Target", "Anchor", "Place"), rows, self._write_whole)
 
 
 class VectorsCsv:
