@@ -11,7 +11,18 @@ from internal_linker.errors import InputError
 from internal_linker.records import Collected, ExistingLink, Page, Targets
 from tests import sites
 from tests.sites import read_csv
-from tests.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, snapshot, write_csv
+from tests.small_project import (
+    HEADER,
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    make_project,
+    snapshot,
+    write_csv,
+    write_text,
+)
+from tests.standins import OpenAIStandIn
 
 GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
 PAGES = tuple(Page(url, url, content="fresh light water", lang="en") for url in URLS)
@@ -211,6 +222,15 @@ def test_a_crawlers_table_is_read_as_existing_links_are(
     out = capsys.readouterr().out
     assert "  Rows left out (menus, images, ...): 0 / 2\n" in out and "  Added: 1\n" in out
     assert list(places(folder)) == [(GREEN, POTS)]
+
+
+def test_figures_without_vectors_are_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where the service gave no vectors, the table is not taken for that of a run."""
+    with OpenAIStandIn() as openai:
+        sites.use_standins(folder / "site", openai=openai, settings={"embedding_provider": "openai"})
+        write_text(folder / "site/config/openai_api_key.txt", "sk-wrong")
+        assert command("backtest", *tables(folder, BEFORE, AFTER)) == 0
+    assert "Without all vectors, the figures are not those of a run." in capsys.readouterr().err
 
 
 def test_relative_paths_start_at_the_current_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
