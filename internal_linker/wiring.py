@@ -108,6 +108,7 @@ class Project:
             settings.lexical_weight,
             settings.min_inlinks,
             settings.max_inlinks,
+            near_duplicate=settings.near_duplicate,
         )
         return Rules(search, linking, settings.target_pages == "site")
 
