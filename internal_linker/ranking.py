@@ -17,7 +17,7 @@ from internal_linker.records import (
     Vectors,
 )
 from internal_linker.searching import Searched
-from internal_linker.steps.duplicate import NearDuplicates
+from internal_linker.steps.duplicate import NearDuplicates, Pair
 from internal_linker.steps.fuse import fuse
 from internal_linker.steps.match import Index, Matches, language_codes, match
 from internal_linker.steps.terms import index_terms, passage_scores
@@ -89,6 +89,11 @@ class Ranking:
     def linkable(self) -> Iterator[str]:
         """The keys of all pages that a similar page may link to."""
         return (self.pages[row].key for row in self._linkable)
+
+    @property
+    def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
+        """Pairs of nearly the same text that were met so far, by their rows in `pages`."""
+        return self._duplicates.pairs
 
     def of(
         self, places: Sequence[int], asked: Mapping[int, Collection[str]] | None = None

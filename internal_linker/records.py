@@ -187,6 +187,20 @@ class ExcludedTarget:
 
 
 @dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Two pages of nearly the same text, as the user writes their URLs; `canonical` is the one to keep.
+
+    `similarity` and `lexical` are as in `Candidate`, `overlap` the share of their shingles, 0 to 1.
+    """
+
+    page: str
+    canonical: str
+    similarity: float
+    lexical: float
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
 class SerpTarget:
     """An eligible result: the target's normal form, the URL to write, and its rank from 1."""
 

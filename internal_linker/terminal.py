@@ -116,6 +116,8 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         reasons[reason] = reasons.get(reason, 0) + 1
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
+    if report.duplicates is not None:
+        rows.append(("Near-duplicates", _listed(len(report.duplicates), "pairs", "duplicates.csv")))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 
@@ -161,6 +163,10 @@ def _by_reason(excluded: Mapping[str, int]) -> str:
     ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
     counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
     return f"{counts} (files/excluded_targets.csv)" if counts else "none"
+
+
+def _listed(count: int, things: str, file: str) -> str:
+    return f"{count} {things} (files/{file})" if count else "none"
 
 
 def _print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:

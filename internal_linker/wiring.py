@@ -18,7 +18,7 @@ from internal_linker.pipeline import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, StreamSource, TableSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
-from internal_linker.services.csv_files.lists import ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.lists import DuplicatesCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
@@ -81,6 +81,7 @@ class Project:
             sinks=self._sinks(encoder, sheet, partial) if deliver else (),
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
+            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
             links=self.existing_links(),
             notices=notices,
         )
