@@ -9,7 +9,7 @@ from internal_linker.delivering import deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
-from internal_linker.listing import duplicates
+from internal_linker.listing import Listed, list_site
 from internal_linker.ports import (
     Encoder,
     LinkSink,
@@ -29,6 +29,7 @@ from internal_linker.records import (
     Collected,
     Duplicate,
     ExcludedTarget,
+    Orphan,
     Recommendation,
     Source,
     Targets,
@@ -65,6 +66,7 @@ class Parts:
     rejects: RejectSink
     excluded: ListSink[ExcludedTarget]
     duplicates: ListSink[Duplicate]
+    orphans: ListSink[Orphan]
     links: StreamSource | None = None
     notices: Sequence[str] = ()
 
@@ -87,7 +89,7 @@ class Report:
     searched: Searched
     embedded: Embedded
     recommendations: Sequence[Recommendation]
-    duplicates: Sequence[Duplicate] | None
+    listed: Listed | None
     """None where the run saw a part of the site only."""
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
@@ -136,8 +138,8 @@ class Run:
         searched = self._search(sources, targets)
         texts, embedded = self._embed(collected, sources)
         ranking, recommendations = self._recommend(collected, sources, targets, searched, texts, embedded)
-        twins = None if self.choice.partial else duplicates(ranking, collected)
-        report = Report(run_id, collected, searched, embedded, recommendations, twins)
+        listed = None if self.choice.partial else list_site(ranking, collected)
+        report = Report(run_id, collected, searched, embedded, recommendations, listed)
         report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(
@@ -262,8 +264,9 @@ class Run:
         self._step()
         excluded = _counted(excluded_targets(report.collected, targets), report.excluded)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(self.parts.excluded, excluded)]
-        if report.duplicates is not None:
-            lists.append((self.parts.duplicates, report.duplicates))
+        if report.listed:
+            lists.append((self.parts.duplicates, report.listed.duplicates))
+            lists.append((self.parts.orphans, report.listed.orphans or ()))
         delivered = deliver(report.recommendations, self.parts.sinks, lists, report.run_id, self.progress)
         report.gaps += delivered.gaps
         report.failure = delivered.failure

@@ -122,9 +122,18 @@ class Ranking:
         for source, serp, more, matches in zip(chosen, serps, further, found, strict=True):
             yield self._candidates(source, matches, serp, more)
 
-    def sources_near(self, keys: Sequence[str], keep: int) -> Iterator[list[int]]:
-        """Yield for each page, named by its key, the places of the `keep` most similar sources of a new link to it."""
-        at = {self._row(source): place for place, source in enumerate(self.sources)}
+    def sources_near(
+        self, keys: Sequence[str], keep: int, among: Iterable[int] | None = None
+    ) -> Iterator[list[int]]:
+        """Yield for each page the places of the most similar sources that a link to it would be new for, best first.
+
+        Args:
+            keys: the pages, of `linkable`.
+            keep: how many sources at the most; none of which neither words nor embedding speak for it.
+            among: the places of the sources that count; all if not given.
+        """
+        places = range(len(self.sources)) if among is None else among
+        at = {self._row(self.sources[place]): place for place in places}
         found = match(
             self._index,
             self._rows(keys),
@@ -170,7 +179,8 @@ class Ranking:
             keep,
             lambda row: self.targets.new_to(self.sources[at[row]].key, key),
         )
-        return [at[row] for row in matches.rows[places[:keep]].tolist()]
+        near = np.fmax(matches.similarity, matches.lexical) > 0
+        return [at[int(matches.rows[place])] for place in places[:keep] if near[place]]
 
     def _fresh(
         self, row: int, matches: Matches, count: int, is_new: Callable[[int], bool]

@@ -201,6 +201,14 @@ class Duplicate:
 
 
 @dataclass(frozen=True, slots=True)
+class Orphan:
+    """A page that no other links to today, and the pages most similar to it, best first: the user's own URLs."""
+
+    page: str
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class SerpTarget:
     """An eligible result: the target's normal form, the URL to write, and its rank from 1."""
 

@@ -116,8 +116,13 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         reasons[reason] = reasons.get(reason, 0) + 1
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
-    if report.duplicates is not None:
-        rows.append(("Near-duplicates", _listed(len(report.duplicates), "pairs", "duplicates.csv")))
+    if report.listed:
+        twins, orphans = report.listed.duplicates, report.listed.orphans
+        rows.append(("Near-duplicates", _listed(len(twins), "pairs", "duplicates.csv")))
+        unknown = "not known without existing links"
+        rows.append(
+            ("Orphans", unknown if orphans is None else _listed(len(orphans), "pages", "orphans.csv"))
+        )
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 

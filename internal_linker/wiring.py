@@ -18,7 +18,13 @@ from internal_linker.pipeline import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, StreamSource, TableSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
-from internal_linker.services.csv_files.lists import DuplicatesCsv, ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.lists import (
+    DuplicatesCsv,
+    ExcludedCsv,
+    OrphansCsv,
+    RejectedCsv,
+    VectorsCsv,
+)
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
@@ -82,6 +88,7 @@ class Project:
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
             duplicates=DuplicatesCsv(self.file("duplicates.csv")),
+            orphans=OrphansCsv(self.file("orphans.csv")),
             links=self.existing_links(),
             notices=notices,
         )

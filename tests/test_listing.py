@@ -1,4 +1,4 @@
-"""What a whole run tells of the site beside its links: near-duplicates."""
+"""What a whole run tells of the site beside its links: near-duplicates and orphans."""
 
 from pathlib import Path
 
@@ -70,3 +70,74 @@ def test_only_a_whole_run_tells_of_near_duplicates(
     run(folder)
     assert read_csv(folder / DUPLICATES) == []
     assert "  Near-duplicates: none\n" in capsys.readouterr().out
+
+
+def orphans(folder: Path) -> dict[str, list[str]]:
+    """Orphans with their sources, as orphans.csv has them."""
+    rows = [list(row.values()) for row in read_csv(folder / "files/orphans.csv")]
+    return {page: [source for source in sources if source] for page, *sources in rows}
+
+
+def test_orphans_are_listed_with_the_pages_to_link_from(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page that nobody links to has its most similar pages as sources, best first; a linked one is no orphan."""
+    folder = make_project(tmp_path)
+    existing(folder, (GREEN, WHITE), (WHITE, BLACK), (f"{SITE}/not-listed/", URLS[3]), (BLACK, BLACK))
+    near = f"{SITE}/steaming/"
+    with (folder / "files/urls_rawdata.csv").open("a", encoding="utf-8") as file:
+        file.write(f"{near},Steaming green tea,Green tea leaves are steamed in baskets of bamboo\n")
+    run(folder)
+    listed = orphans(folder)
+    assert list(listed) == [GREEN, URLS[4], URLS[5], near]
+    assert all(1 <= len(sources) <= 5 for sources in listed.values())
+    assert all(page not in sources and set(sources) < {*URLS, near} for page, sources in listed.items())
+    assert listed[GREEN][0] == near and listed[near][0] == GREEN
+    assert list(read_csv(folder / "files/orphans.csv")[0]) == [
+        "Orphan",
+        *(f"Source {n}" for n in range(1, 6)),
+    ]
+    assert "  Orphans: 4 pages (files/orphans.csv)\n" in capsys.readouterr().out
+
+
+def test_sources_of_an_orphan_are_pages_that_can_take_the_link(tmp_path: Path) -> None:
+    """No copy of it, no query, no error page, no redirect to it, and no page of another language."""
+    folder = make_project(tmp_path)
+    text = TOPICS["green-tea"]
+    write_csv(
+        folder / "files/urls_rawdata.csv",
+        [
+            ("URL", "Title", "Main Content", "Lang", "Status Code", "Redirect URL"),
+            *(
+                (url, slug, words, "en", "200", "")
+                for url, (slug, words) in zip(URLS, TOPICS.items(), strict=True)
+            ),
+            (COPY, "green-tea", text, "en", "200", ""),
+            (f"{SITE}/gone/", "green tea", f"{text} Light tea.", "en", "404", ""),
+            (f"{SITE}/old/", "green tea", f"Fresh tea. {text}", "en", "301", GREEN),
+            (f"{SITE}/de/", "green tea", f"Tea leaves. {text}", "de", "200", ""),
+        ],
+    )
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), ("", "green tea leaves")])
+    existing(folder, (BLACK, URLS[4]))
+    run(folder)
+    listed = orphans(folder)
+    assert f"{SITE}/gone/" not in listed and f"{SITE}/de/" in listed
+    assert WHITE in listed[GREEN] and set(listed[GREEN]) < set(URLS)
+    assert listed[f"{SITE}/de/"] == []
+
+
+def test_without_existing_links_orphans_are_not_known(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The summary says so, and the list of an earlier run doesn't stay; a part of the rows leaves it."""
+    folder = make_project(tmp_path)
+    existing(folder, (GREEN, WHITE))
+    run(folder)
+    assert len(orphans(folder)) == 5
+    (folder / "files/existing_links.csv").unlink()
+    run(folder, "--limit", "1")
+    assert len(orphans(folder)) == 5
+    run(folder)
+    assert orphans(folder) == {}
+    assert "  Orphans: not known without existing links\n" in capsys.readouterr().out

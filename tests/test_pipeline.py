@@ -58,6 +58,7 @@ def parts(
         rejects=rejects or Kept(),
         excluded=KeptList(),
         duplicates=KeptList(),
+        orphans=KeptList(),
     )
 
 

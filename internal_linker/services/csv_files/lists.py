@@ -1,10 +1,10 @@
-"""Rejected rows, excluded targets, near-duplicates, vectors -> one CSV file each, replaced whole when written."""
+"""Rejected rows, excluded targets, duplicates, orphans, vectors -> one CSV file each, replaced whole when written."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from internal_linker.records import Duplicate, ExcludedTarget, Reject, Vectors
+from internal_linker.records import Duplicate, ExcludedTarget, Orphan, Reject, Vectors
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, write_rows
 
@@ -60,6 +60,15 @@ class DuplicatesCsv(_ListCsv[Duplicate]):
     def _row(self, item: Duplicate) -> Row:
         figures = map(decimal, (item.similarity, item.lexical, item.overlap))
         return item.page, item.canonical, *figures
+
+
+class OrphansCsv(_ListCsv[Orphan]):
+    """orphans.csv: each page that nobody links to, and the pages to link from, best first."""
+
+    header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
+
+    def _row(self, item: Orphan) -> Row:
+        return item.page, *item.sources, *[""] * (len(self.header) - 1 - len(item.sources))
 
 
 class VectorsCsv:
