@@ -179,7 +179,7 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedTarget:
-    """Where no link of `source` may lead, and why: URLs as the user writes them; no source: of any page."""
+    """Where no link of `source` may lead, and why: URLs as the user writes them; no source: see the reason."""
 
     source: str
     target: str

@@ -44,7 +44,7 @@ class RejectedCsv(_ListCsv[Reject]):
 
 
 class ExcludedCsv(_ListCsv[ExcludedTarget]):
-    """excluded_targets.csv; Source is empty where a row holds for every page."""
+    """excluded_targets.csv; Source is empty where a row holds for every page, or all of a language."""
 
     header = ("Source", "Target", "Reason")
 
