@@ -91,6 +91,9 @@ class Report:
     recommendations: Sequence[Recommendation]
     listed: Listed | None
     """None where the run saw a part of the site only."""
+    below_floor: int = 0
+    """Search results that are less similar than `serp_floor`, and how many of them were dropped."""
+    dropped: int = 0
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
     excluded: Counter[str] = field(default_factory=Counter)
@@ -138,8 +141,11 @@ class Run:
         searched = self._search(sources, targets)
         texts, embedded = self._embed(collected, sources)
         ranking, recommendations = self._recommend(collected, sources, targets, searched, texts, embedded)
+        dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         listed = None if self.choice.partial else list_site(ranking, collected)
-        report = Report(run_id, collected, searched, embedded, recommendations, listed)
+        report = Report(
+            run_id, collected, searched, embedded, recommendations, listed, ranking.below_floor, dropped
+        )
         report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(

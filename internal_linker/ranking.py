@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
@@ -47,6 +48,7 @@ class LinkRules:
     max_inlinks: float = 0.0
     passage_weight: float = PASSAGE_WEIGHT
     near_duplicate: float = NEAR_DUPLICATE
+    serp_floor: float = 0.0
 
 
 class Ranking:
@@ -78,6 +80,7 @@ class Ranking:
         self._terms = index_terms([words(text.title) for text in texts], [words(text.body) for text in texts])
         self._index = Index(vectors, self._terms.rows, language_codes(languages))
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), rules.near_duplicate)
+        self._below_floor: dict[tuple[str, str], int] = {}
         self._page_rows = {page.key: row for row, page in enumerate(self.pages)}
         own = (source for source in sources if source.page is None)
         self._own_rows = {source.identity: len(self.pages) + at for at, source in enumerate(own)}
@@ -94,6 +97,11 @@ class Ranking:
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
         """Pairs of nearly the same text that were met so far, by their rows in `pages`."""
         return self._duplicates.pairs
+
+    @property
+    def below_floor(self) -> int:
+        """Search results under `serp_floor`, of all sources that were ranked so far."""
+        return sum(self._below_floor.values())
 
     def of(
         self, places: Sequence[int], asked: Mapping[int, Collection[str]] | None = None
@@ -154,6 +162,7 @@ class Ranking:
         self, source: Source, matches: Matches, serp: Sequence[SerpTarget], more: Collection[str]
     ) -> tuple[Candidate, ...]:
         """What the source does not link to yet: its best `CANDIDATES`, the search results, and `more`."""
+        serp = self._near_enough(source, serp, matches)
         row, named, further = self._row(source), {hit.key for hit in serp}, set(more)
         matches, fresh, twins = self._fresh(
             row, matches, CANDIDATES, lambda other: self.targets.new_to(source.key, self.pages[other].key)
@@ -170,6 +179,18 @@ class Ranking:
         found = [_candidate(self.pages[other], *values) for other, *values in signals]
         new = [hit for hit in serp if self._page_rows.get(hit.key) not in twins]
         return fuse(new, found, self._rules.fusion)
+
+    def _near_enough(
+        self, source: Source, serp: Sequence[SerpTarget], matches: Matches
+    ) -> Sequence[SerpTarget]:
+        """The search results to rank: "fill" trusts the search, "blend" leaves out those under the floor."""
+        scores = dict(zip(matches.rows.tolist(), matches.score.tolist(), strict=True))
+        # A page without content, or in another language, has no score and is not under it.
+        below = {
+            hit.key for hit in serp if scores.get(self._page_rows.get(hit.key), nan) < self._rules.serp_floor
+        }
+        self._below_floor[source.identity] = len(below)
+        return serp if self._rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]
 
     def _sources_of(self, key: str, matches: Matches, keep: int, at: Mapping[int, int]) -> list[int]:
         """The places of the best sources for a page; `at` tells them by their rows."""

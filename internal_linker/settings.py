@@ -130,6 +130,13 @@ class Settings(BaseSettings):
         description="fill: search results first, in their order, then the most similar pages; "
         "blend: both ranked together.",
     )
+    serp_floor: float = Field(
+        0.0,
+        ge=-10,
+        le=10,
+        description="Similarity of a search result, in standard deviations above the page's average target: "
+        "with less, blend drops it and fill counts it in the summary.",
+    )
     lexical_weight: float = Field(
         0.65,
         ge=0,

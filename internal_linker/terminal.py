@@ -105,6 +105,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         ("Existing links / rows left out", f"{collected.inner_links} / {collected.skipped_links}"),
         ("SERP calls / credits", f"{searched.calls} / {searched.credits}"),
         ("SERP pages from the cache", str(searched.cached_pages)),
+        ("Search results below serp_floor / dropped", f"{report.below_floor} / {report.dropped}"),
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{serp} / {len(links) - serp}"),

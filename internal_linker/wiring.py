@@ -117,6 +117,7 @@ class Project:
             settings.min_inlinks,
             settings.max_inlinks,
             near_duplicate=settings.near_duplicate,
+            serp_floor=settings.serp_floor,
         )
         return Rules(search, linking, settings.target_pages == "site")
 
