@@ -168,8 +168,21 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
     site = ranking(pages, vectors, linked={hub.key: tuple(keys[:600])})
     (found,) = site.of([0])
     assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
+    (found,) = site.of([0], {0: keys[300:600] + keys[-60:]})
+    assert {candidate.key for candidate in found} >= set(keys[600 : 600 + CANDIDATES]), (
+        "asked ones beside them"
+    )
     (nearest,) = site.sources_near([hub.key], 5)
     assert len(nearest) == 5
+
+
+def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
+    """Without a vector and a word in common no page is nearer than another: none is named by its place in the list."""
+    pages, _ = copies(2, 12)
+    alone = page("alone", "something else entirely")
+    site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
+    nobody, others = site.sources_near([alone.key, pages[5].key], 5)
+    assert (nobody, len(others)) == ([], 5)
 
 
 def test_the_setting_is_the_least_cosine() -> None:
