@@ -1,12 +1,12 @@
-"""Recommendations and excluded targets -> the places that keep them; one that fails keeps no other from its part."""
+"""Recommendations and lists -> the places that keep them; one that fails keeps no other from its part."""
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from internal_linker.errors import OutputError, ServiceError
-from internal_linker.ports import ExclusionSink, LinkSink, Progress
-from internal_linker.records import ExcludedTarget, Recommendation
+from internal_linker.ports import LinkSink, ListSink, Progress
+from internal_linker.records import Recommendation
 
 
 @dataclass
@@ -16,23 +16,28 @@ class Delivered:
     Attributes:
         gaps: what a place could not take, one sentence each.
         failure: the first place's that took nothing; it decides how the run ends.
-        excluded: targets left out, by reason.
     """
 
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
-    excluded: Counter[str] = field(default_factory=Counter)
 
 
 def deliver(
     recommendations: Sequence[Recommendation],
-    excluded: Iterable[ExcludedTarget],
     sinks: Sequence[LinkSink],
-    exclusions: ExclusionSink,
+    lists: Sequence[tuple[ListSink[Any], Iterable[Any]]],
     run_id: str,
     progress: Progress,
 ) -> Delivered:
-    """Write everything everywhere; without a place for links, nothing is written at all."""
+    """Write everything everywhere; without a place for links, nothing is written at all.
+
+    Args:
+        recommendations: the links.
+        sinks: the places for links.
+        lists: the places for lists, each with the items that it takes.
+        run_id: the run's name.
+        progress: tells a person how far it is.
+    """
     done = Delivered()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
@@ -41,13 +46,14 @@ def deliver(
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
         progress.advance()
-    if sinks:
+    lists = lists if sinks else ()
+    for place, items in lists:
         try:
-            for remark in exclusions.write(_counted(excluded, done.excluded)):
+            for remark in place.write(items):
                 progress.warn(remark)
         except OutputError as error:
             _failed(done, error, progress)
-    names = [sink.name for sink in sinks] + [exclusions.name] * bool(sinks)
+    names = [*(sink.name for sink in sinks), *(place.name for place, _ in lists)]
     progress.finish(", ".join(names) or "nothing to write")
     return done
 
@@ -55,9 +61,3 @@ def deliver(
 def _failed(done: Delivered, error: ServiceError | OutputError, progress: Progress) -> None:
     done.failure = done.failure or error
     progress.warn(str(error))
-
-
-def _counted(excluded: Iterable[ExcludedTarget], counts: Counter[str]) -> Iterator[ExcludedTarget]:
-    for target in excluded:
-        counts[target.reason] += 1
-        yield target

@@ -1,16 +1,19 @@
 """One run, top to bottom: collect -> serp -> embed -> match -> fuse -> select -> deliver."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from internal_linker.delivering import deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
+from internal_linker.listing import Listed, list_site
 from internal_linker.ports import (
     Encoder,
-    ExclusionSink,
     LinkSink,
+    ListSink,
     Progress,
     RejectSink,
     SerpCache,
@@ -21,7 +24,18 @@ from internal_linker.ports import (
 )
 from internal_linker.ranking import LinkRules, Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import Choice, Collected, Recommendation, Source, Targets, Text, Usage
+from internal_linker.records import (
+    Choice,
+    Collected,
+    Duplicate,
+    ExcludedTarget,
+    Orphan,
+    Recommendation,
+    Source,
+    Targets,
+    Text,
+    Usage,
+)
 from internal_linker.searching import Searched, SearchRules, group_by_search, search_all
 from internal_linker.steps.choose import choose
 from internal_linker.steps.exclude import excluded_targets
@@ -50,7 +64,9 @@ class Parts:
     vector_cache: VectorCache
     sinks: Sequence[LinkSink]
     rejects: RejectSink
-    excluded: ExclusionSink
+    excluded: ListSink[ExcludedTarget]
+    duplicates: ListSink[Duplicate]
+    orphans: ListSink[Orphan]
     links: StreamSource | None = None
     notices: Sequence[str] = ()
 
@@ -73,9 +89,14 @@ class Report:
     searched: Searched
     embedded: Embedded
     recommendations: Sequence[Recommendation]
+    listed: Listed | None
+    """None where the run saw a part of the site only."""
+    below_floor: int = 0
+    """Search results that are less similar than `serp_floor`, and how many of them were dropped."""
+    dropped: int = 0
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
-    excluded: Mapping[str, int] = field(default_factory=dict)
+    excluded: Counter[str] = field(default_factory=Counter)
     """Targets left out, by reason."""
 
 
@@ -119,8 +140,12 @@ class Run:
         collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
         searched = self._search(sources, targets)
         texts, embedded = self._embed(collected, sources)
-        recommendations = self._recommend(collected, sources, targets, searched, texts, embedded)
-        report = Report(run_id, collected, searched, embedded, recommendations)
+        ranking, recommendations = self._recommend(collected, sources, targets, searched, texts, embedded)
+        dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
+        listed = None if self.choice.partial else list_site(ranking, collected)
+        report = Report(
+            run_id, collected, searched, embedded, recommendations, listed, ranking.below_floor, dropped
+        )
         report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(
@@ -228,7 +253,7 @@ class Run:
         searched: Searched,
         texts: Sequence[Text],
         embedded: Embedded,
-    ) -> list[Recommendation]:
+    ) -> tuple[Ranking, list[Recommendation]]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
         rules = self.rules.linking
@@ -239,23 +264,27 @@ class Run:
         recommendations = list(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
-        return recommendations
+        return ranking, recommendations
 
     def _deliver(self, report: Report, targets: Targets) -> None:
         self._step()
-        delivered = deliver(
-            report.recommendations,
-            excluded_targets(report.collected, targets),
-            self.parts.sinks,
-            self.parts.excluded,
-            report.run_id,
-            self.progress,
-        )
+        excluded = _counted(excluded_targets(report.collected, targets), report.excluded)
+        lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(self.parts.excluded, excluded)]
+        if report.listed:
+            lists.append((self.parts.duplicates, report.listed.duplicates))
+            lists.append((self.parts.orphans, report.listed.orphans or ()))
+        delivered = deliver(report.recommendations, self.parts.sinks, lists, report.run_id, self.progress)
         report.gaps += delivered.gaps
-        report.failure, report.excluded = delivered.failure, delivered.excluded
+        report.failure = delivered.failure
 
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted(
                 "The run was asked to stop and stopped between two steps; nothing is half done."
             )
+
+
+def _counted(excluded: Iterable[ExcludedTarget], counts: Counter[str]) -> Iterator[ExcludedTarget]:
+    for target in excluded:
+        counts[target.reason] += 1
+        yield target

@@ -1,11 +1,10 @@
 """The small protocols through which a run reaches the outside: what a service, store or face must offer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from internal_linker.records import (
     EncodedBatch,
-    ExcludedTarget,
     Recommendation,
     Reject,
     SerpPage,
@@ -15,6 +14,8 @@ from internal_linker.records import (
     Usage,
     Vectors,
 )
+
+Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
 class TableSource(Protocol):
@@ -73,12 +74,12 @@ class RejectSink(Protocol):
         """Replace the list of the last run; the answer says in sentences what was unusual."""
 
 
-class ExclusionSink(Protocol):
-    """Keeps the targets that no link may lead to."""
+class ListSink(Protocol[Item_contra]):
+    """Keeps one list of what a person should know: excluded targets, near-duplicates."""
 
     name: str
 
-    def write(self, excluded: Iterable[ExcludedTarget]) -> Sequence[str]:
+    def write(self, items: Iterable[Item_contra]) -> Sequence[str]:
         """Replace the list of the last run; the answer says in sentences what was unusual.
 
         Raises:

@@ -1,7 +1,8 @@
 """Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from internal_linker.records import (
     Vectors,
 )
 from internal_linker.searching import Searched
+from internal_linker.steps.duplicate import NearDuplicates, Pair
 from internal_linker.steps.fuse import fuse
 from internal_linker.steps.match import Index, Matches, language_codes, match
 from internal_linker.steps.terms import index_terms, passage_scores
@@ -28,9 +30,11 @@ CANDIDATES = 50
 # What a passage's fit weighs beside the whole page's, both in standard deviations: 0.3 to 0.7 are within
 # 0.005 of each other, without it NDCG@5 is 0.01 lower.
 PASSAGE_WEIGHT = 0.6
-# A page that lists the whole site links to thousands of others; to look past all of them would cost every
-# page as much, and a page with so many links needs no five more.
-MOST_LINKS = 500
+# Cosine from which two pages may be near-duplicates; their texts decide (steps/duplicate.py).
+NEAR_DUPLICATE = 0.95
+# Best matches looked at, by how many are wanted; only where linked pages and near-duplicates crowd the list,
+# a list of four times the length is made, and so on, until there are enough or all were seen.
+_SPARE, _LONGER = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,8 @@ class LinkRules:
     min_inlinks: int = 0
     max_inlinks: float = 0.0
     passage_weight: float = PASSAGE_WEIGHT
+    near_duplicate: float = NEAR_DUPLICATE
+    serp_floor: float = 0.0
 
 
 class Ranking:
@@ -73,6 +79,8 @@ class Ranking:
         languages = [page.lang for page in self.pages] + [""] * (len(texts) - len(self.pages))
         self._terms = index_terms([words(text.title) for text in texts], [words(text.body) for text in texts])
         self._index = Index(vectors, self._terms.rows, language_codes(languages))
+        self._duplicates = NearDuplicates(lambda row: words(texts[row].body), rules.near_duplicate)
+        self._below_floor: dict[tuple[str, str], int] = {}
         self._page_rows = {page.key: row for row, page in enumerate(self.pages)}
         own = (source for source in sources if source.page is None)
         self._own_rows = {source.identity: len(self.pages) + at for at, source in enumerate(own)}
@@ -84,6 +92,16 @@ class Ranking:
     def linkable(self) -> Iterator[str]:
         """The keys of all pages that a similar page may link to."""
         return (self.pages[row].key for row in self._linkable)
+
+    @property
+    def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
+        """Pairs of nearly the same text that were met so far, by their rows in `pages`."""
+        return self._duplicates.pairs
+
+    @property
+    def below_floor(self) -> int:
+        """Search results under `serp_floor`, of all sources that were ranked so far."""
+        return sum(self._below_floor.values())
 
     def of(
         self, places: Sequence[int], asked: Mapping[int, Collection[str]] | None = None
@@ -102,7 +120,7 @@ class Ranking:
             self._index,
             [self._row(source) for source in chosen],
             self._linkable,
-            keep=CANDIDATES + _most_links(self.targets, chosen),
+            keep=_SPARE * CANDIDATES,
             lexical_weight=self._rules.lexical_weight,
             asked=[
                 self._rows([*(hit.key for hit in serp), *more])
@@ -110,21 +128,29 @@ class Ranking:
             ],
         )
         for source, serp, more, matches in zip(chosen, serps, further, found, strict=True):
-            candidates = self._new_candidates(source, matches, serp, more)
-            yield fuse(serp, candidates, self._rules.fusion)
+            yield self._candidates(source, matches, serp, more)
 
-    def sources_near(self, keys: Sequence[str], keep: int) -> Iterator[list[int]]:
-        """Yield for each page, named by its key, the places of the `keep` sources that are most similar to it."""
-        rows = {self._row(source): at for at, source in enumerate(self.sources)}
+    def sources_near(
+        self, keys: Sequence[str], keep: int, among: Iterable[int] | None = None
+    ) -> Iterator[list[int]]:
+        """Yield for each page the places of the most similar sources that a link to it would be new for, best first.
+
+        Args:
+            keys: the pages, of `linkable`.
+            keep: how many sources at the most; none of which neither words nor embedding speak for it.
+            among: the places of the sources that count; all if not given.
+        """
+        places = range(len(self.sources)) if among is None else among
+        at = {self._row(self.sources[place]): place for place in places}
         found = match(
             self._index,
             self._rows(keys),
-            sorted(rows),
-            keep=keep,
+            sorted(at),
+            keep=_SPARE * keep,
             lexical_weight=self._rules.lexical_weight,
         )
-        for matches in found:
-            yield [rows[int(row)] for row in matches.rows]
+        for key, matches in zip(keys, found, strict=True):
+            yield self._sources_of(key, matches, keep, at)
 
     def _row(self, source: Source) -> int:
         return self._own_rows[source.identity] if source.page is None else self._page_rows[source.key]
@@ -132,28 +158,70 @@ class Ranking:
     def _rows(self, keys: Iterable[str]) -> list[int]:
         return [self._page_rows[key] for key in keys if key in self._page_rows]
 
-    def _new_candidates(
+    def _candidates(
         self, source: Source, matches: Matches, serp: Sequence[SerpTarget], more: Collection[str]
-    ) -> list[Candidate]:
+    ) -> tuple[Candidate, ...]:
         """What the source does not link to yet: its best `CANDIDATES`, the search results, and `more`."""
-        named, further = {hit.key for hit in serp}, set(more)
-        places: list[int] = []
-        for place, row in enumerate(matches.rows.tolist()):
-            key = self.pages[row].key
-            # A pair that may not be matched (another language) has no score; only a search result names it.
-            if np.isnan(matches.score[place]) or not self.targets.new_to(source.key, key):
-                continue
-            if len(places) < CANDIDATES or key in named or (key in further and matches.score[place] > 0):
+        serp = self._near_enough(source, serp, matches)
+        row, named, further = self._row(source), {hit.key for hit in serp}, set(more)
+        matches, fresh, twins = self._fresh(
+            row, matches, CANDIDATES, lambda other: self.targets.new_to(source.key, self.pages[other].key)
+        )
+        places = fresh[:CANDIDATES]
+        for place in fresh[CANDIDATES:]:
+            key = self.pages[matches.rows[place]].key
+            if key in named or (key in further and matches.score[place] > 0):
                 places.append(place)
         rows = matches.rows[places]
-        fit = passage_scores(self._terms, self._row(source), rows)
+        fit = passage_scores(self._terms, row, rows)
         score = _standard(matches.score[places]) + self._rules.passage_weight * _standard(fit)
-        return [
-            _candidate(self.pages[row], *values)
-            for row, *values in zip(
-                rows.tolist(), score, matches.similarity[places], matches.lexical[places], strict=True
-            )
-        ]
+        signals = zip(rows.tolist(), score, matches.similarity[places], matches.lexical[places], strict=True)
+        found = [_candidate(self.pages[other], *values) for other, *values in signals]
+        new = [hit for hit in serp if self._page_rows.get(hit.key) not in twins]
+        return fuse(new, found, self._rules.fusion)
+
+    def _near_enough(
+        self, source: Source, serp: Sequence[SerpTarget], matches: Matches
+    ) -> Sequence[SerpTarget]:
+        """The search results to rank: "fill" trusts the search, "blend" leaves out those under the floor."""
+        scores = dict(zip(matches.rows.tolist(), matches.score.tolist(), strict=True))
+        # A page without content, or in another language, has no score and is not under it.
+        below = {
+            hit.key for hit in serp if scores.get(self._page_rows.get(hit.key), nan) < self._rules.serp_floor
+        }
+        self._below_floor[source.identity] = len(below)
+        return serp if self._rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]
+
+    def _sources_of(self, key: str, matches: Matches, keep: int, at: Mapping[int, int]) -> list[int]:
+        """The places of the best sources for a page; `at` tells them by their rows."""
+        matches, places, _ = self._fresh(
+            self._page_rows[key],
+            matches,
+            keep,
+            lambda row: self.targets.new_to(self.sources[at[row]].key, key),
+        )
+        near = np.fmax(matches.similarity, matches.lexical) > 0
+        return [at[int(matches.rows[place])] for place in places[:keep] if near[place]]
+
+    def _fresh(
+        self, row: int, matches: Matches, count: int, is_new: Callable[[int], bool]
+    ) -> tuple[Matches, list[int], Collection[int]]:
+        """As many matches as it takes to have `count` of which a link is new, their places, and near-duplicates."""
+        keep = _SPARE * count
+        while True:
+            twins = self._duplicates.among(row, matches.rows, matches.similarity, matches.lexical)
+            # A pair that may not be matched (another language) has no score; only a search result names it.
+            scored = np.flatnonzero(np.isfinite(matches.score))
+            places = [
+                place
+                for place, other in zip(scored.tolist(), matches.rows[scored].tolist(), strict=True)
+                if other not in twins and is_new(other)
+            ]
+            # Behind the best stand those that were asked for.
+            if len(matches.rows) < keep or sum(place < keep for place in places) >= count:
+                return matches, places, twins
+            keep *= _LONGER
+            matches = matches.longer(keep)
 
 
 def _candidate(page: Page, score: float, similarity: float, lexical: float) -> Candidate:
@@ -164,9 +232,3 @@ def _standard(values: Vectors) -> Vectors:
     """In standard deviations above their mean; zeros if they are all equal."""
     deviation = values.std() if len(values) else 0.0
     return (values - values.mean()) / deviation if deviation > 1e-6 else np.zeros_like(values)
-
-
-def _most_links(targets: Targets, sources: Sequence[Source]) -> int:
-    """How many of a source's best matches it may link to already, at the most."""
-    linked = (targets.linked.get(source.key, ()) for source in sources)
-    return min(MOST_LINKS, max((sum(key in targets.known for key in keys) for keys in linked), default=0))

@@ -3,11 +3,10 @@
 import os
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
+from typing import Any, Literal
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from internal_linker.errors import ConfigurationError
@@ -15,7 +14,9 @@ from internal_linker.settings_sources import (
     ENV_PREFIX,
     KEY_FILES,
     SETTINGS_FILE,
+    Url,
     key_texts,
+    password,
     problem,
     refuse_unknown,
     toml_values,
@@ -28,15 +29,6 @@ __all__ += ["Settings", "load_settings"]
 EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
-
-
-def _address(value: str) -> str:
-    if not re.match(r"https?://[^\s/]+", value):
-        raise ValueError("it must be an address that begins with https:// or http://")
-    return value
-
-
-Url = Annotated[str, AfterValidator(_address)]
 
 
 class Settings(BaseSettings):
@@ -138,6 +130,13 @@ class Settings(BaseSettings):
         description="fill: search results first, in their order, then the most similar pages; "
         "blend: both ranked together.",
     )
+    serp_floor: float = Field(
+        0.0,
+        ge=-10,
+        le=10,
+        description="Similarity of a search result, in standard deviations above the page's average target: "
+        "with less, blend drops it and fill counts it in the summary.",
+    )
     lexical_weight: float = Field(
         0.65,
         ge=0,
@@ -149,6 +148,12 @@ class Settings(BaseSettings):
     )
     max_inlinks: float = Field(
         10.0, ge=0, description="Links that a page may get, as a multiple of the mean; 0: no limit."
+    )
+    near_duplicate: float = Field(
+        0.95,
+        ge=0.5,
+        le=1,
+        description="Cosine from which two pages that share most of their text are never linked to each other.",
     )
     target_pages: Literal["known", "site"] = Field(
         "known",
@@ -251,7 +256,7 @@ class Settings(BaseSettings):
         values = [self.serper_api_key, self.openai_api_key, self.service_account]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
         passwords = (
-            _password(url) for url in (self.store_url, self.base_url, self.serper_url, self.google_api_url)
+            password(url) for url in (self.store_url, self.base_url, self.serper_url, self.google_api_url)
         )
         return keys + [f":{password}@" for password in passwords if password]
 
@@ -289,10 +294,3 @@ def load_settings(project: Path) -> Settings:
     except ValidationError as error:
         problems = (problem(dict(item)) for item in error.errors(include_url=False, include_context=False))
         raise ConfigurationError(" ".join(problems)) from None
-
-
-def _password(url: str) -> str:
-    try:
-        return urlsplit(url).password or ""
-    except ValueError:  # no address at all; whoever opens it says so
-        return ""

@@ -7,7 +7,10 @@ import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator
 
 from internal_linker.errors import ConfigurationError
 
@@ -28,6 +31,15 @@ _PLAIN_WORDS = {
 }
 # Longer values are cut in messages: a pasted document must not hide the sentence around it.
 _MOST_SHOWN = 80
+
+
+def _address(value: str) -> str:
+    if not re.match(r"https?://[^\s/]+", value):
+        raise ValueError("it must be an address that begins with https:// or http://")
+    return value
+
+
+Url = Annotated[str, AfterValidator(_address)]
 
 
 def toml_values(project: Path) -> dict[str, Any]:
@@ -114,3 +126,11 @@ def _where(name: str) -> str:
         return f"{SETTINGS_FILE.as_posix()}: {name}"
     file, plain = KEY_FILES[name]
     return f"environment variable {plain}" if os.environ.get(plain) else file.as_posix()
+
+
+def password(url: str) -> str:
+    """The password inside an address, or ""."""
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:  # no address at all; whoever opens it says so
+        return ""

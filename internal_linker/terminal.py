@@ -105,6 +105,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         ("Existing links / rows left out", f"{collected.inner_links} / {collected.skipped_links}"),
         ("SERP calls / credits", f"{searched.calls} / {searched.credits}"),
         ("SERP pages from the cache", str(searched.cached_pages)),
+        ("Search results below serp_floor / dropped", f"{report.below_floor} / {report.dropped}"),
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{serp} / {len(links) - serp}"),
@@ -116,6 +117,13 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         reasons[reason] = reasons.get(reason, 0) + 1
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
+    if report.listed:
+        twins, orphans = report.listed.duplicates, report.listed.orphans
+        rows.append(("Near-duplicates", _listed(len(twins), "pairs", "duplicates.csv")))
+        unknown = "not known without existing links"
+        rows.append(
+            ("Orphans", unknown if orphans is None else _listed(len(orphans), "pages", "orphans.csv"))
+        )
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 
@@ -156,6 +164,17 @@ def print_links(console: Console, recommendation: Recommendation) -> None:
         console.print(f"Note: {recommendation.note}")
 
 
+def _by_reason(excluded: Mapping[str, int]) -> str:
+    """The counts in one line, the largest first."""
+    ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
+    counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
+    return f"{counts} (files/excluded_targets.csv)" if counts else "none"
+
+
+def _listed(count: int, things: str, file: str) -> str:
+    return f"{count} {things} (files/{file})" if count else "none"
+
+
 def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
     """Names and values: a table on a terminal, a line each elsewhere."""
     if not console.is_terminal:
@@ -167,10 +186,3 @@ def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) ->
     for row in rows:
         table.add_row(*row)
     console.print(table)
-
-
-def _by_reason(excluded: Mapping[str, int]) -> str:
-    """The counts in one line, the largest first."""
-    ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
-    counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
-    return f"{counts} (files/excluded_targets.csv)" if counts else "none"

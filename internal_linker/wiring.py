@@ -18,7 +18,14 @@ from internal_linker.pipeline import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, StreamSource, TableSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
-from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.services.csv_files.lists import (
+    BacktestCsv,
+    DuplicatesCsv,
+    ExcludedCsv,
+    OrphansCsv,
+    RejectedCsv,
+    VectorsCsv,
+)
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
@@ -81,6 +88,8 @@ class Project:
             sinks=self._sinks(encoder, sheet, partial) if deliver else (),
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
+            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
+            orphans=OrphansCsv(self.file("orphans.csv")),
             links=self.existing_links(),
             notices=notices,
         )
@@ -108,6 +117,8 @@ class Project:
             settings.lexical_weight,
             settings.min_inlinks,
             settings.max_inlinks,
+            near_duplicate=settings.near_duplicate,
+            serp_floor=settings.serp_floor,
         )
         return Rules(search, linking, settings.target_pages == "site")
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from internal_linker.headers import Kind
 from internal_linker.ports import Encoder
 from internal_linker.records import (
     EncodedBatch,
-    ExcludedTarget,
     Page,
     Recommendation,
     Reject,
@@ -25,6 +25,7 @@ from internal_linker.records import (
     Vectors,
 )
 
+Item = TypeVar("Item")
 SITE = "shop.example"
 TEMPLATE = f"site:{SITE} {{main_query}}"
 
@@ -204,19 +205,19 @@ class GivenLinks:
 
 
 @dataclass
-class KeptExclusions:
-    """An ExclusionSink; `error` is what it fails with."""
+class KeptList(Generic[Item]):
+    """A ListSink; `error` is what it fails with."""
 
     name: str = "excluded"
     error: Exception | None = None
-    excluded: list[ExcludedTarget] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
     writes: int = 0
 
-    def write(self, excluded: Iterable[ExcludedTarget]) -> Sequence[str]:
+    def write(self, items: Iterable[Item]) -> Sequence[str]:
         if self.error:
             raise self.error
         self.writes += 1
-        self.excluded += excluded
+        self.items += items
         return ()
 
 

@@ -139,6 +139,29 @@ def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
     ]
 
 
+def test_pages_in_other_languages_are_told_once_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a site has several languages, those beside the most common have a row a page, unknown ones none."""
+    folder = make_project(tmp_path)
+    languages = ["fa", "en", "de", "en", "", "en"]
+    rows = [(url, slug, "?", lang) for url, slug, lang in zip(URLS, TOPICS, languages, strict=True)]
+    write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Lang"), *rows])
+    existing(folder, (GREEN, BLACK, "x"))
+    found = run(folder)
+    assert excluded(folder) == [
+        ("", GREEN, "in fa: only for pages in fa"),
+        ("", WHITE, "in de: only for pages in de"),
+        (GREEN, BLACK, "already linked"),
+    ]
+    assert GREEN not in found[BLACK]
+    assert "1 in de: only for pages in de, 1 in fa: only for pages in fa (files" in capsys.readouterr().out
+    rows = [(*row[:3], lang and "en") for row, lang in zip(rows, languages, strict=True)]
+    write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Lang"), *rows])
+    run(folder)
+    assert excluded(folder) == [(GREEN, BLACK, "already linked")]
+
+
 def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
     """A link whose end is no URL stands among the rejected rows with file, row and column."""
     folder = make_project(tmp_path)

@@ -16,7 +16,7 @@ from tests.builders import (
     Engine,
     Given,
     Kept,
-    KeptExclusions,
+    KeptList,
     Letters,
     MemorySerp,
     MemoryVectors,
@@ -56,7 +56,9 @@ def parts(
         vector_cache=MemoryVectors(),
         sinks=sinks,
         rejects=rejects or Kept(),
-        excluded=KeptExclusions(),
+        excluded=KeptList(),
+        duplicates=KeptList(),
+        orphans=KeptList(),
     )
 
 

@@ -1,5 +1,6 @@
 """What was collected, and where links may lead -> every target that is left out, with the reason."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from internal_linker.records import Collected, ExcludedTarget, Targets
@@ -8,6 +9,7 @@ from internal_linker.records import Collected, ExcludedTarget, Targets
 def excluded_targets(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
     """Yield what holds for every source, then what holds for one, each rule in its turn, in the input's order."""
     yield from _barred(collected, targets)
+    yield from _other_languages(collected, targets)
     yield from _linked_already(collected, targets)
 
 
@@ -16,6 +18,15 @@ def _barred(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
     for key, url in _urls(collected).items():
         if reason := targets.barred.get(key):
             yield ExcludedTarget("", url, reason)
+
+
+def _other_languages(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
+    """Pages that are not in the site's most common language: a link joins pages of one language."""
+    pages = Counter(page.lang for page in collected.pages if page.lang)
+    most = max(pages, key=pages.__getitem__, default="")
+    for page in collected.pages:
+        if page.lang not in ("", most) and page.key in targets.known:
+            yield ExcludedTarget("", page.url, f"in {page.lang}: only for pages in {page.lang}")
 
 
 def _linked_already(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:

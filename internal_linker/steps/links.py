@@ -1,7 +1,8 @@
 """The table of existing links -> what was collected, with every link that stands in a page's text already."""
 
 import re
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import starmap
 
@@ -60,6 +61,11 @@ def doubt(collected: Collected, name: str) -> str:
         f"{name}: none of its {collected.skipped_links} rows is a link in a page's text "
         "(Type Hyperlink, Link Position Content). Delete these two columns if all its rows are such links."
     )
+
+
+def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
+    """How many pages link to each page (normal forms) today."""
+    return Counter(target for _, target in {(link.source, link.target) for link in links})
 
 
 def _read(table: TableStream, aliases: Mapping[str, str], found: Found, rejects: list[Reject]) -> int:

@@ -1,7 +1,8 @@
 """Vectors and words of all pages -> for each source its best targets; never more than a block of the matrix at once."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,12 +44,14 @@ class Matches:
         score: blend of the z-scored signals, standard deviations above the source's average target.
         similarity: cosine of the vectors, -1 to 1; NaN where one is missing.
         lexical: cosine of TF-IDF, 0 to 1.
+        longer: the same with so many of the best; a list that is kept keeps a block of the matrix for it.
     """
 
     rows: Ints
     score: Vectors
     similarity: Vectors
     lexical: Vectors
+    longer: Callable[[int], "Matches"]
 
 
 def language_codes(languages: Sequence[str]) -> Ints:
@@ -97,13 +100,8 @@ def match(
         score = _blend(similarity, lexical, both, allowed, lexical_weight)
         for at, row in enumerate(rows):
             wanted = [where[r] for r in (asked[first + at] if asked else ()) if r in where and r != row]
-            best = _best(score[at], keep, wanted)
-            yield Matches(
-                columns[best],
-                np.where(np.isfinite(score[at, best]), score[at, best], np.nan),
-                np.where(both[at, best], similarity[at, best], np.nan),
-                lexical[at, best],
-            )
+            signals = score[at], similarity[at], lexical[at], both[at]
+            yield _matches(columns, *signals, wanted, keep)
 
 
 def _split(terms: sparse.csr_matrix) -> tuple[Vectors, sparse.csr_matrix]:
@@ -145,6 +143,26 @@ def _z(values: Vectors, valid: Bools) -> Vectors:
     deviation = np.linalg.norm(result, axis=1, keepdims=True) / np.sqrt(count)
     result /= np.where(deviation > 1e-6, deviation, np.float32(np.inf))
     return result
+
+
+def _matches(
+    columns: Ints,
+    score: Vectors,
+    similarity: Vectors,
+    lexical: Vectors,
+    both: Bools,
+    wanted: Sequence[int],
+    keep: int,
+) -> Matches:
+    """The best of one source's row of the matrix."""
+    best = _best(score, keep, wanted)
+    return Matches(
+        columns[best],
+        np.where(np.isfinite(score[best]), score[best], np.nan),
+        np.where(both[best], similarity[best], np.nan),
+        lexical[best],
+        partial(_matches, columns, score, similarity, lexical, both, wanted),
+    )
 
 
 def _best(score: Vectors, keep: int, wanted: Sequence[int]) -> Ints:

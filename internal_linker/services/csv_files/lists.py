@@ -1,62 +1,83 @@
-"""Rejected rows, excluded targets, added links, vectors -> one CSV file each, replaced whole by what writes it."""
+"""Rejected rows, excluded targets, duplicates, orphans, added links, vectors -> a CSV file each, replaced whole."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Generic, TypeVar
 
-from internal_linker.records import AddedLink, ExcludedTarget, Reject, Vectors
+from internal_linker.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject, Vectors
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, replace_whole
-from internal_linker.services.csv_files.writing import Row, write_rows
+from internal_linker.services.csv_files.writing import Row, decimal, write_rows
+
+Item = TypeVar("Item")
 
 # Digits that bring a float16 and a float32 back exactly, by bytes a number; a float64 takes 17.
 _DIGITS = {2: 5, 4: 9}
 
 
-class RejectedCsv:
-    """rejected_rows.csv as a RejectSink: Table, Row, URL, Reason; the header alone if all were used."""
+class _ListCsv(Generic[Item]):
+    """A `ListSink`: one row an item, the header alone if there is none."""
 
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self._write_whole = path, write_whole
-
-    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
-        """Replace the list of the last run; the answer says in sentences what was unusual.
-
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
-        rows: Iterator[Row] = ((item.table, item.row, item.url, item.reason) for item in rejects)
-        return write_rows(self.path, ("Table", "Row", "URL", "Reason"), rows, self._write_whole)
-
-
-class ExcludedCsv:
-    """excluded_targets.csv as an ExclusionSink: Source (empty where it holds for every page), Target, Reason."""
+    header: tuple[str, ...]
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self.name, self._write_whole = path, path.name, write_whole
 
-    def write(self, excluded: Iterable[ExcludedTarget]) -> Sequence[str]:
-        """Replace the list of the last run, taking one row at a time; the answer says what was unusual.
+    def write(self, items: Iterable[Item]) -> Sequence[str]:
+        """Replace the list of the last run, taking one item at a time; the answer says what was unusual.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
         """
-        rows: Iterator[Row] = ((item.source, item.target, item.reason) for item in excluded)
-        return write_rows(self.path, ("Source", "Target", "Reason"), rows, self._write_whole)
+        return write_rows(self.path, self.header, map(self._row, items), self._write_whole)
+
+    def _row(self, item: Item) -> Row:
+        raise NotImplementedError
 
 
-class BacktestCsv:
-    """backtest.csv: Source, Target, Anchor, and the target's Place, empty where it was not among the candidates."""
+class RejectedCsv(_ListCsv[Reject]):
+    """rejected_rows.csv: rows of the input that could not be used."""
 
-    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.path, self._write_whole = path, write_whole
+    header = ("Table", "Row", "URL", "Reason")
 
-    def write(self, links: Iterable[AddedLink]) -> Sequence[str]:
-        """Replace the file; the answer says in sentences what was unusual.
+    def _row(self, item: Reject) -> Row:
+        return item.table, item.row, item.url, item.reason
 
-        Raises:
-            OutputError: it can't be written; the earlier file is as it was.
-        """
-        rows: Iterator[Row] = ((link.source, link.target, link.anchor, link.place or "") for link in links)
-        return write_rows(self.path, ("Source", "Target", "Anchor", "Place"), rows, self._write_whole)
+
+class ExcludedCsv(_ListCsv[ExcludedTarget]):
+    """excluded_targets.csv; Source is empty where a row holds for every page, or all of a language."""
+
+    header = ("Source", "Target", "Reason")
+
+    def _row(self, item: ExcludedTarget) -> Row:
+        return item.source, item.target, item.reason
+
+
+class DuplicatesCsv(_ListCsv[Duplicate]):
+    """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimals a figure."""
+
+    header = ("Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap")
+
+    def _row(self, item: Duplicate) -> Row:
+        figures = map(decimal, (item.similarity, item.lexical, item.overlap))
+        return item.page, item.canonical, *figures
+
+
+class OrphansCsv(_ListCsv[Orphan]):
+    """orphans.csv: each page that nobody links to, and the pages to link from, best first."""
+
+    header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
+
+    def _row(self, item: Orphan) -> Row:
+        return item.page, *item.sources, *[""] * (len(self.header) - 1 - len(item.sources))
+
+
+class BacktestCsv(_ListCsv[AddedLink]):
+    """backtest.csv: added links; Place is empty where the target was not among the candidates."""
+
+    header = ("Source", "Target", "Anchor", "Place")
+
+    def _row(self, item: AddedLink) -> Row:
+        return item.source, item.target, item.anchor, item.place or ""
 
 
 class VectorsCsv:

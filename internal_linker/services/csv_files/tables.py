@@ -1,6 +1,5 @@
 """CSV files -> tables as they came; links -> Output.csv and links.csv, replaced whole or merged into the old ones."""
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -11,7 +10,7 @@ from internal_linker.errors import InputError
 from internal_linker.records import Recommendation, Table, TableStream, fold_query
 from internal_linker.services.csv_files.records import CsvRecords
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, copy_aside, replace_whole
-from internal_linker.services.csv_files.writing import Row, defuse, write_rows
+from internal_linker.services.csv_files.writing import Row, decimal, defuse, write_rows
 from internal_linker.urls import normal_form
 
 Identity = tuple[str, str]
@@ -179,9 +178,9 @@ class LinksCsv(_LinkCsv):
     def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
         for link in item.links:
             target = link.target
-            signals = [_decimal(target.score), target.serp_rank or "", _decimal(target.similarity)]
+            signals = [decimal(target.score), target.serp_rank or "", decimal(target.similarity)]
             yield [
-                *(item.source.url, target.url, link.rank, link.origin, *signals, _decimal(target.lexical)),
+                *(item.source.url, target.url, link.rank, link.origin, *signals, decimal(target.lexical)),
                 *(self._model_name, run_id, item.source.query),
             ]
 
@@ -211,7 +210,3 @@ def _identity(url: str, query: str) -> Identity:
     except ValueError:
         key = ""
     return key, fold_query(defuse(query))
-
-
-def _decimal(value: float) -> str:
-    return f"{value:z.4f}" if math.isfinite(value) else ""

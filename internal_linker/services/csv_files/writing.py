@@ -1,6 +1,7 @@
 """A header and rows -> a CSV file, whole or not at all, in which no cell runs as a formula."""
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -42,6 +43,11 @@ def defuse(cell: str) -> str:
     """Put `'` before a cell that a spreadsheet program would run as a formula; twice does as much as once."""
     # The first test spares the search for nearly all cells.
     return cell if cell[:1].isalnum() or not _FORMULA.match(cell) else "'" + cell
+
+
+def decimal(value: float) -> str:
+    """Four decimals, or "" where there is no number."""
+    return f"{value:z.4f}" if math.isfinite(value) else ""
 
 
 def _harmless(cell: str | int) -> str | int:

@@ -1,0 +1,53 @@
+"""A whole run's ranking -> what its owner should look at beside the links: near-duplicates and orphans."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from internal_linker.ranking import Ranking
+from internal_linker.records import Collected, Duplicate, Orphan
+from internal_linker.steps.duplicate import canonical_candidates
+from internal_linker.steps.links import inlinks
+
+# Sources named for an orphan: as many as a page has links by default, enough to choose from by hand.
+SOURCES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """What a whole run tells of the site.
+
+    Attributes:
+        duplicates: pairs of nearly the same text.
+        orphans: pages that nobody links to; None where no existing link is known.
+    """
+
+    duplicates: Sequence[Duplicate]
+    orphans: Sequence[Orphan] | None
+
+
+def list_site(ranking: Ranking, collected: Collected) -> Listed:
+    """Both lists in the order of the pages; only pages that a link may lead to are in them."""
+    linked = inlinks(collected.links)
+    return Listed(_duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None)
+
+
+def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> list[Duplicate]:
+    pairs = {
+        rows: pair
+        for rows, pair in ranking.near_duplicates.items()
+        if all(ranking.pages[row].key in ranking.targets.known for row in rows)
+    }
+    return list(canonical_candidates(pairs, ranking.pages, linked))
+
+
+def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
+    # An error or a copy is no place for a link, and a query is no page.
+    editable = [at for at, source in enumerate(ranking.sources) if source.page and not source.page.not_target]
+    keys = [key for key in ranking.linkable if not linked[key]]
+    near = dict(zip(keys, ranking.sources_near(keys, SOURCES, editable), strict=True))
+    return [
+        Orphan(page.url, tuple(ranking.sources[at].url for at in near.get(page.key, ())))
+        for page in ranking.pages
+        if page.key in ranking.targets.known and not linked[page.key]
+    ]
