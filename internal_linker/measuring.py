@@ -7,7 +7,6 @@ from internal_linker.errors import ConfigurationError
 from internal_linker.evaluating import REACH, Row, evaluate, hide
 from internal_linker.gathering import gather
 from internal_linker.records import Text, Vectors
-from internal_linker.steps.measure import Estimate
 from internal_linker.steps.select import link_targets
 from internal_linker.terminal import Reporter, open_console
 from internal_linker.wiring import Project
@@ -67,8 +66,4 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     )
     for row in rows:
         figures = (row.measured.hit, row.measured.recall, row.measured.ndcg, row.measured.mrr)
-        yield f"{row.name:38}" + "".join(f"{_figure(each):24}" for each in figures) + f"{row.reach:.4f}"
-
-
-def _figure(estimate: Estimate) -> str:
-    return f"{estimate.mean:.4f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+        yield f"{row.name:38}" + "".join(f"{each!s:24}" for each in figures) + f"{row.reach:.4f}"

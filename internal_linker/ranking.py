@@ -19,7 +19,7 @@ from internal_linker.records import (
 from internal_linker.searching import Searched
 from internal_linker.steps.fuse import fuse
 from internal_linker.steps.match import Index, Matches, language_codes, match
-from internal_linker.steps.terms import index_terms, passage_scores
+from internal_linker.steps.terms import FIXED, TermWeights, index_terms, passage_scores
 from internal_linker.steps.words import words
 
 # Pages of which the passages are compared, for each source: 30 cost NDCG@5 0.002 on the development sites,
@@ -35,7 +35,10 @@ MOST_LINKS = 500
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """How links are chosen; each attribute is the setting of that name, where there is one."""
+    """How links are chosen; each attribute is the setting of that name, where there is one.
+
+    The others are fixed: `python -m tests.quality.weights` measures what else they could be.
+    """
 
     links_per_page: int
     fusion: Fusion
@@ -43,6 +46,8 @@ class LinkRules:
     min_inlinks: int = 0
     max_inlinks: float = 0.0
     passage_weight: float = PASSAGE_WEIGHT
+    candidates: int = CANDIDATES
+    terms: TermWeights = FIXED
 
 
 class Ranking:
@@ -71,7 +76,8 @@ class Ranking:
         self.pages, self.sources, self.targets = collected.pages, sources, targets
         self._searched, self._rules = searched, rules
         languages = [page.lang for page in self.pages] + [""] * (len(texts) - len(self.pages))
-        self._terms = index_terms([words(text.title) for text in texts], [words(text.body) for text in texts])
+        titles, bodies = [words(text.title) for text in texts], [words(text.body) for text in texts]
+        self._terms = index_terms(titles, bodies, rules.terms)
         self._index = Index(vectors, self._terms.rows, language_codes(languages))
         self._page_rows = {page.key: row for row, page in enumerate(self.pages)}
         own = (source for source in sources if source.page is None)
@@ -102,7 +108,7 @@ class Ranking:
             self._index,
             [self._row(source) for source in chosen],
             self._linkable,
-            keep=CANDIDATES + _most_links(self.targets, chosen),
+            keep=self._rules.candidates + _most_links(self.targets, chosen),
             lexical_weight=self._rules.lexical_weight,
             asked=[
                 self._rows([*(hit.key for hit in serp), *more])
@@ -135,7 +141,7 @@ class Ranking:
     def _new_candidates(
         self, source: Source, matches: Matches, serp: Sequence[SerpTarget], more: Collection[str]
     ) -> list[Candidate]:
-        """What the source does not link to yet: its best `CANDIDATES`, the search results, and `more`."""
+        """What the source does not link to yet: its best `candidates`, the search results, and `more`."""
         named, further = {hit.key for hit in serp}, set(more)
         places: list[int] = []
         for place, row in enumerate(matches.rows.tolist()):
@@ -143,7 +149,11 @@ class Ranking:
             # A pair that may not be matched (another language) has no score; only a search result names it.
             if np.isnan(matches.score[place]) or not self.targets.new_to(source.key, key):
                 continue
-            if len(places) < CANDIDATES or key in named or (key in further and matches.score[place] > 0):
+            if (
+                len(places) < self._rules.candidates
+                or key in named
+                or (key in further and matches.score[place] > 0)
+            ):
                 places.append(place)
         rows = matches.rows[places]
         fit = passage_scores(self._terms, self._row(source), rows)
