@@ -17,16 +17,17 @@ from internal_linker.records import (
     Vectors,
 )
 from internal_linker.searching import Searched
+from internal_linker.steps.boilerplate import without_boilerplate
 from internal_linker.steps.fuse import fuse
 from internal_linker.steps.match import Index, Matches, language_codes, match
 from internal_linker.steps.terms import FIXED, TermWeights, index_terms, passage_scores
 from internal_linker.steps.words import words
 
-# Pages of which the passages are compared, for each source: 30 cost NDCG@5 0.002 on the development sites,
-# 100 gained nothing.
+# Pages of which the passages are compared, for each source: 30 to 200 are within NDCG@5 0.001 of each other on
+# the development sites, 20 cost 0.002 (this and what follows: tests/quality/WEIGHTS.md).
 CANDIDATES = 50
-# What a passage's fit weighs beside the whole page's, both in standard deviations: 0.3 to 0.7 are within
-# 0.005 of each other, without it NDCG@5 is 0.01 lower.
+# What a passage's fit weighs beside the whole page's, both in standard deviations: 0.3 costs NDCG@5
+# up to 0.004 and 0.9 0.006; without it NDCG@5 is 0.01 lower.
 PASSAGE_WEIGHT = 0.6
 # A page that lists the whole site links to thousands of others; to look past all of them would cost every
 # page as much, and a page with so many links needs no five more.
@@ -76,7 +77,8 @@ class Ranking:
         self.pages, self.sources, self.targets = collected.pages, sources, targets
         self._searched, self._rules = searched, rules
         languages = [page.lang for page in self.pages] + [""] * (len(texts) - len(self.pages))
-        titles, bodies = [words(text.title) for text in texts], [words(text.body) for text in texts]
+        titles = [words(text.title) for text in texts]
+        bodies = [words(body) for body in without_boilerplate([text.body for text in texts])]
         self._terms = index_terms(titles, bodies, rules.terms)
         self._index = Index(vectors, self._terms.rows, language_codes(languages))
         self._page_rows = {page.key: row for row, page in enumerate(self.pages)}

@@ -5,6 +5,8 @@ purpose: change FLOORS together with its copy in LOWERED_ON_PURPOSE, and say why
 """
 
 from collections import Counter
+from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ import pytest
 from internal_linker.evaluating import Hidden
 from internal_linker.ranking import LinkRules
 from internal_linker.recommending import recommend
+from internal_linker.records import Page
 from internal_linker.searching import Searched
 from internal_linker.steps.measure import measure
 from tests.quality.corpora import ABSENT, present, ranking, site
@@ -31,6 +34,17 @@ def proposed(site: Hidden, least: int) -> dict[str, list[str]]:
         one.source.url: [link.target.url for link in one.links]
         for one in recommend(ranked, Searched(), rules)
     }
+
+
+def with_template(page: Page, number: int) -> Page:
+    """Every second page ends with 120 words of one of two templates, each tenth of them a word of its title."""
+    if number % 2:
+        return page
+    filled = (page.title or page.h1).split() or ["page"]
+    template = [
+        filled[at % len(filled)] if at % 10 == 0 else f"template{number % 4}word{at}" for at in range(120)
+    ]
+    return replace(page, content=f"{page.content}\n{' '.join(template)}")
 
 
 def test_no_floor_was_lowered_by_the_way() -> None:
@@ -54,3 +68,16 @@ def test_relevance_is_at_its_floor(name: str) -> None:
     assert spread.ndcg.mean > 1.05 * PLAIN_TFIDF.get(name, 0)
     inlinks = Counter(target for targets in ours.values() for target in targets)
     assert all(inlinks[page.url] for page in hidden.pages)
+
+
+@pytest.mark.parametrize("name", list(FLOORS))
+def test_templates_cost_no_relevance(name: str) -> None:
+    """With the sentences of two templates on half of its pages, a site's links are as good as without."""
+    if not present(name):
+        pytest.skip(ABSENT)
+    hidden = site(name)
+    alone = measure(hidden.truth, proposed(hidden, 0))
+    templated = replace(hidden, pages=tuple(map(with_template, hidden.pages, count())))
+    ours = measure(hidden.truth, proposed(templated, 0))
+    print(f"{name}: NDCG@5 {alone.ndcg}, with templates {ours.ndcg}")
+    assert ours.ndcg.mean >= 0.98 * alone.ndcg.mean
