@@ -13,18 +13,19 @@ from internal_linker.records import Vectors
 
 Ints = NDArray[np.integer]
 
-# The title says in few words what a page is about, so each of its terms counts as often as this. 3 to 15
-# times made no difference on the development sites; leaving the title out cost NDCG@5 0.01.
+# The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
+# made no sure difference on the development sites; 3 times cost NDCG@5 0.005, once 0.01 (this and all figures
+# below: tests/quality/WEIGHTS.md).
 TITLE_COUNT = 8
-# A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 and 0.3
-# were equal on the development sites; with all terms NDCG@5 was up to 0.007 lower.
+# A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 to 0.5
+# are within 0.002 of each other; 0.1 costs 0.007, all terms 0.002.
 COMMON_SHARE = 0.3
 # On a handful of pages a share says nothing.
 FEW_PAGES = 10
-# How far rare terms outweigh common ones. With the usual 1 a page is like many; 1.5 to 2.5 gave NDCG@5
-# +0.01 on both development sites, 3 no more.
+# How far rare terms outweigh common ones. With the usual 1 a page is like many, and NDCG@5 is 0.01
+# lower on both sites; 1.5 and 2.5 cost 0.004.
 IDF_POWER = 2.0
-# Words of a passage, about a paragraph (60 and 150 did as well).
+# Words of a passage, about a paragraph: 60 to 250 are within 0.005, 40 costs 0.01.
 PASSAGE = 100
 # Codes of terms without a column: furniture, and what stands on one page only.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
