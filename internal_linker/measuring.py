@@ -12,7 +12,6 @@ from internal_linker.evaluating import REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
 from internal_linker.pipeline import Parts
 from internal_linker.records import Collected, ExistingLink, Targets, Text, Vectors
-from internal_linker.steps.measure import Estimate
 from internal_linker.steps.select import link_targets
 from internal_linker.terminal import Reporter, open_console, print_rows
 from internal_linker.wiring import Project
@@ -129,8 +128,4 @@ def _table(rows: Sequence[Row]) -> Iterator[str]:
     )
     for row in rows:
         figures = (row.measured.hit, row.measured.recall, row.measured.ndcg, row.measured.mrr)
-        yield f"{row.name:38}" + "".join(f"{_figure(each):24}" for each in figures) + f"{row.reach:.4f}"
-
-
-def _figure(estimate: Estimate) -> str:
-    return f"{estimate.mean:.4f} [{estimate.low:.3f}, {estimate.high:.3f}]"
+        yield f"{row.name:38}" + "".join(f"{each!s:24}" for each in figures) + f"{row.reach:.4f}"

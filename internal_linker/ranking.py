@@ -18,17 +18,18 @@ from internal_linker.records import (
     Vectors,
 )
 from internal_linker.searching import Searched
+from internal_linker.steps.boilerplate import without_boilerplate
 from internal_linker.steps.duplicate import NearDuplicates, Pair
 from internal_linker.steps.fuse import fuse
 from internal_linker.steps.match import Index, Matches, language_codes, match
-from internal_linker.steps.terms import index_terms, passage_scores
+from internal_linker.steps.terms import FIXED, TermWeights, index_terms, passage_scores
 from internal_linker.steps.words import words
 
-# Pages of which the passages are compared, for each source: 30 cost NDCG@5 0.002 on the development sites,
-# 100 gained nothing.
+# Pages of which the passages are compared, for each source: 30 to 200 are within NDCG@5 0.001 of each other on
+# the development sites, 20 cost 0.002 (this and what follows: tests/quality/WEIGHTS.md).
 CANDIDATES = 50
-# What a passage's fit weighs beside the whole page's, both in standard deviations: 0.3 to 0.7 are within
-# 0.005 of each other, without it NDCG@5 is 0.01 lower.
+# What a passage's fit weighs beside the whole page's, both in standard deviations: 0.3 costs NDCG@5
+# up to 0.004 and 0.9 0.006; without it NDCG@5 is 0.01 lower.
 PASSAGE_WEIGHT = 0.6
 # Cosine from which two pages may be near-duplicates; their texts decide (steps/duplicate.py).
 NEAR_DUPLICATE = 0.95
@@ -39,7 +40,10 @@ _SPARE, _LONGER = 2, 4
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """How links are chosen; each attribute is the setting of that name, where there is one."""
+    """How links are chosen; each attribute is the setting of that name, where there is one.
+
+    The others are fixed: `python -m tests.quality.weights` measures what else they could be.
+    """
 
     links_per_page: int
     fusion: Fusion
@@ -49,6 +53,8 @@ class LinkRules:
     passage_weight: float = PASSAGE_WEIGHT
     near_duplicate: float = NEAR_DUPLICATE
     serp_floor: float = 0.0
+    candidates: int = CANDIDATES
+    terms: TermWeights = FIXED
 
 
 class Ranking:
@@ -77,7 +83,9 @@ class Ranking:
         self.pages, self.sources, self.targets = collected.pages, sources, targets
         self._searched, self._rules = searched, rules
         languages = [page.lang for page in self.pages] + [""] * (len(texts) - len(self.pages))
-        self._terms = index_terms([words(text.title) for text in texts], [words(text.body) for text in texts])
+        titles = [words(text.title) for text in texts]
+        bodies = [words(body) for body in without_boilerplate([text.body for text in texts])]
+        self._terms = index_terms(titles, bodies, rules.terms)
         self._index = Index(vectors, self._terms.rows, language_codes(languages))
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), rules.near_duplicate)
         self._below_floor: dict[tuple[str, str], int] = {}
@@ -120,7 +128,7 @@ class Ranking:
             self._index,
             [self._row(source) for source in chosen],
             self._linkable,
-            keep=_SPARE * CANDIDATES,
+            keep=_SPARE * self._rules.candidates,
             lexical_weight=self._rules.lexical_weight,
             asked=[
                 self._rows([*(hit.key for hit in serp), *more])
@@ -161,14 +169,17 @@ class Ranking:
     def _candidates(
         self, source: Source, matches: Matches, serp: Sequence[SerpTarget], more: Collection[str]
     ) -> tuple[Candidate, ...]:
-        """What the source does not link to yet: its best `CANDIDATES`, the search results, and `more`."""
+        """What the source does not link to yet: its best `candidates`, the search results, and `more`."""
         serp = self._near_enough(source, serp, matches)
         row, named, further = self._row(source), {hit.key for hit in serp}, set(more)
         matches, fresh, twins = self._fresh(
-            row, matches, CANDIDATES, lambda other: self.targets.new_to(source.key, self.pages[other].key)
+            row,
+            matches,
+            self._rules.candidates,
+            lambda other: self.targets.new_to(source.key, self.pages[other].key),
         )
-        places = fresh[:CANDIDATES]
-        for place in fresh[CANDIDATES:]:
+        places = fresh[: self._rules.candidates]
+        for place in fresh[self._rules.candidates :]:
             key = self.pages[matches.rows[place]].key
             if key in named or (key in further and matches.score[place] > 0):
                 places.append(place)

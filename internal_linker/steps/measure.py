@@ -51,6 +51,9 @@ class Estimate:
     low: float
     high: float
 
+    def __str__(self) -> str:
+        return f"{self.mean:.4f} [{self.low:.3f}, {self.high:.3f}]"
+
 
 @dataclass(frozen=True, slots=True)
 class Measured:

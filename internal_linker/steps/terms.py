@@ -13,23 +13,35 @@ from internal_linker.records import Vectors
 
 Ints = NDArray[np.integer]
 
-# The title says in few words what a page is about, so each of its terms counts as often as this. 3 to 15
-# times made no difference on the development sites; leaving the title out cost NDCG@5 0.01.
+# The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
+# made no sure difference on the development sites; 3 times cost NDCG@5 0.005, once 0.01 (this and all figures
+# below: tests/quality/WEIGHTS.md).
 TITLE_COUNT = 8
-# A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 and 0.3
-# were equal on the development sites; with all terms NDCG@5 was up to 0.007 lower.
+# A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 to 0.5
+# are within 0.002 of each other; 0.1 costs 0.007, all terms 0.002.
 COMMON_SHARE = 0.3
 # On a handful of pages a share says nothing.
 FEW_PAGES = 10
-# How far rare terms outweigh common ones. With the usual 1 a page is like many; 1.5 to 2.5 gave NDCG@5
-# +0.01 on both development sites, 3 no more.
+# How far rare terms outweigh common ones. With the usual 1 a page is like many, and NDCG@5 is 0.01
+# lower on both sites; 1.5 and 2.5 cost 0.004.
 IDF_POWER = 2.0
-# Words of a passage, about a paragraph (60 and 150 did as well), each beginning in the middle of the last,
-# so that no sentence stands at an edge only.
+# Words of a passage, about a paragraph: 60 to 250 are within 0.005, 40 costs 0.01.
 PASSAGE = 100
-STRIDE = PASSAGE // 2
 # Codes of terms without a column: furniture, and what stands on one page only.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
+
+
+@dataclass(frozen=True, slots=True)
+class TermWeights:
+    """How terms are weighed: the constants above, unless others are measured (tests/quality/WEIGHTS.md)."""
+
+    title_count: float = TITLE_COUNT
+    common_share: float = COMMON_SHARE
+    idf_power: float = IDF_POWER
+    passage: int = PASSAGE
+
+
+FIXED = TermWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +54,18 @@ class TermIndex:
         bodies: for each text (2, words) int32: the columns of its content's words, and of the pairs that
             they begin, in order; below 0 where there is no column.
         weights: (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0.
+        passage: words of a passage.
     """
 
     rows: sparse.csr_matrix
     bodies: Sequence[Ints]
     weights: Vectors
+    passage: int
 
 
-def index_terms(titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]]) -> TermIndex:
+def index_terms(
+    titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]], weights: TermWeights = FIXED
+) -> TermIndex:
     """Weigh the words of n titles and n contents; both lists in the same order, words in theirs."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     coded = [
@@ -57,11 +73,11 @@ def index_terms(titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]]
     ]
     title_terms, body_terms = ([_terms(words, len(numbers)) for words in part] for part in coded)
     n = len(body_terms)
-    row, term, times = _counts(title_terms, body_terms)
+    row, term, times = _counts(title_terms, body_terms, weights.title_count)
     distinct, column = np.unique(term, return_inverse=True)
     frequency = np.bincount(column, minlength=len(distinct))
-    weight = (1 + np.log((1 + n) / (1 + frequency))) ** IDF_POWER
-    weight[frequency > max(FEW_PAGES, COMMON_SHARE * n)] = 0
+    weight = (1 + np.log((1 + n) / (1 + frequency))) ** weights.idf_power
+    weight[frequency > max(FEW_PAGES, weights.common_share * n)] = 0
     values = (1 + np.log(times)) * weight[column]
     values /= np.sqrt(np.bincount(row, values**2, minlength=n)).clip(min=1e-9)[row]
     shared = (frequency > 1) & (weight > 0)
@@ -70,9 +86,10 @@ def index_terms(titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]]
     rows = sparse.csr_matrix(
         (values[kept].astype(np.float32), (row[kept], code[column[kept]])), shape=(n, int(shared.sum()))
     )
-    once = (1 + np.log((1 + n) / 2)) ** IDF_POWER
+    once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
     places = [_places(terms, distinct, code) for terms in body_terms]
-    return TermIndex(rows, places, np.concatenate([weight[shared], [once, 0]]).astype(np.float32))
+    by_code = np.concatenate([weight[shared], [once, 0]]).astype(np.float32)
+    return TermIndex(rows, places, by_code, weights.passage)
 
 
 def passage_scores(index: TermIndex, row: int, others: Ints) -> Vectors:
@@ -91,12 +108,12 @@ def _terms(words: Ints, size: int) -> Ints:
     return np.stack([words, pairs])
 
 
-def _counts(titles: Sequence[Ints], bodies: Sequence[Ints]) -> tuple[Ints, Ints, Vectors]:
+def _counts(titles: Sequence[Ints], bodies: Sequence[Ints], title_count: float) -> tuple[Ints, Ints, Vectors]:
     """Text, term and weighted count of every term in a text, sorted by text and term."""
     found: list[tuple[Ints, Vectors]] = []
     for title, body in zip(titles, bodies, strict=True):
         terms = np.concatenate([title.ravel(), body.ravel()])
-        times = np.repeat([float(TITLE_COUNT), 1.0], [title.size, body.size])
+        times = np.repeat([float(title_count), 1.0], [title.size, body.size])
         distinct, at = np.unique(terms[terms >= 0], return_inverse=True)
         counts = np.bincount(at, times[terms >= 0], minlength=len(distinct)).astype(np.float64)
         found.append((distinct, counts))
@@ -120,8 +137,10 @@ def _passages(index: TermIndex, row: int) -> sparse.csr_matrix:
     """(passages, v) float32 rows of unit length."""
     body = index.bodies[row]
     words, width = body.shape[1], index.rows.shape[1]
-    starts = np.arange(0, max(1, words - STRIDE + 1), STRIDE)
-    at = (starts[:, None] + np.arange(PASSAGE)).clip(max=words)
+    # Each begins in the middle of the last, so that no sentence stands at an edge only.
+    stride = index.passage // 2
+    starts = np.arange(0, max(1, words - stride + 1), stride)
+    at = (starts[:, None] + np.arange(index.passage)).clip(max=words)
     # Behind the last word there is nothing; a pair belongs to the passage that it begins in.
     codes = np.pad(body, ((0, 0), (0, 1)), constant_values=_NO_WEIGHT)[:, at]
     codes = np.concatenate([codes[0], codes[1]], axis=1)

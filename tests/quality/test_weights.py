@@ -1,0 +1,85 @@
+"""The choice of the fixed weights: cross-validated honestly, and written down as the product has them."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from internal_linker.steps.measure import fold, measure
+from tests.quality.corpora import ABSENT, ROOT
+from tests.quality.weights import FOLDS, blends, cross_validate, default_name, tables, variants
+
+HERE = Path(__file__).parent
+
+
+def pages(site: str, count: int) -> list[str]:
+    return [f"https://{site}.example/{number}" for number in range(count)]
+
+
+def ranked(sources: list[str], right: list[str]) -> dict[str, list[str]]:
+    """For each source the wanted target in the first place, or another."""
+    return {source: ["wanted" if source in right else "other"] for source in sources}
+
+
+def test_weights_are_chosen_without_the_fold_that_they_are_scored_on() -> None:
+    """Weights that are right in one fold only are never chosen for that fold."""
+    sources = pages("site", 100)
+    found = {
+        f"right in {part}": {"site": ranked(sources, [one for one in sources if fold(one, FOLDS) == part])}
+        for part in range(FOLDS)
+    }
+    truth = {source: ["wanted"] for source in sources}
+    chosen, held_out = cross_validate({"site": truth}, found)
+    assert len(chosen) == FOLDS
+    assert measure(truth, held_out["site"]).ndcg.mean == 0
+    assert all(measure(truth, each["site"]).ndcg.mean > 0.1 for each in found.values())
+
+
+def test_both_sites_count_alike() -> None:
+    """What is right on all of a small site is chosen before what is right on most of a large one."""
+    small, large = pages("small", 20), pages("large", 200)
+    found = {
+        "large": {"small": ranked(small, []), "large": ranked(large, large[:150])},
+        "small": {"small": ranked(small, small), "large": ranked(large, [])},
+    }
+    truths = {"small": {source: ["wanted"] for source in small}, "large": {one: ["wanted"] for one in large}}
+    chosen, held_out = cross_validate(truths, found)
+    assert chosen == ["small"] * FOLDS
+    assert measure(truths["small"], held_out["small"]).ndcg.mean == 1
+
+
+def test_a_star_marks_what_is_surely_other_than_the_fixed_weights() -> None:
+    """All wrong is marked, as good is not; the difference of the means stands in the last column."""
+    sources = pages("site", 50)
+    names = list(variants())
+    found = {name: {"site": ranked(sources, [] if name == names[-1] else sources)} for name in names}
+    lines = list(tables({"site": {source: ["wanted"] for source in sources}}, found))
+    assert f"| {names[0]} | 1.0000 [1.000, 1.000] | 1.0000 | +0.0000 |" in lines
+    assert f"| {names[-1]} | 0.0000 [0.000, 0.000] * | 0.0000 | -1.0000 |" in lines
+
+
+def test_the_written_table_has_the_weights_that_are_measured() -> None:
+    """WEIGHTS.md holds a row for each, in order, and names the product's own weights as the fixed ones."""
+    cells = [line.split(" | ")[0] for line in (HERE / "WEIGHTS.md").read_text(encoding="utf-8").splitlines()]
+    first = [cell.removeprefix("| ") for cell in cells if cell.startswith("| ")]
+    names = list(variants())
+    assert [name for name in first if name in names] == names
+    assert f"fixed: {default_name()}" in first
+    assert default_name() in blends()
+
+
+def test_without_the_sites_the_command_says_so(tmp_path: Path) -> None:
+    """Beside no shared/corpora it ends with one sentence."""
+    shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")
+    (tmp_path / "project" / "tests" / "__init__.py").touch()
+    ended = subprocess.run(
+        [sys.executable, "-m", "tests.quality.weights"],
+        cwd=tmp_path / "project",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stderr == f"{ABSENT}.\n"

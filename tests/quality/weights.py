@@ -1,0 +1,182 @@
+"""The fixed weights -> what they and others reach on both development sites, and a cross-validation, as Markdown.
+
+    python -m tests.quality.weights --cache DIR   prints the tables of WEIGHTS.md; DIR keeps the vectors
+
+All links are hidden and their anchors cut. A site in a language that the packaged model doesn't know is ranked
+without vectors, as in any run.
+"""
+
+import argparse
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+from internal_linker.embedding import embed, encodable
+from internal_linker.evaluating import Hidden
+from internal_linker.ranking import LinkRules
+from internal_linker.records import Vectors
+from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.settings import Settings
+from internal_linker.steps.measure import PLACES, Measured, fold, measure, paired
+from internal_linker.steps.terms import FIXED
+from internal_linker.steps.text import page_text
+from internal_linker.stores.database import open_database
+from internal_linker.stores.embedding_cache import EmbeddingCache
+from internal_linker.terminal import Reporter, open_console
+from tests.quality.corpora import ABSENT, DEVELOPMENT, present, ranking, site
+
+FOLDS = 5
+DEFAULT = LinkRules(PLACES, "fill", Settings.model_fields["lexical_weight"].default)
+HEADER = ["weights", *DEVELOPMENT, "mean", "mean - fixed"]
+
+# Source -> its hidden targets, of each site.
+Truths = Mapping[str, Mapping[str, Collection[str]]]
+# Source -> its first five targets, of each site.
+Ranked = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def blends() -> dict[str, LinkRules]:
+    """The pairs of the blend's two weights, by name; one of them is the product's own."""
+    return {
+        f"lexical_weight {lexical}, passage_weight {passages}": replace(
+            DEFAULT, lexical_weight=lexical, passage_weight=passages
+        )
+        for lexical in (0.5, 0.65, 0.8, 1.0)
+        for passages in (0.0, 0.3, 0.6, 0.9)
+    }
+
+
+def variants() -> dict[str, LinkRules]:
+    """All weights that are measured, by name: the blends, then each other weight by itself beside the fixed ones."""
+    terms = {f"title_count {n}": replace(FIXED, title_count=n) for n in (1, 3, 15)}
+    terms |= {f"common_share {share}": replace(FIXED, common_share=share) for share in (0.1, 0.2, 0.5, 1)}
+    terms |= {f"idf_power {power}": replace(FIXED, idf_power=power) for power in (1, 1.5, 2.5, 3)}
+    terms |= {f"passage {n}": replace(FIXED, passage=n) for n in (40, 60, 150, 250)}
+    candidates = {f"candidates {n}": replace(DEFAULT, candidates=n) for n in (20, 30, 100, 200)}
+    return blends() | candidates | {name: replace(DEFAULT, terms=each) for name, each in terms.items()}
+
+
+def default_name() -> str:
+    """What the product's own weights are called among the variants."""
+    return next(name for name, rules in blends().items() if rules == DEFAULT)
+
+
+def cross_validate(truths: Truths, found: Mapping[str, Ranked]) -> tuple[list[str], Ranked]:
+    """Choose the weights for each fold of the sources by the other folds alone.
+
+    The best have the highest mean over the sites of a site's mean NDCG@5; of equals, the first.
+
+    Args:
+        truths: the sites' hidden links.
+        found: name of the weights -> what they rank.
+
+    Returns:
+        The chosen names, a fold each; and every source's targets by the weights that were chosen for its fold.
+    """
+    chosen = []
+    for held_out in range(FOLDS):
+        others = {
+            name: {source: wanted for source, wanted in truth.items() if fold(source, FOLDS) != held_out}
+            for name, truth in truths.items()
+        }
+        chosen.append(max(found, key=lambda name: _mean(_measured(others, found[name]))))
+    return chosen, {
+        name: {source: found[chosen[fold(source, FOLDS)]][name][source] for source in truth}
+        for name, truth in truths.items()
+    }
+
+
+def tables(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
+    """The lines of both tables; a star: surely other than the fixed weights, by the paired 95% interval."""
+    default = _measured(truths, found[default_name()])
+    yield _row(HEADER)
+    yield _row(["---"] * len(HEADER))
+    for name, ranked in found.items():
+        yield _line(name, _measured(truths, ranked), default)
+    yield ""
+    yield _row(HEADER)
+    yield _row(["---"] * len(HEADER))
+    yield _line(f"fixed: {default_name()}", default, default)
+    notes = []
+    for label, names in (("the blends", blends()), ("all", variants())):
+        chosen, held_out = cross_validate(truths, {name: found[name] for name in names})
+        yield _line(f"of {label}, chosen on the other folds", _measured(truths, held_out), default)
+        times = ", ".join(f"{name} ({count})" for name, count in Counter(chosen).most_common())
+        notes.append(f"Chosen of {label}, in so many of {FOLDS} folds: {times}.")
+    yield ""
+    yield "  \n".join(notes)
+
+
+def _measured(truths: Truths, ranked: Ranked) -> list[Measured]:
+    return [measure(truth, ranked[name]) for name, truth in truths.items()]
+
+
+def _mean(measured: Sequence[Measured]) -> float:
+    return fmean(each.ndcg.mean for each in measured)
+
+
+def _line(name: str, ours: Sequence[Measured], default: Sequence[Measured]) -> str:
+    cells = []
+    for one, other in zip(ours, default, strict=True):
+        difference = paired(one, other)
+        cells.append(f"{one.ndcg}{'' if difference.low <= 0 <= difference.high else ' *'}")
+    return _row([name, *cells, f"{_mean(ours):.4f}", f"{_mean(ours) - _mean(default):+.4f}"])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _vectors(sites: Mapping[str, Hidden], folder: Path | None) -> dict[str, Vectors]:
+    """One row for each page of each site, from the cache of the folder where it was computed before."""
+    engine = open_database("sqlite:///vectors.sqlite3" if folder else "sqlite://", folder or Path())
+    encoder, cache, reporter = (
+        LocalEncoder(),
+        EmbeddingCache(engine, "float16"),
+        Reporter(open_console(stderr=True)),
+    )
+    vectors = {}
+    for name, each in sites.items():
+        texts = [page_text(page) for page in each.pages]
+        texts, _ = encodable(texts, [page.lang for page in each.pages], encoder)
+        vectors[name] = embed(texts, encoder, cache, reporter).vectors
+    reporter.close()
+    engine.dispose()
+    return vectors
+
+
+def _ranked(site: Hidden, vectors: Vectors, rules: LinkRules) -> dict[str, list[str]]:
+    """The first five targets of each source that has hidden links."""
+    ours = ranking(site.pages, vectors, rules)
+    places = [at for at, source in enumerate(ours.sources) if source.url in site.truth]
+    return {
+        ours.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
+        for at, candidates in zip(places, ours.of(places), strict=True)
+    }
+
+
+def main() -> None:
+    """Rank both sites by all weights, and print the tables."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--cache", type=Path, metavar="DIR", help="folder that keeps the vectors for the next time"
+    )
+    options = parser.parse_args()
+    if not all(map(present, DEVELOPMENT)):
+        raise SystemExit(f"{ABSENT}.")
+    sites = {name: site(name) for name in DEVELOPMENT}
+    vectors = _vectors(sites, options.cache)
+    found = {
+        weights: {name: _ranked(each, vectors[name], rules) for name, each in sites.items()}
+        for weights, rules in variants().items()
+    }
+    for line in tables({name: each.truth for name, each in sites.items()}, found):
+        print(line)
+
+
+if __name__ == "__main__":
+    main()
