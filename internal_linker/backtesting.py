@@ -13,11 +13,13 @@ from internal_linker.evaluating import (
     as_proposed,
     by_similarity,
     judge,
-    rankings,
+    site_ranking,
     without_anchors_of,
 )
+from internal_linker.learning import teach
 from internal_linker.ranking import LinkRules
 from internal_linker.records import AddedLink, Collected, ExistingLink, Page, Targets, Text, Vectors
+from internal_linker.steps.signals import FIXED_WEIGHTS
 
 _OTHER_LANGUAGE = "into another language"
 _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed")
@@ -108,9 +110,10 @@ def backtest(
         vectors: gives the texts' vectors, (n, d).
         rules: the configured ones.
     """
-    ranking = rankings(site, targets, vectors)
-    words = by_similarity(ranking(replace(rules, lexical_weight=1.0)))
-    ours = as_proposed(ranking(rules), rules)
+    ranking = site_ranking(site, targets, vectors, rules)
+    weights = replace(FIXED_WEIGHTS, time=0, votes=0, alike=0, unlinked=0)
+    words = by_similarity(ranking.by(replace(rules, lexical_weight=1.0, weights=weights)))
+    ours = as_proposed(teach(ranking, site.visible)[0], rules)
     return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours
 
 

@@ -5,11 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from internal_linker.errors import InputError
-from internal_linker.ranking import PASSAGE_WEIGHT, LinkRules, Ranking
+from internal_linker.learning import Lesson, teach
+from internal_linker.ranking import LinkRules, Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, ExistingLink, Page, Source, Targets, Text, Vectors
 from internal_linker.searching import Searched
-from internal_linker.steps.measure import Measured, hidden, measure, reach, without_anchors
+from internal_linker.steps.measure import Measured, cold, hidden, measure, reach, without_anchors
+from internal_linker.steps.signals import FIXED_WEIGHTS, Weights
 from internal_linker.steps.text import page_text
 
 # Candidates of each source among which the hidden links are looked for.
@@ -47,34 +49,40 @@ class Hidden:
     pairs: int
 
 
-def hide(collected: Collected, *, half: bool, cut_anchors: bool) -> Hidden:
-    """Hide all links between two pages of one language, or the half that their hash chooses.
+# Which links are hidden, by name: tells it of the source's and the target's URL.
+HIDINGS: Mapping[str, Callable[[str, str], bool]] = {
+    "all": lambda source, target: True,
+    "half": hidden,
+    "cold": lambda source, target: cold(target),
+}
+
+
+def hide(collected: Collected, hiding: str, *, cut_anchors: bool) -> Hidden:
+    """Hide links between two pages of one language, of those that `hiding` (see `HIDINGS`) chooses.
 
     Raises:
         InputError: there is no link to hide.
     """
     pages = {page.key: page for page in collected.pages}
     truth: defaultdict[str, set[str]] = defaultdict(set)
-    gone, visible = [], []
+    inner, visible = [], []
     for link in collected.links:
         source, target = pages.get(link.source), pages.get(link.target)
-        if (
-            source is None
-            or target is None
-            or source is target
-            or (half and not hidden(source.url, target.url))
-        ):
+        if source is None or target is None or source is target:
             visible.append(link)
             continue
-        gone.append(link)
-        if source.lang == target.lang and not target.not_target:
+        inner.append(link)
+        if not HIDINGS[hiding](source.url, target.url):
+            visible.append(link)
+        elif source.lang == target.lang and not target.not_target:
             truth[source.url].add(target.url)
     if not truth:
         raise InputError(
             "There is no link to look for: put the links that your editors made between the pages of "
             "files/urls_rawdata.csv into files/existing_links.csv (Source, Destination, Anchor)."
         )
-    read = without_anchors_of(gone, collected.pages) if cut_anchors else collected.pages
+    # The anchors of links that may be known go, too: so the texts are the same, and embedded once, whatever is hidden.
+    read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
     return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())))
 
 
@@ -88,8 +96,8 @@ def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> 
 
 def evaluate(
     site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors], rules: LinkRules
-) -> list[Row]:
-    """Rank every source in each way, and compare.
+) -> tuple[list[Row], Lesson | None]:
+    """Rank every source in each way, and compare; with what the ranker learned of the visible links.
 
     Args:
         site: pages and truth.
@@ -97,30 +105,44 @@ def evaluate(
         vectors: gives the texts' vectors, (n, d).
         rules: the configured ones.
     """
-    ranking = rankings(site, targets, vectors)
+    ranking = site_ranking(site, targets, vectors, rules)
+    taught, lesson = teach(ranking, site.visible)
+    rows = [
+        judge(name, site.truth, by_similarity(ranking.by(ours)))
+        for name, ours in _ways(rules, with_links=bool(ranking.graph.size)).items()
+    ]
+    if lesson and lesson.used:
+        rows.append(judge("+ what the links taught", site.truth, by_similarity(taught)))
+    return [*rows, judge(AS_CONFIGURED, site.truth, as_proposed(taught, rules))], lesson
+
+
+def _ways(rules: LinkRules, *, with_links: bool) -> dict[str, LinkRules]:
+    """Each signal alone, then one more at a time, by the fixed weights."""
+    alone = Weights(passage=0, time=0, votes=0, alike=0, unlinked=0)
+    content = replace(FIXED_WEIGHTS, votes=0, alike=0, unlinked=0)
     ways = {
-        "words": (1.0, 0.0),
-        "embedding": (0.0, 0.0),
-        "words + passages": (1.0, PASSAGE_WEIGHT),
-        "words + embedding": (rules.lexical_weight, 0.0),
-        "words + embedding + passages": (rules.lexical_weight, PASSAGE_WEIGHT),
+        "words": (1.0, alone),
+        "embedding": (0.0, alone),
+        "words + passages": (1.0, replace(alone, passage=content.passage)),
+        "words + embedding": (rules.lexical_weight, alone),
+        "words + embedding + passages": (rules.lexical_weight, replace(alone, passage=content.passage)),
+        "+ time": (rules.lexical_weight, content),
     }
-    rows = []
-    for name, (lexical, passages) in ways.items():
-        ours = replace(rules, lexical_weight=lexical, passage_weight=passages)
-        rows.append(judge(name, site.truth, by_similarity(ranking(ours))))
-    return [*rows, judge(AS_CONFIGURED, site.truth, as_proposed(ranking(rules), rules))]
+    if with_links:
+        ways["+ known links"] = (rules.lexical_weight, FIXED_WEIGHTS)
+    return {
+        name: replace(rules, lexical_weight=share, weights=weights) for name, (share, weights) in ways.items()
+    }
 
 
-def rankings(
-    site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors]
-) -> Callable[[LinkRules], Ranking]:
-    """What ranks for every page of the site by any rules; the texts are embedded once, now."""
+def site_ranking(
+    site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors], rules: LinkRules
+) -> Ranking:
+    """What ranks for every page of the site, knowing the visible links."""
     texts = [page_text(page) for page in site.pages]
-    embedded = vectors(texts)
     sources = tuple(Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages)
-    collected = Collected(site.pages, sources, (), 0)
-    return lambda rules: Ranking(collected, sources, targets, Searched(), texts, embedded, rules)
+    collected = Collected(site.pages, sources, (), 0, links=site.visible)
+    return Ranking(collected, sources, targets, Searched(), texts, vectors(texts), rules)
 
 
 def by_similarity(ranking: Ranking) -> Orders:

@@ -35,10 +35,10 @@ def list_site(ranking: Ranking, collected: Collected) -> Listed:
 def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> list[Duplicate]:
     pairs = {
         rows: pair
-        for rows, pair in ranking.near_duplicates.items()
-        if all(ranking.pages[row].key in ranking.targets.known for row in rows)
+        for rows, pair in ranking.site.near_duplicates.items()
+        if all(ranking.site.pages[row].key in ranking.targets.known for row in rows)
     }
-    return list(canonical_candidates(pairs, ranking.pages, linked))
+    return list(canonical_candidates(pairs, ranking.site.pages, linked))
 
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
@@ -48,6 +48,6 @@ def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
     near = dict(zip(keys, ranking.sources_near(keys, SOURCES, editable), strict=True))
     return [
         Orphan(page.url, tuple(ranking.sources[at].url for at in near.get(page.key, ())))
-        for page in ranking.pages
+        for page in ranking.site.pages
         if page.key in ranking.targets.known and not linked[page.key]
     ]

@@ -10,11 +10,14 @@ from internal_linker.embedding import embed, encodable
 from internal_linker.errors import ConfigurationError
 from internal_linker.evaluating import REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
+from internal_linker.learning import LEAST_LINKS, Lesson
 from internal_linker.pipeline import Parts
 from internal_linker.records import Collected, ExistingLink, Targets, Text, Vectors
 from internal_linker.steps.select import link_targets
 from internal_linker.terminal import Reporter, open_console, print_rows
 from internal_linker.wiring import Project
+
+COLD_HEADING = "links to a fifth of the pages, all of whose in-links are hidden (new pages),"
 
 
 def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
@@ -24,14 +27,19 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
         ConfigurationError: an option has no such value.
         InputError: there are no pages, or no links to hide.
     """
-    half = _is_second("--hide", hiding, "all", "half")
+    _is_second("--hide", hiding, "all", "half")
     kept = _is_second("--anchors", anchors, "removed", "kept")
     with _opened(project) as (parts, reporter):
         collected = gather(None, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter)
-        site = hide(collected, half=half, cut_anchors=not kept)
-        targets = _targets(project, collected, site.visible)
-        rows = evaluate(site, targets, _encoding(site, parts, reporter), project.rules().linking)
-    _print_figures(f"{_asked(site, 'hidden', anchors)}; encoder {parts.encoder.name}", rows)
+        tables = []
+        for which, heading in ((hiding, "hidden links"), ("cold", COLD_HEADING)):
+            site = hide(collected, which, cut_anchors=not kept)
+            targets = _targets(project, collected, site.visible)
+            vectors = _encoding(site, parts, reporter)
+            tables.append((site, heading, *evaluate(site, targets, vectors, project.rules().linking)))
+    for site, heading, rows, lesson in tables:
+        _print_figures(f"{_asked(site, heading, anchors)}; encoder {parts.encoder.name}", rows)
+        _print_lesson(lesson)
 
 
 def backtest_project(project: Project, before: Path, after: Path, anchors: str) -> None:
@@ -60,7 +68,7 @@ def backtest_project(project: Project, before: Path, after: Path, anchors: str) 
         site = as_it_was(bare, earlier, changes, cut_anchors=not kept)
         rows, orders = backtest(site, targets, _encoding(site, parts, reporter), project.rules().linking)
     print_rows(open_console(), "Links between the two tables", list(_counts(bare, tables, changes)))
-    _print_figures(f"{_asked(site, 'added', anchors)}; encoder {parts.encoder.name}", rows)
+    _print_figures(f"{_asked(site, 'added links', anchors)}; encoder {parts.encoder.name}", rows)
     remarks = project.backtest_csv().write(placed(changes, bare.pages, orders))
     open_console().print(" ".join(remarks) or "The place of each of them is in files/backtest.csv.")
 
@@ -112,7 +120,7 @@ def _counts(bare: Collected, tables: Sequence[Collected], changes: Changes) -> I
 
 
 def _asked(site: Hidden, which: str, anchors: str) -> str:
-    return f"{site.pairs} {which} links of {len(site.truth)} pages, anchors {anchors}"
+    return f"{site.pairs} {which} of {len(site.truth)} pages, anchors {anchors}"
 
 
 def _print_figures(heading: str, rows: Sequence[Row]) -> None:
@@ -120,6 +128,19 @@ def _print_figures(heading: str, rows: Sequence[Row]) -> None:
     console.print(f"{heading}; means with 95% intervals")
     for line in _table(rows):
         console.print(line, soft_wrap=True)
+
+
+def _print_lesson(lesson: Lesson | None) -> None:
+    console = open_console()
+    if lesson is None:
+        console.print(f"Fewer than {LEAST_LINKS} links are known: no ranker is learned from them.\n")
+        return
+    console.print(str(lesson), soft_wrap=True)
+    console.print(f"{'probability':16}{'expected':>10}{'links':>10}{'pairs':>10}")
+    for part in lesson.reliability:
+        bounds = f"{part.low:g} to {part.high:g}"
+        console.print(f"{bounds:16}{part.expected:>10.4f}{part.links:>10.4f}{part.pairs:>10}")
+    console.print()
 
 
 def _table(rows: Sequence[Row]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from internal_linker.delivering import deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
+from internal_linker.learning import Lesson, teach
 from internal_linker.listing import Listed, list_site
 from internal_linker.ports import (
     Encoder,
@@ -94,6 +95,8 @@ class Report:
     below_floor: int = 0
     """Search results that are less similar than `serp_floor`, and how many of them were dropped."""
     dropped: int = 0
+    lesson: Lesson | None = None
+    """What was learned of the site's own links; None where they are too few."""
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
     excluded: Counter[str] = field(default_factory=Counter)
@@ -140,12 +143,13 @@ class Run:
         collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
         searched = self._search(sources, targets)
         texts, embedded = self._embed(collected, sources)
-        ranking, recommendations = self._recommend(collected, sources, targets, searched, texts, embedded)
+        ranking, lesson, recommendations = self._recommend(
+            collected, sources, targets, searched, texts, embedded
+        )
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         listed = None if self.choice.partial else list_site(ranking, collected)
-        report = Report(
-            run_id, collected, searched, embedded, recommendations, listed, ranking.below_floor, dropped
-        )
+        report = Report(run_id, collected, searched, embedded, recommendations, listed)
+        report.below_floor, report.dropped, report.lesson = ranking.below_floor, dropped, lesson
         report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(
@@ -253,7 +257,7 @@ class Run:
         searched: Searched,
         texts: Sequence[Text],
         embedded: Embedded,
-    ) -> tuple[Ranking, list[Recommendation]]:
+    ) -> tuple[Ranking, Lesson | None, list[Recommendation]]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
         rules = self.rules.linking
@@ -261,10 +265,11 @@ class Run:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
         ranking = Ranking(collected, sources, targets, searched, texts, embedded.vectors, rules)
+        ranking, lesson = teach(ranking, collected.links)
         recommendations = list(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
-        return ranking, recommendations
+        return ranking, lesson, recommendations
 
     def _deliver(self, report: Report, targets: Targets) -> None:
         self._step()

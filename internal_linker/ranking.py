@@ -1,7 +1,9 @@
 """Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
@@ -9,8 +11,8 @@ import numpy as np
 from internal_linker.records import (
     Candidate,
     Collected,
+    ExistingLink,
     Fusion,
-    Page,
     SerpTarget,
     Source,
     Targets,
@@ -18,24 +20,25 @@ from internal_linker.records import (
     Vectors,
 )
 from internal_linker.searching import Searched
-from internal_linker.steps.boilerplate import without_boilerplate
-from internal_linker.steps.duplicate import NearDuplicates, Pair
+from internal_linker.site import Site
 from internal_linker.steps.fuse import fuse
-from internal_linker.steps.match import Index, Matches, language_codes, match
-from internal_linker.steps.terms import FIXED, TermWeights, index_terms, passage_scores
-from internal_linker.steps.words import words
+from internal_linker.steps.graph import LinkGraph
+from internal_linker.steps.match import Matches
+from internal_linker.steps.ranker import Calibration, Ranker
+from internal_linker.steps.select import linked
+from internal_linker.steps.signals import FIXED_WEIGHTS, Signals, Weights, features, fixed_score, reordered
+from internal_linker.steps.terms import FIXED_TERMS, TermWeights
 
 # Pages of which the passages are compared, for each source: 30 to 200 are within NDCG@5 0.001 of each other on
 # the development sites, 20 cost 0.002 (this and what follows: tests/quality/WEIGHTS.md).
 CANDIDATES = 50
-# What a passage's fit weighs beside the whole page's, both in standard deviations: 0.3 costs NDCG@5
-# up to 0.004 and 0.9 0.006; without it NDCG@5 is 0.01 lower.
-PASSAGE_WEIGHT = 0.6
+# Pages whose links count as votes, the most similar ones: 15 and 30 did equally well on the development sites.
+NEIGHBOURS = 15
+# Pages that are candidates by their votes alone: they raise the share of the editors' links that candidates
+# reach from 0.76 to 0.79 on one development site.
+ELECTED = 20
 # Cosine from which two pages may be near-duplicates; their texts decide (steps/duplicate.py).
 NEAR_DUPLICATE = 0.95
-# Best matches looked at, by how many are wanted; only where linked pages and near-duplicates crowd the list,
-# a list of four times the length is made, and so on, until there are enough or all were seen.
-_SPARE, _LONGER = 2, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +53,11 @@ class LinkRules:
     lexical_weight: float
     min_inlinks: int = 0
     max_inlinks: float = 0.0
-    passage_weight: float = PASSAGE_WEIGHT
     near_duplicate: float = NEAR_DUPLICATE
     serp_floor: float = 0.0
     candidates: int = CANDIDATES
-    terms: TermWeights = FIXED
+    weights: Weights = FIXED_WEIGHTS
+    terms: TermWeights = FIXED_TERMS
 
 
 class Ranking:
@@ -68,7 +71,15 @@ class Ranking:
         texts: one for each page, then one for each source without a page.
         vectors: (len(texts), d) float32 unit rows, zeros where there is none.
         rules: how candidates are ranked.
+
+    Attributes:
+        graph: the links that are known.
+        ranker: what ranks by all features, once one was learned that does better than the fixed weights.
+        calibration: tells how probable a link is, by the ranker's logit or the fixed score, once that was learned.
     """
+
+    ranker: Ranker | None = None
+    calibration: Calibration | None = None
 
     def __init__(
         self,
@@ -80,31 +91,19 @@ class Ranking:
         vectors: Vectors,
         rules: LinkRules,
     ) -> None:
-        self.pages, self.sources, self.targets = collected.pages, sources, targets
+        self.sources, self.targets = sources, targets
+        self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate)
+        self.graph = LinkGraph(collected.links, self.site.rows)
         self._searched, self._rules = searched, rules
-        languages = [page.lang for page in self.pages] + [""] * (len(texts) - len(self.pages))
-        titles = [words(text.title) for text in texts]
-        bodies = [words(body) for body in without_boilerplate([text.body for text in texts])]
-        self._terms = index_terms(titles, bodies, rules.terms)
-        self._index = Index(vectors, self._terms.rows, language_codes(languages))
-        self._duplicates = NearDuplicates(lambda row: words(texts[row].body), rules.near_duplicate)
         self._below_floor: dict[tuple[str, str], int] = {}
-        self._page_rows = {page.key: row for row, page in enumerate(self.pages)}
         own = (source for source in sources if source.page is None)
-        self._own_rows = {source.identity: len(self.pages) + at for at, source in enumerate(own)}
-        self._linkable = [
-            row for row, page in enumerate(self.pages) if page.key in targets.known and texts[row].whole
-        ]
+        self._own_rows = {source.identity: len(collected.pages) + at for at, source in enumerate(own)}
+        self._linkable = [row for row in self.site.with_text if collected.pages[row].key in targets.known]
 
     @property
     def linkable(self) -> Iterator[str]:
         """The keys of all pages that a similar page may link to."""
-        return (self.pages[row].key for row in self._linkable)
-
-    @property
-    def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
-        """Pairs of nearly the same text that were met so far, by their rows in `pages`."""
-        return self._duplicates.pairs
+        return (self.site.pages[row].key for row in self._linkable)
 
     @property
     def below_floor(self) -> int:
@@ -123,20 +122,46 @@ class Ranking:
         """
         chosen = [self.sources[at] for at in places]
         further = [(asked or {}).get(at, ()) for at in places]
-        serps = [self._searched.targets.get(source.identity, ()) for source in chosen]
-        found = match(
-            self._index,
-            [self._row(source) for source in chosen],
-            self._linkable,
-            keep=_SPARE * self._rules.candidates,
-            lexical_weight=self._rules.lexical_weight,
-            asked=[
-                self._rows([*(hit.key for hit in serp), *more])
-                for serp, more in zip(serps, further, strict=True)
-            ],
-        )
-        for source, serp, more, matches in zip(chosen, serps, further, found, strict=True):
-            yield self._candidates(source, matches, serp, more)
+        for source, more, matches in zip(chosen, further, self._matches(chosen, further), strict=True):
+            serp = self._near_enough(source, self._serp(source), matches)
+            signals, twins = self._signals(source, matches, {hit.key for hit in serp}, more)
+            new = [hit for hit in serp if self.site.rows.get(hit.key) not in twins]
+            yield fuse(new, self._scored(signals), self._rules.fusion)
+
+    def signals(
+        self, sources: Sequence[Source], knowing: Sequence["Ranking"]
+    ) -> Iterator[tuple[Signals, ...]]:
+        """Yield what speaks for the candidates of each source, one for each of what `knowing` gave."""
+        for source, matches in zip(sources, self._matches(sources), strict=True):
+            yield tuple(other._signals(source, matches)[0] for other in knowing)
+
+    def target_rows(self, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:
+        """For each source of the links the rows of their targets."""
+        rows = defaultdict[str, set[int]](set)
+        for link in links:
+            rows[link.source].update(self.site.rows_of([link.target]))
+        return rows
+
+    def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
+        """The same site with other links known, to rank for other sources, all of them pages; without searches."""
+        other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
+        other.targets = replace(self.targets, linked=linked(sources, links))
+        other.graph = LinkGraph(links, self.site.rows)
+        return other
+
+    def by(self, rules: LinkRules) -> "Ranking":
+        """The same site ranked by other rules and nothing learned; how terms are weighed stays."""
+        return self._changed(_rules=rules, ranker=None, calibration=None)
+
+    def taught(self, ranker: Ranker | None, calibration: Calibration) -> "Ranking":
+        """The same site, with what was learned of its links."""
+        return self._changed(ranker=ranker, calibration=calibration)
+
+    def _changed(self, **attributes: object) -> "Ranking":
+        other = copy(self)
+        for name, value in attributes.items():
+            setattr(other, name, value)
+        return other
 
     def sources_near(
         self, keys: Sequence[str], keep: int, among: Iterable[int] | None = None
@@ -150,46 +175,87 @@ class Ranking:
         """
         places = range(len(self.sources)) if among is None else among
         at = {self._row(self.sources[place]): place for place in places}
-        found = match(
-            self._index,
-            self._rows(keys),
-            sorted(at),
-            keep=_SPARE * keep,
-            lexical_weight=self._rules.lexical_weight,
-        )
+        found = self.site.matches(self.site.rows_of(keys), sorted(at), keep, self._rules.lexical_weight)
         for key, matches in zip(keys, found, strict=True):
             yield self._sources_of(key, matches, keep, at)
 
     def _row(self, source: Source) -> int:
-        return self._own_rows[source.identity] if source.page is None else self._page_rows[source.key]
+        return self._own_rows[source.identity] if source.page is None else self.site.rows[source.key]
 
-    def _rows(self, keys: Iterable[str]) -> list[int]:
-        return [self._page_rows[key] for key in keys if key in self._page_rows]
+    def _serp(self, source: Source) -> Sequence[SerpTarget]:
+        return self._searched.targets.get(source.identity, ())
 
-    def _candidates(
-        self, source: Source, matches: Matches, serp: Sequence[SerpTarget], more: Collection[str]
-    ) -> tuple[Candidate, ...]:
-        """What the source does not link to yet: its best `candidates`, the search results, and `more`."""
-        serp = self._near_enough(source, serp, matches)
-        row, named, further = self._row(source), {hit.key for hit in serp}, set(more)
-        matches, fresh, twins = self._fresh(
+    def _matches(
+        self, sources: Sequence[Source], further: Sequence[Collection[str]] | None = None
+    ) -> Iterator[Matches]:
+        more = further or [()] * len(sources)
+        asked = [
+            self.site.rows_of([*(hit.key for hit in self._serp(source)), *keys])
+            for source, keys in zip(sources, more, strict=True)
+        ]
+        rows, rules = [self._row(source) for source in sources], self._rules
+        return self.site.matches(rows, self._linkable, rules.candidates, rules.lexical_weight, asked)
+
+    def _signals(
+        self, source: Source, matches: Matches, named: Collection[str] = (), further: Collection[str] = ()
+    ) -> tuple[Signals, Collection[int]]:
+        """What speaks for the pages that a link would be new to, and the rows of the source's near-duplicates.
+
+        They are its best `candidates`, those that similar pages link to most, the `named` ones, and of
+        the `further` ones those above its average target.
+        """
+        row, count = self._row(source), self._rules.candidates
+        votes = self._votes(matches)
+        elected = np.argsort(-votes, kind="stable")[:ELECTED]
+        elected = elected[(votes[elected] > 0) & (elected != row)]
+        matches, fresh, twins = self.site.fresh(
             row,
             matches,
-            self._rules.candidates,
-            lambda other: self.targets.new_to(source.key, self.pages[other].key),
+            count,
+            lambda other: self.targets.new_to(source.key, self.site.pages[other].key),
+            elected.tolist(),
         )
-        places = fresh[: self._rules.candidates]
-        for place in fresh[self._rules.candidates :]:
-            key = self.pages[matches.rows[place]].key
-            if key in named or (key in further and matches.score[place] > 0):
+        always = {*self.site.rows_of(named), *elected.tolist()}
+        above = set(self.site.rows_of(further))
+        places = fresh[:count]
+        for place in fresh[count:]:
+            other = matches.rows[place]
+            if other in always or (other in above and matches.score[place] > 0):
                 places.append(place)
         rows = matches.rows[places]
-        fit = passage_scores(self._terms, row, rows)
-        score = _standard(matches.score[places]) + self._rules.passage_weight * _standard(fit)
-        signals = zip(rows.tolist(), score, matches.similarity[places], matches.lexical[places], strict=True)
-        found = [_candidate(self.pages[other], *values) for other, *values in signals]
-        new = [hit for hit in serp if self._page_rows.get(hit.key) not in twins]
-        return fuse(new, found, self._rules.fusion)
+        signals = Signals(
+            rows,
+            matches.score[places],
+            matches.similarity[places],
+            matches.lexical[places],
+            self.site.passages(row, rows),
+            self.site.nearness(row, rows),
+            votes[rows],
+            self.site.likeness(rows, self.graph.targets(row)),
+            self.graph.inlinks[rows],
+            self.graph.linking_to(row)[rows],
+            self.graph.cocited(row)[rows],
+        )
+        return signals, twins
+
+    def _votes(self, matches: Matches) -> Vectors:
+        """(len(pages),) what share of the most similar pages link to each, the more similar ones counting more."""
+        near = matches.rows[:NEIGHBOURS]
+        return self.graph.votes(near, np.fmax(matches.score[:NEIGHBOURS], 0))
+
+    def _scored(self, signals: Signals) -> list[Candidate]:
+        score = known = fixed_score(signals, self._rules.weights)
+        if self.ranker:
+            known = self.ranker.logit(features(signals))
+            score = reordered(score, known, signals.inlinks)
+        unknown = [nan] * len(score)
+        probability = self.calibration.probability(known).tolist() if self.calibration else unknown
+        pages = [self.site.pages[row] for row in signals.rows]
+        figures = (each.tolist() for each in (score, signals.similarity, signals.lexical))
+        return [
+            Candidate(page.key, page.url, total, similarity, lexical, probability=likely)
+            for page, total, similarity, lexical, likely in zip(pages, *figures, probability, strict=True)
+        ]
 
     def _near_enough(
         self, source: Source, serp: Sequence[SerpTarget], matches: Matches
@@ -198,48 +264,18 @@ class Ranking:
         scores = dict(zip(matches.rows.tolist(), matches.score.tolist(), strict=True))
         # A page without content, or in another language, has no score and is not under it.
         below = {
-            hit.key for hit in serp if scores.get(self._page_rows.get(hit.key), nan) < self._rules.serp_floor
+            hit.key for hit in serp if scores.get(self.site.rows.get(hit.key), nan) < self._rules.serp_floor
         }
         self._below_floor[source.identity] = len(below)
         return serp if self._rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]
 
     def _sources_of(self, key: str, matches: Matches, keep: int, at: Mapping[int, int]) -> list[int]:
         """The places of the best sources for a page; `at` tells them by their rows."""
-        matches, places, _ = self._fresh(
-            self._page_rows[key],
+        matches, places, _ = self.site.fresh(
+            self.site.rows[key],
             matches,
             keep,
             lambda row: self.targets.new_to(self.sources[at[row]].key, key),
         )
         near = np.fmax(matches.similarity, matches.lexical) > 0
         return [at[int(matches.rows[place])] for place in places[:keep] if near[place]]
-
-    def _fresh(
-        self, row: int, matches: Matches, count: int, is_new: Callable[[int], bool]
-    ) -> tuple[Matches, list[int], Collection[int]]:
-        """As many matches as it takes to have `count` of which a link is new, their places, and near-duplicates."""
-        keep = _SPARE * count
-        while True:
-            twins = self._duplicates.among(row, matches.rows, matches.similarity, matches.lexical)
-            # A pair that may not be matched (another language) has no score; only a search result names it.
-            scored = np.flatnonzero(np.isfinite(matches.score))
-            places = [
-                place
-                for place, other in zip(scored.tolist(), matches.rows[scored].tolist(), strict=True)
-                if other not in twins and is_new(other)
-            ]
-            # Behind the best stand those that were asked for.
-            if len(matches.rows) < keep or sum(place < keep for place in places) >= count:
-                return matches, places, twins
-            keep *= _LONGER
-            matches = matches.longer(keep)
-
-
-def _candidate(page: Page, score: float, similarity: float, lexical: float) -> Candidate:
-    return Candidate(page.key, page.url, float(score), float(similarity), float(lexical))
-
-
-def _standard(values: Vectors) -> Vectors:
-    """In standard deviations above their mean; zeros if they are all equal."""
-    deviation = values.std() if len(values) else 0.0
-    return (values - values.mean()) / deviation if deviation > 1e-6 else np.zeros_like(values)

@@ -253,7 +253,8 @@ class Candidate:
 
     `score` is the blend of the z-scored signals (standard deviations above this source's average
     target), `similarity` the cosine of the embeddings (-1 to 1), `lexical` the cosine of TF-IDF (0 to 1).
-    A signal that could not be had is NaN.
+    `probability` (0 to 1) is how many of a hundred such pairs turned out to be links of the site's
+    editors, where that could be learned. A signal that could not be had is NaN.
     """
 
     key: str
@@ -262,6 +263,7 @@ class Candidate:
     similarity: float = float("nan")
     lexical: float = float("nan")
     serp_rank: int = 0
+    probability: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True)

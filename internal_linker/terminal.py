@@ -124,6 +124,8 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         rows.append(
             ("Orphans", unknown if orphans is None else _listed(len(orphans), "pages", "orphans.csv"))
         )
+    if report.lesson:
+        rows.append(("Ranker", str(report.lesson)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 
@@ -157,7 +159,12 @@ def print_links(console: Console, recommendation: Recommendation) -> None:
     for link in recommendation.links:
         target = link.target
         origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
-        figures = (("score", target.score), ("embedding", target.similarity), ("words", target.lexical))
+        figures = (
+            ("score", target.score),
+            ("embedding", target.similarity),
+            ("words", target.lexical),
+            ("probability", target.probability),
+        )
         known = "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
         console.print(f"{link.rank:>2}  {target.url}  ({origin}{known})", soft_wrap=True)
     if recommendation.note:

@@ -215,13 +215,15 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
     path, nan = tmp_path / "links.csv", float("nan")
     page = Source("https://a.example/", "https://a.example/", "q", None, True)
     serp = Link(Candidate("x", "https://x.example/", nan, -0.25, nan, 7), 1, "serp")
-    near = Link(Candidate("y", "https://y.example/", -1.23456, 0.5, -0.00001), 1, "semantic")
+    near = Link(
+        Candidate("y", "https://y.example/", -1.23456, 0.5, -0.00001, probability=0.125), 1, "semantic"
+    )
     given = [Recommendation(page, (serp,)), Recommendation(Source("", "", "=q", None, True), (near,))]
     assert LinksCsv(path, "local minilm", keep_others=False).deliver(given, "r1") == []
     assert [",".join(row) for row in rows(path)] == [
-        "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Model,Run,Main Query",
-        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,local minilm,r1,q",
-        ",https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,local minilm,r1,'=q",
+        "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query",
+        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q",
+        ",https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q",
     ]
 
 
@@ -233,7 +235,7 @@ def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
     LinksCsv(path, "m", keep_others=True).deliver(
         [links_of("c"), links_of("b", "w", "v"), links_of("d", "x")], "r2"
     )
-    short = [(row[0][8], row[1][8], row[2], row[9]) for row in rows(path)[1:]]
+    short = [(row[0][8], row[1][8], row[2], row[10]) for row in rows(path)[1:]]
     assert short == [
         *(("a", "x", "1", "r1"), ("a", "y", "2", "r1"), ("b", "w", "1", "r2"), ("b", "v", "2", "r2")),
         ("d", "x", "1", "r2"),

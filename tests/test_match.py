@@ -133,7 +133,8 @@ def test_the_size_of_a_block_changes_nothing(case: Case, keep: int, cells: int, 
         patch.setattr(module, "DENSE_WORDS", dense_words)
         blocks = case.matches(keep)
     for one, other in zip(whole, blocks, strict=True):
-        np.testing.assert_allclose(one.score, other.score, atol=1e-5)
+        # Of two that are equal but for rounding either may be the last; the other stands behind if it was asked for.
+        np.testing.assert_allclose(one.score[:keep], other.score[:keep], atol=1e-5)
 
 
 def test_equals_come_in_the_order_of_the_rows() -> None:

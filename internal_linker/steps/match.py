@@ -1,6 +1,6 @@
 """Vectors and words of all pages -> for each source its best targets; never more than a block of the matrix at once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,14 +44,15 @@ class Matches:
         score: blend of the z-scored signals, standard deviations above the source's average target.
         similarity: cosine of the vectors, -1 to 1; NaN where one is missing.
         lexical: cosine of TF-IDF, 0 to 1.
-        longer: the same with so many of the best; a list that is kept keeps a block of the matrix for it.
+        longer: the same with so many of the best, and with the given rows behind them; a list that is kept
+            keeps a block of the matrix for it.
     """
 
     rows: Ints
     score: Vectors
     similarity: Vectors
     lexical: Vectors
-    longer: Callable[[int], "Matches"]
+    longer: Callable[[int, Sequence[int]], "Matches"]
 
 
 def language_codes(languages: Sequence[str]) -> Ints:
@@ -98,10 +99,10 @@ def match(
         lexical += common[rows] @ target_common
         both = has_vector[rows][:, None] & has_vector[columns][None, :]
         score = _blend(similarity, lexical, both, allowed, lexical_weight)
-        for at, row in enumerate(rows):
-            wanted = [where[r] for r in (asked[first + at] if asked else ()) if r in where and r != row]
+        for at, row in enumerate(rows.tolist()):
             signals = score[at], similarity[at], lexical[at], both[at]
-            yield _matches(columns, *signals, wanted, keep)
+            wanted = [other for other in (asked[first + at] if asked else ()) if other != row]
+            yield _matches(columns, where, *signals, wanted, keep, ())
 
 
 def _split(terms: sparse.csr_matrix) -> tuple[Vectors, sparse.csr_matrix]:
@@ -147,21 +148,23 @@ def _z(values: Vectors, valid: Bools) -> Vectors:
 
 def _matches(
     columns: Ints,
+    where: Mapping[int, int],
     score: Vectors,
     similarity: Vectors,
     lexical: Vectors,
     both: Bools,
     wanted: Sequence[int],
     keep: int,
+    more: Sequence[int],
 ) -> Matches:
     """The best of one source's row of the matrix."""
-    best = _best(score, keep, wanted)
+    best = _best(score, keep, [where[row] for row in (*wanted, *more) if row in where])
     return Matches(
         columns[best],
         np.where(np.isfinite(score[best]), score[best], np.nan),
         np.where(both[best], similarity[best], np.nan),
         lexical[best],
-        partial(_matches, columns, score, similarity, lexical, both, wanted),
+        partial(_matches, columns, where, score, similarity, lexical, both, (*wanted, *more)),
     )
 
 

@@ -36,7 +36,16 @@ def link_targets(
             barred[key] = why
         else:
             known[key] = url
-    return Targets(known, barred, any_on_site, aliases or {}, _linked(sources, links))
+    return Targets(known, barred, any_on_site, aliases or {}, linked(sources, links))
+
+
+def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:
+    """For each source that has any the targets of its links (normal forms), in the order of the links."""
+    known: dict[str, dict[str, None]] = {source.key: {} for source in sources if source.key}
+    for link in links:
+        if (ours := known.get(link.source)) is not None:
+            ours[link.target] = None
+    return {key: ours for key, ours in known.items() if ours}
 
 
 def eligible(source: Source, ranked: Iterable[Candidate], targets: Targets) -> tuple[Candidate, ...]:
@@ -73,15 +82,6 @@ def _known(pages: Iterable[Page], sources: Iterable[Source]) -> Iterable[tuple[s
     for source in sources:
         if source.key and source.page is None:
             yield source.key, source.url, ""
-
-
-def _linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:
-    """For each source its links' targets, in the order of the links."""
-    linked: dict[str, dict[str, None]] = {source.key: {} for source in sources if source.key}
-    for link in links:
-        if (ours := linked.get(link.source)) is not None:
-            ours[link.target] = None
-    return {key: ours for key, ours in linked.items() if ours}
 
 
 def _shortage(source: Source, targets: Targets) -> str:

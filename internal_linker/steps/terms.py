@@ -41,7 +41,7 @@ class TermWeights:
     passage: int = PASSAGE
 
 
-FIXED = TermWeights()
+FIXED_TERMS = TermWeights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class TermIndex:
 
 
 def index_terms(
-    titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]], weights: TermWeights = FIXED
+    titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]], weights: TermWeights = FIXED_TERMS
 ) -> TermIndex:
     """Weigh the words of n titles and n contents; both lists in the same order, words in theirs."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)

@@ -37,7 +37,7 @@ def site(name: str) -> Hidden:
     links = (
         ExistingLink(normal_form(row["Source"]), normal_form(row[target]), row["Anchor"]) for row in found
     )
-    return hide(Collected(pages, (), (), 0, tuple(links)), half=False, cut_anchors=True)
+    return hide(Collected(pages, (), (), 0, tuple(links)), "all", cut_anchors=True)
 
 
 def ranking(pages: Iterable[Page], vectors: Vectors, rules: LinkRules) -> Ranking:

@@ -20,7 +20,8 @@ from internal_linker.records import Vectors
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.settings import Settings
 from internal_linker.steps.measure import PLACES, Measured, fold, measure, paired
-from internal_linker.steps.terms import FIXED
+from internal_linker.steps.signals import FIXED_WEIGHTS
+from internal_linker.steps.terms import FIXED_TERMS
 from internal_linker.steps.text import page_text
 from internal_linker.stores.database import open_database
 from internal_linker.stores.embedding_cache import EmbeddingCache
@@ -41,7 +42,7 @@ def blends() -> dict[str, LinkRules]:
     """The pairs of the blend's two weights, by name; one of them is the product's own."""
     return {
         f"lexical_weight {lexical}, passage_weight {passages}": replace(
-            DEFAULT, lexical_weight=lexical, passage_weight=passages
+            DEFAULT, lexical_weight=lexical, weights=replace(FIXED_WEIGHTS, passage=passages)
         )
         for lexical in (0.5, 0.65, 0.8, 1.0)
         for passages in (0.0, 0.3, 0.6, 0.9)
@@ -50,10 +51,12 @@ def blends() -> dict[str, LinkRules]:
 
 def variants() -> dict[str, LinkRules]:
     """All weights that are measured, by name: the blends, then each other weight by itself beside the fixed ones."""
-    terms = {f"title_count {n}": replace(FIXED, title_count=n) for n in (1, 3, 15)}
-    terms |= {f"common_share {share}": replace(FIXED, common_share=share) for share in (0.1, 0.2, 0.5, 1)}
-    terms |= {f"idf_power {power}": replace(FIXED, idf_power=power) for power in (1, 1.5, 2.5, 3)}
-    terms |= {f"passage {n}": replace(FIXED, passage=n) for n in (40, 60, 150, 250)}
+    terms = {f"title_count {n}": replace(FIXED_TERMS, title_count=n) for n in (1, 3, 15)}
+    terms |= {
+        f"common_share {share}": replace(FIXED_TERMS, common_share=share) for share in (0.1, 0.2, 0.5, 1)
+    }
+    terms |= {f"idf_power {power}": replace(FIXED_TERMS, idf_power=power) for power in (1, 1.5, 2.5, 3)}
+    terms |= {f"passage {n}": replace(FIXED_TERMS, passage=n) for n in (40, 60, 150, 250)}
     candidates = {f"candidates {n}": replace(DEFAULT, candidates=n) for n in (20, 30, 100, 200)}
     return blends() | candidates | {name: replace(DEFAULT, terms=each) for name, each in terms.items()}
 

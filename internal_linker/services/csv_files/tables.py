@@ -172,7 +172,7 @@ class LinksCsv(_LinkCsv):
         self._model_name = model_name
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
-        names = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Model,Run,Main Query"
+        names = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query"
         return names.split(",")
 
     def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
@@ -181,7 +181,7 @@ class LinksCsv(_LinkCsv):
             signals = [decimal(target.score), target.serp_rank or "", decimal(target.similarity)]
             yield [
                 *(item.source.url, target.url, link.rank, link.origin, *signals, decimal(target.lexical)),
-                *(self._model_name, run_id, item.source.query),
+                *(decimal(target.probability), self._model_name, run_id, item.source.query),
             ]
 
 

@@ -1,0 +1,163 @@
+"""A ranking and the links that the site's editors made -> the same ranking, with what could be learned from them."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from internal_linker.ranking import Ranking
+from internal_linker.records import ExistingLink, Source, Vectors
+from internal_linker.steps.measure import Estimate, Measured, fold, measure, paired
+from internal_linker.steps.ranker import calibrate, fit
+from internal_linker.steps.signals import Signals, features, fixed_score, reordered
+
+# With fewer links than some hundreds, weights follow chance.
+LEAST_LINKS = 200
+# Pages that are learned from: more take longer and change the weights little.
+MOST_SOURCES = 1000
+# A fourth of the links is hidden at a time.
+HIDINGS = 4
+# Each fifth of the source pages is ranked by what was learned on the others.
+PARTS = 5
+# Bounds of the probabilities that are compared with what was so.
+_BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Pairs whose expected probability lies between two bounds: its mean, how many were links, and how many pairs."""
+
+    low: float
+    high: float
+    expected: float
+    links: float
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What the ranker's cross-validation told; NDCG@5 of links that were hidden from it.
+
+    Attributes:
+        links: known links that were learned from.
+        gain: of the ranker over the fixed weights, on a fourth of the links, list by list.
+        used: whether the ranker is used.
+        reliability: the probabilities beside what was so.
+    """
+
+    links: int
+    gain: Estimate
+    used: bool
+    reliability: Sequence[Range]
+
+    def __str__(self) -> str:
+        gain = f"NDCG@5 {self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
+        if self.used:
+            return f"what {self.links} links taught is used beside the fixed weights ({gain})"
+        return f"what {self.links} links taught is not used: no better than the fixed weights ({gain})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One source while some links are hidden: its candidates, and the hidden targets by their rows."""
+
+    name: str
+    part: int
+    wanted: frozenset[int]
+    signals: Signals
+
+    @property
+    def is_link(self) -> NDArray[np.bool_]:
+        return np.isin(self.signals.rows, [*self.wanted])
+
+
+def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Lesson | None]:
+    """Learn from the links, and tell how well; with too few of them the ranking stays as it is.
+
+    No link is known to what is learned about it: the signals of a pair are taken while it is hidden,
+    with all the others of its part.
+    """
+    if ranking.graph.size < LEAST_LINKS:
+        return ranking, None
+    trials = list(_trials(ranking, links))
+    is_link = np.concatenate([trial.is_link for trial in trials])
+    if len({trial.part for trial in trials if trial.is_link.any()}) < PARTS:
+        # The links stand on a handful of pages: what those teach could not be tried on others.
+        return ranking, None
+    known = [features(trial.signals) for trial in trials]
+    fixed = [fixed_score(trial.signals) for trial in trials]
+    logits = _cross_validated(known, trials)
+    ours = [
+        reordered(score, logit, trial.signals.inlinks)
+        for score, logit, trial in zip(fixed, logits, trials, strict=True)
+    ]
+    gain = paired(_measured(ours, trials), _measured(fixed, trials))
+    used = gain.low > 0
+    told = np.concatenate(logits if used else fixed)
+    ranker = fit(np.concatenate(known), is_link) if used else None
+    parts = np.repeat([trial.part for trial in trials], [len(each) for each in fixed])
+    taught = ranking.taught(ranker, calibrate(told, is_link))
+    return taught, Lesson(ranking.graph.size, gain, used, _reliability(told, is_link, parts))
+
+
+def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]:
+    """Every source while each part of the links is hidden in its turn."""
+    sources = _sources(ranking, links)
+    parts = [fold(f"{link.source}\n{link.target}", HIDINGS) for link in links]
+    variants, wanted = [], []
+    for hidden in range(HIDINGS):
+        by = {True: list[ExistingLink](), False: list[ExistingLink]()}
+        for link, part in zip(links, parts, strict=True):
+            by[part == hidden].append(link)
+        variants.append(ranking.knowing(by[False], sources))
+        wanted.append(ranking.target_rows(by[True]))
+    for source, found in zip(sources, ranking.signals(sources, variants), strict=True):
+        for number, (rows, signals) in enumerate(zip(wanted, found, strict=True)):
+            ours = frozenset(rows.get(source.key, ()))
+            yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, signals)
+
+
+def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:
+    """Pages that link to others, chosen by a hash that has nothing to do with the parts."""
+    linking = {link.source for link in links}
+    pages = [page for page in ranking.site.pages if page.key in linking]
+    pages.sort(key=lambda page: (fold(f"from {page.key}", 2**32), page.key))
+    return [Source(page.key, page.url, "", page, in_sheet=False) for page in pages[:MOST_SOURCES]]
+
+
+def _cross_validated(known: Sequence[Vectors], trials: Sequence[_Trial]) -> list[Vectors]:
+    """The logits of each trial's candidates, by what was learned on the other parts' sources."""
+    logits: list[Vectors] = [np.empty(0)] * len(trials)
+    for part in range(PARTS):
+        others = [at for at, trial in enumerate(trials) if trial.part != part]
+        features_of_others = np.concatenate([known[at] for at in others])
+        ranker = fit(features_of_others, np.concatenate([trials[at].is_link for at in others]))
+        for at, trial in enumerate(trials):
+            if trial.part == part:
+                logits[at] = ranker.logit(known[at])
+    return logits
+
+
+def _measured(scores: Sequence[Vectors], trials: Sequence[_Trial]) -> Measured:
+    truth, ranked = {}, {}
+    for score, trial in zip(scores, trials, strict=True):
+        order = np.argsort(-score, kind="stable")
+        truth[trial.name] = list(map(str, trial.wanted))
+        ranked[trial.name] = list(map(str, trial.signals.rows[order].tolist()))
+    return measure(truth, ranked)
+
+
+def _reliability(told: Vectors, is_link: NDArray[np.bool_], parts: NDArray[np.integer]) -> tuple[Range, ...]:
+    """What the pairs of each part were expected to be by those of the others, beside what they were."""
+    expected = np.empty(len(told))
+    for part in range(PARTS):
+        others = parts != part
+        expected[~others] = calibrate(told[others], is_link[others]).probability(told[~others])
+    within = np.searchsorted(_BOUNDS, expected, side="right") - 1
+    return tuple(
+        Range(low, high, float(expected[here].mean()), float(is_link[here].mean()), int(here.sum()))
+        for at, (low, high) in enumerate(pairwise(_BOUNDS))
+        if (here := within == at).any()
+    )
