@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from internal_linker.errors import InputError
 from internal_linker.learning import Lesson, teach
@@ -41,12 +41,22 @@ class Hidden:
         visible: the links that may be known.
         truth: source -> hidden targets, as the user writes their URLs.
         pairs: how many they are.
+        queries: the main queries that are known, by the page's key.
     """
 
     pages: tuple[Page, ...]
     visible: tuple[ExistingLink, ...]
     truth: Truth
     pairs: int
+    queries: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All pages, to rank for."""
+        return tuple(
+            Source(page.key, page.url, self.queries.get(page.key, ""), page, in_sheet=False)
+            for page in self.pages
+        )
 
 
 # Which links are hidden, by name: tells it of the source's and the target's URL.
@@ -83,7 +93,8 @@ def hide(collected: Collected, hiding: str, *, cut_anchors: bool) -> Hidden:
         )
     # The anchors of links that may be known go, too: so the texts are the same, and embedded once, whatever is hidden.
     read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
-    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())))
+    queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
+    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), queries)
 
 
 def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
@@ -95,7 +106,11 @@ def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> 
 
 
 def evaluate(
-    site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors], rules: LinkRules
+    site: Hidden,
+    targets: Targets,
+    vectors: Callable[[Sequence[Text]], Vectors],
+    rules: LinkRules,
+    searched: Searched,
 ) -> tuple[list[Row], Lesson | None]:
     """Rank every source in each way, and compare; with what the ranker learned of the visible links.
 
@@ -104,35 +119,44 @@ def evaluate(
         targets: where links may lead; it must not know of the hidden links.
         vectors: gives the texts' vectors, (n, d).
         rules: the configured ones.
+        searched: search results, as far as there are any.
     """
     ranking = site_ranking(site, targets, vectors, rules)
     taught, lesson = teach(ranking, site.visible)
-    rows = [
-        judge(name, site.truth, by_similarity(ranking.by(ours)))
-        for name, ours in _ways(rules, with_links=bool(ranking.graph.size)).items()
-    ]
+    ways = _ways(rules, with_vectors=ranking.site.has_vectors, with_links=bool(ranking.graph.size))
+    orders = {name: by_similarity(ranking.by(ours)) for name, ours in ways.items()}
     if lesson and lesson.used:
-        rows.append(judge("+ what the links taught", site.truth, by_similarity(taught)))
-    return [*rows, judge(AS_CONFIGURED, site.truth, as_proposed(taught, rules))], lesson
+        orders["+ what the links taught"] = by_similarity(taught)
+    if searched.targets:
+        taught = taught.searching(searched)
+        results = {source.url: searched.targets.get(source.identity, ()) for source in site.sources}
+        orders["search results"] = {url: [hit.url for hit in hits] for url, hits in results.items()}
+        orders["search results, filled up"] = by_similarity(taught.fused("fill"))
+        orders["search results, blended"] = by_similarity(taught.fused("blend"))
+    orders[AS_CONFIGURED] = as_proposed(taught, rules)
+    return [judge(name, site.truth, order) for name, order in orders.items()], lesson
 
 
-def _ways(rules: LinkRules, *, with_links: bool) -> dict[str, LinkRules]:
-    """Each signal alone, then one more at a time, by the fixed weights."""
-    alone = Weights(passage=0, time=0, votes=0, alike=0, unlinked=0)
-    content = replace(FIXED_WEIGHTS, votes=0, alike=0, unlinked=0)
-    ways = {
-        "words": (1.0, alone),
-        "embedding": (0.0, alone),
-        "words + passages": (1.0, replace(alone, passage=content.passage)),
-        "words + embedding": (rules.lexical_weight, alone),
-        "words + embedding + passages": (rules.lexical_weight, replace(alone, passage=content.passage)),
-        "+ time": (rules.lexical_weight, content),
-    }
+def _ways(rules: LinkRules, *, with_vectors: bool, with_links: bool) -> dict[str, LinkRules]:
+    """Each signal alone, among the candidates of all; then one more at a time, by the fixed weights."""
+    lexical = replace(rules, lexical_weight=1.0)
+    none = Weights(match=0, passage=0, time=0, votes=0, alike=0, unlinked=0)
+    passages = replace(none, match=1, passage=FIXED_WEIGHTS.passage)
+    content = replace(passages, time=FIXED_WEIGHTS.time)
+    ways = {"words": replace(lexical, weights=replace(none, match=1))}
+    if with_vectors:
+        ways["embedding"] = replace(rules, lexical_weight=0.0, weights=replace(none, match=1))
+    alone = {"passages": "passage", "time": "time"}
     if with_links:
-        ways["+ known links"] = (rules.lexical_weight, FIXED_WEIGHTS)
-    return {
-        name: replace(rules, lexical_weight=share, weights=weights) for name, (share, weights) in ways.items()
-    }
+        alone |= {"votes of similar pages": "votes", "likeness to what is linked": "alike"}
+    ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
+    ways["words + passages"] = replace(lexical, weights=passages)
+    if with_vectors:
+        ways["words + passages + embedding"] = replace(rules, weights=passages)
+    ways["+ time"] = replace(rules, weights=content)
+    if with_links:
+        ways["+ known links"] = replace(rules, weights=FIXED_WEIGHTS)
+    return ways
 
 
 def site_ranking(
@@ -140,9 +164,8 @@ def site_ranking(
 ) -> Ranking:
     """What ranks for every page of the site, knowing the visible links."""
     texts = [page_text(page) for page in site.pages]
-    sources = tuple(Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages)
-    collected = Collected(site.pages, sources, (), 0, links=site.visible)
-    return Ranking(collected, sources, targets, Searched(), texts, vectors(texts), rules)
+    collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
+    return Ranking(collected, site.sources, targets, Searched(), texts, vectors(texts), rules)
 
 
 def by_similarity(ranking: Ranking) -> Orders:

@@ -13,6 +13,7 @@ from internal_linker.gathering import gather, with_links
 from internal_linker.learning import LEAST_LINKS, Lesson
 from internal_linker.pipeline import Parts
 from internal_linker.records import Collected, ExistingLink, Targets, Text, Vectors
+from internal_linker.searching import search_cached
 from internal_linker.steps.select import link_targets
 from internal_linker.terminal import Reporter, open_console, print_rows
 from internal_linker.wiring import Project
@@ -30,13 +31,17 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
     _is_second("--hide", hiding, "all", "half")
     kept = _is_second("--anchors", anchors, "removed", "kept")
     with _opened(project) as (parts, reporter):
-        collected = gather(None, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter)
+        collected = gather(
+            parts.queries, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter
+        )
         tables = []
         for which, heading in ((hiding, "hidden links"), ("cold", COLD_HEADING)):
             site = hide(collected, which, cut_anchors=not kept)
             targets = _targets(project, collected, site.visible)
             vectors = _encoding(site, parts, reporter)
-            tables.append((site, heading, *evaluate(site, targets, vectors, project.rules().linking)))
+            rules = project.rules()
+            searched = search_cached(site.sources, project.market, parts.serp_cache, targets, rules.search)
+            tables.append((site, heading, *evaluate(site, targets, vectors, rules.linking, searched)))
     for site, heading, rows, lesson in tables:
         _print_figures(f"{_asked(site, heading, anchors)}; encoder {parts.encoder.name}", rows)
         _print_lesson(lesson)

@@ -153,6 +153,14 @@ class Ranking:
         """The same site ranked by other rules and nothing learned; how terms are weighed stays."""
         return self._changed(_rules=rules, ranker=None, calibration=None)
 
+    def searching(self, searched: Searched) -> "Ranking":
+        """The same site with these search results."""
+        return self._changed(_searched=searched, _below_floor={})
+
+    def fused(self, fusion: Fusion) -> "Ranking":
+        """The same, with what was learned, and search results fused in this way."""
+        return self._changed(_rules=replace(self._rules, fusion=fusion), _below_floor={})
+
     def taught(self, ranker: Ranker | None, calibration: Calibration) -> "Ranking":
         """The same site, with what was learned of its links."""
         return self._changed(ranker=ranker, calibration=calibration)

@@ -99,6 +99,28 @@ def search_all(
     return result
 
 
+def search_cached(
+    sources: Sequence[Source], market: str, cache: SerpCache, targets: Targets, rules: SearchRules
+) -> Searched:
+    """What was paid for before, and no call: sources whose results aren't all there go without."""
+    groups = group_by_search(sources, rules.template)
+    search = _Search(_NoClient(market), cache, cache.get(list(groups), market), targets, rules)
+    for text, members in groups.items():
+        search.group(text, members, may_pay=False)
+    return search.result
+
+
+@dataclass
+class _NoClient:
+    """A SerpClient for what is in the cache."""
+
+    market: str
+    name: str = "The cache"
+
+    def search(self, query: str, page: int) -> SerpPage:
+        raise BudgetReached(self.name, "nothing is searched now.")
+
+
 class _Search:
     """One step's shared state: the answers, the counts, and the reason to stop, if there is one."""
 

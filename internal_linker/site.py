@@ -33,6 +33,7 @@ class Site:
     Attributes:
         rows: each page's row, by its key.
         with_text: rows of the pages that can be compared.
+        has_vectors: whether any text has a vector.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Site:
         self.pages = pages
         self.rows = {page.key: row for row, page in enumerate(pages)}
         self.with_text = [row for row in range(len(pages)) if texts[row].whole]
+        self.has_vectors = bool(vectors.any())
         languages = [page.lang for page in pages] + [""] * (len(texts) - len(pages))
         titles = [words(text.title) for text in texts]
         bodies = [words(body) for body in without_boilerplate([text.body for text in texts])]

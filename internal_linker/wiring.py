@@ -31,7 +31,7 @@ from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
-from internal_linker.services.serper import Serper
+from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
 from internal_linker.stores.database import open_database
 from internal_linker.stores.embedding_cache import EmbeddingCache
@@ -143,13 +143,8 @@ class Project:
         """The Google Sheet, where the settings want it and have what it takes."""
         settings = self.settings
         account = settings.service_account.get_secret_value()
-        missing = (
-            "google_sheet_id"
-            if not settings.google_sheet_id
-            else ""
-            if account
-            else "config/service_account.txt"
-        )
+        needed = {"google_sheet_id": settings.google_sheet_id, "config/service_account.txt": account}
+        missing = next((name for name, value in needed.items() if not value), "")
         if settings.query_source == "csv" or (settings.query_source == "auto" and missing):
             if settings.query_source == "auto" and settings.google_sheet_id:
                 notices.append(
@@ -167,6 +162,11 @@ class Project:
             api_url=settings.google_api_url,
             links_per_page=settings.links_per_page,
         )
+
+    @property
+    def market(self) -> str:
+        """Where search results are asked for."""
+        return market_of(self.settings.gl, self.settings.hl, self.settings.location)
 
     def serper(self) -> Serper:
         """The Serper client with its budget and pace."""

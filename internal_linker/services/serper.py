@@ -22,6 +22,11 @@ CONNECT_S = 5.0
 NOT_SERVED = frozenset({500, 503})
 
 
+def market_of(gl: str, hl: str, location: str) -> str:
+    """What results are kept under, beside the query: where they were asked for."""
+    return f"{gl}|{hl}|{location}"
+
+
 class Serper:
     """Implements `ports.SerpClient`; safe between threads.
 
@@ -58,7 +63,7 @@ class Serper:
     ) -> None:
         if not re.fullmatch(r"[!-~]+", api_key):
             raise ConfigurationError(f"{KEY_FILE} must hold a Serper key: letters and digits on one line.")
-        self.market = f"{gl}|{hl}|{location}"
+        self.market = market_of(gl, hl, location)
         self._where = {
             name: value for name, value in (("gl", gl), ("hl", hl), ("location", location)) if value
         }

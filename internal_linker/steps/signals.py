@@ -18,11 +18,12 @@ FEATURES = (
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each signal counts beside the match, all in standard deviations among a source's candidates.
+    """What each signal counts, all in standard deviations among a source's candidates.
 
     Chosen on both development sites together; tests/quality/WEIGHTS.md has the tables.
 
     Attributes:
+        match: of the blend of words and embedding.
         passage: of the passage that fits best.
         time: of the nearness in time, for pages with a date in their URL.
         votes: of the links of similar pages.
@@ -31,6 +32,7 @@ class Weights:
             pages would be found worse than by words alone.
     """
 
+    match: float = 1.0
     passage: float = 0.6
     time: float = 0.5
     votes: float = 0.4
@@ -75,7 +77,7 @@ class Signals:
 def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     """(n,) float64: the weighted sum, higher is better."""
     score: Vectors = (
-        standard(signals.match)
+        weights.match * standard(signals.match)
         + weights.passage * standard(signals.passage)
         + weights.time * standard(signals.nearness)
         + weights.votes * standard(signals.votes)
