@@ -9,7 +9,9 @@ from internal_linker.errors import InputError
 from internal_linker.evaluating import hide
 from internal_linker.records import Collected, ExistingLink, Page
 from internal_linker.steps.measure import hidden
+from tests.sites import use_standins
 from tests.small_project import URLS, command, make_project, snapshot, write_csv
+from tests.standins import SerperStandIn
 
 GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
 LINKS = [
@@ -79,7 +81,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     assert command("evaluate", "--project", str(folder), "--anchors", "kept") == 0
     out = capsys.readouterr().out
     assert "6 hidden links of 5 pages, anchors kept" in out
-    for name in ("words", "embedding", "words + passages", "words + embedding", "in-links for everyone"):
+    for name in ("words", "embedding", "words + passages + embedding", "in-links for everyone"):
         assert name in out
     shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
     assert shares and all(0 <= share <= 1 for share in shares)
@@ -94,3 +96,32 @@ def test_an_unknown_choice_is_refused(
     """The message names the choices there are."""
     assert command("evaluate", "--project", str(project(tmp_path)), *option) == 2
     assert f"{option[0]} {option[1]}: there is no such choice. Take " in capsys.readouterr().err
+
+
+def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After a run with searches both fusions have a row each, as the results alone have; no further call is made."""
+    folder = project(tmp_path)
+    with SerperStandIn(lambda words, site: [WHITE, WATER]) as server:
+        use_standins(
+            folder,
+            serper=server,
+            settings={
+                "search_query_template": "site:www.tiny.example {main_query}",
+                "embedding_provider": "lsa",
+            },
+        )
+        assert command("evaluate", "--project", str(folder)) == 0
+        assert "search results" not in capsys.readouterr().out
+        assert command("run", "--project", str(folder)) == 0
+        calls = len(server.calls("POST /search"))
+        capsys.readouterr()
+        assert command("evaluate", "--project", str(folder)) == 0
+        assert len(server.calls("POST /search")) == calls
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("search results")]
+    assert [row[:38].strip() for row in rows[:3]] == [
+        "search results",
+        "search results, filled up",
+        "search results, blended",
+    ]
