@@ -3,7 +3,9 @@
     python -m tests.benchmark                     the sample site, without keys
     python -m tests.benchmark --standins          the sample site against the stand-in servers
     python -m tests.benchmark --corpus DIR        a folder with pages.csv (URL, Title, Content, Lang)
-    python -m tests.benchmark --synthetic 10000   so many made-up pages of 500 tokens
+    python -m tests.benchmark --synthetic 10000   so many made-up pages of 500 tokens (--words 286)
+    python -m tests.benchmark --synthetic 10000 --words 500 --links 5 --standins
+                                                  ... of 500 words, with 5 links on each already
 
 Figures are those of whole processes on this machine; compare runs of one day only.
 """
@@ -29,7 +31,8 @@ from internal_linker.settings import ENV_PREFIX
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 
 ROOT = Path(__file__).resolve().parent.parent
-WORDS_A_PAGE = 430  # about 500 tokens of the made-up words below
+WORDS_A_PAGE = 286  # about 500 tokens of the made-up words below
+PAGES_A_TOPIC = 50
 TOPIC_WORDS = 60
 csv.field_size_limit(2**31 - 1)
 
@@ -51,6 +54,8 @@ def main() -> None:
     )
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--synthetic", type=int, default=0, metavar="PAGES")
+    parser.add_argument("--words", type=int, default=WORDS_A_PAGE, help="words of each made-up page")
+    parser.add_argument("--links", type=int, default=0, help="links that stand on each made-up page already")
     parser.add_argument(
         "--standins", action="store_true", help="use the servers of tests.standins, not the local model"
     )
@@ -82,11 +87,14 @@ def _fill(project: Path, options: argparse.Namespace) -> list[str]:
             shutil.copy(ROOT / "files" / name, project / "files" / name)
         shutil.copy(ROOT / "config" / "excluded_urls.txt", project / "config")
     else:
-        rows = _corpus(options.corpus) if options.corpus else _synthetic(options.synthetic)
+        rows = _corpus(options.corpus) if options.corpus else _synthetic(options.synthetic, options.words)
         pages = [*rows]
         _write(project / "files" / "urls_rawdata.csv", ("URL", "Title", "Main Content", "Lang"), pages)
         queries = [(url, title.lower()) for url, title, *_ in pages]
         _write(project / "files" / "main_queries.csv", ("URL", "Main Query"), queries)
+    if options.links:
+        links = _links(options.synthetic, options.links)
+        _write(project / "files" / "existing_links.csv", ("Source", "Destination", "Anchor"), links)
     with (project / "files" / "urls_rawdata.csv").open(encoding="utf-8-sig", newline="") as file:
         urls = [row["URL"] for row in csv.DictReader(file)]
     host = urlsplit(urls[0]).netloc
@@ -108,18 +116,36 @@ def _corpus(folder: Path) -> Iterator[tuple[str, str, str, str]]:
             yield row["URL"], row["Title"], row["Content"], row["Lang"]
 
 
-def _synthetic(count: int) -> Iterator[tuple[str, str, str, str]]:
+def _synthetic(count: int, length: int) -> Iterator[tuple[str, str, str, str]]:
     """Pages in topics: a topic has words of its own, and every page some of everybody's."""
     dice = random.Random(7)
     syllables = "ka lo mi ren ta su vel dor pin gar ush eth nor bel qui zan fo tri mar sol".split()
     words = ["".join(dice.choices(syllables, k=dice.randint(2, 3))) for _ in range(20_000)]
-    topics = [dice.sample(words, TOPIC_WORDS) for _ in range(max(1, count // 50))]
+    topics = [dice.sample(words, TOPIC_WORDS) for _ in range(_topics(count))]
     for number in range(count):
-        topic = dice.choice(topics)
-        body = dice.choices(topic, k=WORDS_A_PAGE // 3) + dice.choices(words, k=WORDS_A_PAGE // 3)
+        topic = topics[number % len(topics)]
+        body = dice.choices(topic, k=length // 2) + dice.choices(words, k=length - length // 2)
         dice.shuffle(body)
         title = " ".join(dice.sample(topic, 3)) + f" {number}"
-        yield f"https://www.synthetic.example/page-{number}/", title, " ".join(body), "en"
+        yield _url(number), title, " ".join(body), "en"
+
+
+def _links(count: int, each: int) -> Iterator[tuple[str, str, str]]:
+    """So many links from each page to others of its topic, a few of them much more often than the rest."""
+    dice = random.Random(11)
+    for number in range(count):
+        others = range(number % _topics(count), count, _topics(count))
+        for _ in range(each):
+            place = int(len(others) * dice.random() ** 2)
+            yield _url(number), _url(others[place]), "more"
+
+
+def _topics(count: int) -> int:
+    return max(1, count // PAGES_A_TOPIC)
+
+
+def _url(number: int) -> str:
+    return f"https://www.synthetic.example/page-{number}/"
 
 
 @contextmanager
