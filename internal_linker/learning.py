@@ -21,6 +21,10 @@ MOST_SOURCES = 1000
 HIDINGS = 4
 # Each fifth of the source pages is ranked by what was learned on the others.
 PARTS = 5
+# Said where no lesson can be had.
+TOO_FEW = (
+    f"nothing is learned from existing links: it takes {LEAST_LINKS} between your pages, from many of them"
+)
 # Bounds of the probabilities that are compared with what was so.
 _BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
 
@@ -42,18 +46,23 @@ class Lesson:
 
     Attributes:
         links: known links that were learned from.
-        gain: of the ranker over the fixed weights, on a fourth of the links, list by list.
+        fixed: of the fixed weights, on a fourth of the links.
+        learned: of the ranker, on the same.
+        gain: of the ranker over the fixed weights, list by list.
         used: whether the ranker is used.
         reliability: the probabilities beside what was so.
     """
 
     links: int
+    fixed: Estimate
+    learned: Estimate
     gain: Estimate
     used: bool
     reliability: Sequence[Range]
 
     def __str__(self) -> str:
-        gain = f"NDCG@5 {self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
+        gain = f"{self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
+        gain = f"NDCG@5 {self.learned.mean:.3f} against {self.fixed.mean:.3f}: {gain}"
         if self.used:
             return f"what {self.links} links taught is used beside the fixed weights ({gain})"
         return f"what {self.links} links taught is not used: no better than the fixed weights ({gain})"
@@ -83,8 +92,9 @@ def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Les
         return ranking, None
     trials = list(_trials(ranking, links))
     is_link = np.concatenate([trial.is_link for trial in trials])
-    if len({trial.part for trial in trials if trial.is_link.any()}) < PARTS:
-        # The links stand on a handful of pages: what those teach could not be tried on others.
+    if not all(_of_both_kinds(trials, part) for part in range(PARTS)):
+        # The links stand on a handful of pages, or nearly every page links to every other: what some pages
+        # teach could not be tried on others.
         return ranking, None
     known = [features(trial.signals) for trial in trials]
     fixed = [fixed_score(trial.signals) for trial in trials]
@@ -93,13 +103,21 @@ def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Les
         reordered(score, logit, trial.signals.inlinks)
         for score, logit, trial in zip(fixed, logits, trials, strict=True)
     ]
-    gain = paired(_measured(ours, trials), _measured(fixed, trials))
+    learned, by_hand = _measured(ours, trials), _measured(fixed, trials)
+    gain = paired(learned, by_hand)
     used = gain.low > 0
     told = np.concatenate(logits if used else fixed)
     ranker = fit(np.concatenate(known), is_link) if used else None
     parts = np.repeat([trial.part for trial in trials], [len(each) for each in fixed])
     taught = ranking.taught(ranker, calibrate(told, is_link))
-    return taught, Lesson(ranking.graph.size, gain, used, _reliability(told, is_link, parts))
+    figures = by_hand.ndcg, learned.ndcg, gain
+    return taught, Lesson(ranking.graph.size, *figures, used, _reliability(told, is_link, parts))
+
+
+def _of_both_kinds(trials: Sequence[_Trial], part: int) -> bool:
+    """Whether a part has pairs that are links and pairs that are none."""
+    found = {kind for trial in trials if trial.part == part for kind in np.unique(trial.is_link).tolist()}
+    return len(found) == 2
 
 
 def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]:

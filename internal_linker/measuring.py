@@ -1,16 +1,16 @@
 """A project -> how many of its editors' links each way of ranking finds again, as a table for a person."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
 from internal_linker.embedding import embed, encodable
-from internal_linker.errors import ConfigurationError
+from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.evaluating import REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
-from internal_linker.learning import LEAST_LINKS, Lesson
+from internal_linker.learning import TOO_FEW, Lesson
 from internal_linker.pipeline import Parts
 from internal_linker.records import Collected, ExistingLink, Targets, Text, Vectors
 from internal_linker.searching import search_cached
@@ -19,10 +19,13 @@ from internal_linker.terminal import Reporter, open_console, print_rows
 from internal_linker.wiring import Project
 
 COLD_HEADING = "links to a fifth of the pages, all of whose in-links are hidden (new pages),"
+NO_COLD_LINKS = (
+    "There is no table for new pages: none of the links leads to the fifth of the pages that stands for them."
+)
 
 
 def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
-    """Hide links, rank, and print the table; nothing is written but vectors to the cache.
+    """Hide links, rank, and print both tables; nothing is written but vectors to the cache.
 
     Raises:
         ConfigurationError: an option has no such value.
@@ -34,9 +37,11 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
         collected = gather(
             parts.queries, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter
         )
+        sites = {"hidden links": hide(collected, hiding, cut_anchors=not kept)}
+        with suppress(InputError):
+            sites[COLD_HEADING] = hide(collected, "cold", cut_anchors=not kept)
         tables = []
-        for which, heading in ((hiding, "hidden links"), ("cold", COLD_HEADING)):
-            site = hide(collected, which, cut_anchors=not kept)
+        for heading, site in sites.items():
             targets = _targets(project, collected, site.visible)
             vectors = _encoding(site, parts, reporter)
             rules = project.rules()
@@ -45,6 +50,8 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
     for site, heading, rows, lesson in tables:
         _print_figures(f"{_asked(site, heading, anchors)}; encoder {parts.encoder.name}", rows)
         _print_lesson(lesson)
+    if COLD_HEADING not in sites:
+        open_console().print(NO_COLD_LINKS, soft_wrap=True)
 
 
 def backtest_project(project: Project, before: Path, after: Path, anchors: str) -> None:
@@ -138,9 +145,9 @@ def _print_figures(heading: str, rows: Sequence[Row]) -> None:
 def _print_lesson(lesson: Lesson | None) -> None:
     console = open_console()
     if lesson is None:
-        console.print(f"Fewer than {LEAST_LINKS} links are known: no ranker is learned from them.\n")
+        console.print(f"Ranker: {TOO_FEW}.\n", soft_wrap=True)
         return
-    console.print(str(lesson), soft_wrap=True)
+    console.print(f"Ranker: {lesson}", soft_wrap=True)
     console.print(f"{'probability':16}{'expected':>10}{'links':>10}{'pairs':>10}")
     for part in lesson.reliability:
         bounds = f"{part.low:g} to {part.high:g}"

@@ -124,7 +124,9 @@ class Ranking:
         further = [(asked or {}).get(at, ()) for at in places]
         for source, more, matches in zip(chosen, further, self._matches(chosen, further), strict=True):
             serp = self._near_enough(source, self._serp(source), matches)
-            signals, twins = self._signals(source, matches, {hit.key for hit in serp}, more)
+            chosen_ones, votes, twins = self._chosen(source, matches, {hit.key for hit in serp}, more)
+            row = self._row(source)
+            signals = self._signals(row, chosen_ones, votes, self.site.passages(row, chosen_ones.rows))
             new = [hit for hit in serp if self.site.rows.get(hit.key) not in twins]
             yield fuse(new, self._scored(signals), self._rules.fusion)
 
@@ -133,7 +135,15 @@ class Ranking:
     ) -> Iterator[tuple[Signals, ...]]:
         """Yield what speaks for the candidates of each source, one for each of what `knowing` gave."""
         for source, matches in zip(sources, self._matches(sources), strict=True):
-            yield tuple(other._signals(source, matches)[0] for other in knowing)
+            row = self._row(source)
+            chosen = [other._chosen(source, matches) for other in knowing]
+            # Passages know nothing of links: what all of them ask for is computed once.
+            rows = np.unique(np.concatenate([candidates.rows for candidates, _, _ in chosen]))
+            passages = self.site.passages(row, rows)
+            yield tuple(
+                other._signals(row, candidates, votes, passages[np.searchsorted(rows, candidates.rows)])
+                for other, (candidates, votes, _) in zip(knowing, chosen, strict=True)
+            )
 
     def target_rows(self, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:
         """For each source of the links the rows of their targets."""
@@ -204,10 +214,10 @@ class Ranking:
         rows, rules = [self._row(source) for source in sources], self._rules
         return self.site.matches(rows, self._linkable, rules.candidates, rules.lexical_weight, asked)
 
-    def _signals(
+    def _chosen(
         self, source: Source, matches: Matches, named: Collection[str] = (), further: Collection[str] = ()
-    ) -> tuple[Signals, Collection[int]]:
-        """What speaks for the pages that a link would be new to, and the rows of the source's near-duplicates.
+    ) -> tuple[Matches, Vectors, Collection[int]]:
+        """The pages that a link would be new to, all pages' votes, and the rows of the source's near-duplicates.
 
         They are its best `candidates`, those that similar pages link to most, the `named` ones, and of
         the `further` ones those above its average target.
@@ -230,13 +240,17 @@ class Ranking:
             other = matches.rows[place]
             if other in always or (other in above and matches.score[place] > 0):
                 places.append(place)
-        rows = matches.rows[places]
-        signals = Signals(
+        return matches.at(places), votes, twins
+
+    def _signals(self, row: int, matches: Matches, votes: Vectors, passages: Vectors) -> Signals:
+        """What speaks for each of the matches of a row."""
+        rows = matches.rows
+        return Signals(
             rows,
-            matches.score[places],
-            matches.similarity[places],
-            matches.lexical[places],
-            self.site.passages(row, rows),
+            matches.score,
+            matches.similarity,
+            matches.lexical,
+            passages,
             self.site.nearness(row, rows),
             votes[rows],
             self.site.likeness(rows, self.graph.targets(row)),
@@ -244,7 +258,6 @@ class Ranking:
             self.graph.linking_to(row)[rows],
             self.graph.cocited(row)[rows],
         )
-        return signals, twins
 
     def _votes(self, matches: Matches) -> Vectors:
         """(len(pages),) what share of the most similar pages link to each, the more similar ones counting more."""

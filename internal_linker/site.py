@@ -5,7 +5,6 @@ from math import nan
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from internal_linker.records import Page, Text, Vectors
 from internal_linker.steps.boilerplate import without_boilerplate
@@ -127,6 +126,8 @@ class Site:
         if not len(to):
             return np.zeros(len(others), np.float32)
         terms = self._terms.rows
-        mean = sparse.csr_matrix(terms[to].mean(axis=0))
-        alike: Vectors = (terms[others] @ mean.T).toarray().ravel()
+        linked = terms[to]
+        # Dense: a sparse mean would take ten times as long.
+        mean = np.bincount(linked.indices, linked.data, minlength=terms.shape[1]) / len(to)
+        alike: Vectors = (terms[others] @ mean).astype(np.float32)
         return alike

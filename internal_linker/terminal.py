@@ -17,6 +17,7 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from internal_linker.learning import TOO_FEW
 from internal_linker.pipeline import Plan, Report
 from internal_linker.records import Recommendation
 from internal_linker.runlog import LOGGER
@@ -124,8 +125,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         rows.append(
             ("Orphans", unknown if orphans is None else _listed(len(orphans), "pages", "orphans.csv"))
         )
-    if report.lesson:
-        rows.append(("Ranker", str(report.lesson)))
+    rows.append(("Ranker", str(report.lesson or TOO_FEW)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
 

@@ -9,7 +9,8 @@ import numpy as np
 from internal_linker.records import Vectors
 
 # "/2024/05/31/", "/2024/05/" and "/2024-05-31-name": how blogs and news sites write it.
-_DATE = re.compile(r"/((?:19|20)\d\d)([/-])(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?=[/_-]|$)")
+_DATE = re.compile(r"/((?:19|20)\d\d)([/-])(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?=[/_.-]|$)")
+_BEHIND_PATH = re.compile("[?#]")
 # Days below which two pages count as of one time: the month that many URLs name only.
 _SAME_TIME = 30.0
 
@@ -26,7 +27,7 @@ def nearness(day: float, others: Vectors) -> Vectors:
 
 
 def _day(url: str) -> float:
-    found = _DATE.search(url)
+    found = _DATE.search(_BEHIND_PATH.split(url, maxsplit=1)[0])
     if not found:
         return float("nan")
     year, _, month, day = found.groups()

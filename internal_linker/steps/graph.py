@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from internal_linker.records import ExistingLink, Vectors
 
@@ -17,47 +16,53 @@ class LinkGraph:
     Args:
         links: all that are known; those from or to another page than `rows` has are left out.
         rows: the row of each page, 0 to n - 1, by its key.
+
+    Attributes:
+        size: how many pairs they are.
+        inlinks: (n,) how many pages link to each.
     """
 
     def __init__(self, links: Iterable[ExistingLink], rows: Mapping[str, int]) -> None:
         ends = {(rows.get(link.source, -1), rows.get(link.target, -1)) for link in links}
-        pairs = np.array(sorted((a, b) for a, b in ends if a >= 0 and b >= 0 and a != b), np.int64).reshape(
-            -1, 2
-        )
-        shape = len(rows), len(rows)
-        self.size = len(pairs)
-        self._out = sparse.csr_matrix((np.ones(len(pairs), np.float32), pairs.T), shape=shape)
-        self._in = self._out.T.tocsr()
-        self.inlinks: Ints = np.diff(self._in.indptr)
-        """(n,) how many pages link to each."""
+        pairs = sorted((a, b) for a, b in ends if a >= 0 and b >= 0 and a != b)
+        self.size, self._n = len(pairs), len(rows)
+        sources, targets = np.array(pairs, np.int64).reshape(-1, 2).T
+        self._out = _by_row(sources, targets, self._n)
+        self._in = _by_row(targets, sources, self._n)
+        self.inlinks: Ints = np.bincount(targets, minlength=self._n)
 
     def votes(self, pages: Ints, weights: Vectors) -> Vectors:
         """(n,) float32, 0 to 1: the weighted share of `pages` (rows) that link to each page."""
         total = float(weights.sum())
-        if not total:
-            return np.zeros(len(self.inlinks), np.float32)
-        share = sparse.csr_matrix((weights / total, pages, [0, len(pages)]), shape=(1, len(self.inlinks)))
-        shared: Vectors = (share @ self._out).toarray().ravel().astype(np.float32)
-        return shared
+        return self._linked_from(pages, weights / total) if total else np.zeros(self._n, np.float32)
 
     def targets(self, page: int) -> Ints:
         """The rows that `page` links to, ascending; none for a row that is no page."""
-        known = page < len(self.inlinks)
-        rows: Ints = (
-            self._out.indices[slice(*self._out.indptr[page : page + 2])] if known else np.empty(0, np.int32)
-        )
-        return rows
+        return self._out[page] if page < self._n else np.empty(0, np.int64)
 
     def linking_to(self, page: int) -> Vectors:
-        """(n,) 1 for each page that links to `page`, else 0; all 0 for a row that is no page."""
-        linking: Vectors = self._linking(page).toarray().ravel()
+        """(n,) float32: 1 for each page that links to `page`, else 0; all 0 for a row that is no page."""
+        linking = np.zeros(self._n, np.float32)
+        linking[self._sources(page)] = 1
         return linking
 
     def cocited(self, page: int) -> Vectors:
-        """(n,) how many pages link to each and to `page`."""
-        together: Vectors = (self._linking(page) @ self._out).toarray().ravel()
-        return together
+        """(n,) float32: how many pages link to each and to `page`."""
+        sources = self._sources(page)
+        return self._linked_from(sources, np.ones(len(sources)))
 
-    def _linking(self, page: int) -> sparse.csr_matrix:
-        known = page < len(self.inlinks)
-        return self._in[page] if known else sparse.csr_matrix((1, len(self.inlinks)), dtype=np.float32)
+    def _sources(self, page: int) -> Ints:
+        return self._in[page] if page < self._n else np.empty(0, np.int64)
+
+    def _linked_from(self, pages: Ints, weights: Vectors) -> Vectors:
+        """(n,) float32: the sum of the weights of those of `pages` that link to each page."""
+        linked = [self._out[page] for page in pages.tolist()]
+        each = np.repeat(weights, [len(targets) for targets in linked])
+        rows = np.concatenate([np.empty(0, np.int64), *linked])
+        return np.bincount(rows, each, minlength=self._n).astype(np.float32)
+
+
+def _by_row(rows: Ints, others: Ints, n: int) -> list[Ints]:
+    """The others of each row 0 to n - 1, ascending."""
+    order = np.lexsort((others, rows))
+    return np.split(others[order], np.cumsum(np.bincount(rows, minlength=n))[:-1]) if n else []

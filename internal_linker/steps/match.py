@@ -54,6 +54,12 @@ class Matches:
     lexical: Vectors
     longer: Callable[[int, Sequence[int]], "Matches"]
 
+    def at(self, places: Sequence[int]) -> "Matches":
+        """Those at the given places."""
+        some = np.asarray(places, np.int64)
+        figures = self.score[some], self.similarity[some], self.lexical[some]
+        return Matches(self.rows[some], *figures, self.longer)
+
 
 def language_codes(languages: Sequence[str]) -> Ints:
     """(n,) codes, equal for equal languages, -1 for an unknown one."""
