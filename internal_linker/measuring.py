@@ -8,7 +8,7 @@ from pathlib import Path
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
 from internal_linker.embedding import embed, encodable
 from internal_linker.errors import ConfigurationError
-from internal_linker.evaluating import REACH, Hidden, Row, evaluate, hide
+from internal_linker.evaluating import HIDINGS, REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
 from internal_linker.learning import LEAST_LINKS, Lesson
 from internal_linker.pipeline import Parts
@@ -33,7 +33,7 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
         collected = gather(None, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter)
         tables = []
         for which, heading in ((hiding, "hidden links"), ("cold", COLD_HEADING)):
-            site = hide(collected, which, cut_anchors=not kept)
+            site = hide(collected, HIDINGS[which], cut_anchors=not kept)
             targets = _targets(project, collected, site.visible)
             vectors = _encoding(site, parts, reporter)
             tables.append((site, heading, *evaluate(site, targets, vectors, project.rules().linking)))
