@@ -23,14 +23,14 @@ from tests.quality.corpora import ABSENT, present, ranking, site
 # NDCG@5 with anchors removed, by which links are hidden; for cold pages divided by that of words and passages alone.
 # No embedding, so that the test takes seconds.
 FLOORS = {
-    "all": {"18f-blog": 0.415, "vue-fa-ar": 0.545, "sample": 0.31},
-    "half": {"18f-blog": 0.3, "vue-fa-ar": 0.3},
-    "cold": {"18f-blog": 1.0, "vue-fa-ar": 1.0},
+    "all": {"18f-blog": 0.427, "vue-fa-ar": 0.545, "sample": 0.31},
+    "half": {"18f-blog": 0.393, "vue-fa-ar": 0.519},
+    "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
 }
 LOWERED_ON_PURPOSE = {
-    "all": {"18f-blog": 0.415, "vue-fa-ar": 0.545, "sample": 0.31},
-    "half": {"18f-blog": 0.3, "vue-fa-ar": 0.3},
-    "cold": {"18f-blog": 1.0, "vue-fa-ar": 1.0},
+    "all": {"18f-blog": 0.427, "vue-fa-ar": 0.545, "sample": 0.31},
+    "half": {"18f-blog": 0.393, "vue-fa-ar": 0.519},
+    "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
 }
 # Plain TF-IDF over title and content on the same input, as it was measured before; the sample's was not.
 PLAIN_TFIDF = {"18f-blog": 0.395, "vue-fa-ar": 0.504}

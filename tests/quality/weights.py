@@ -157,14 +157,19 @@ def _vectors(sites: Mapping[str, Hidden], folder: Path | None) -> dict[str, Vect
     return vectors
 
 
-def _ranked(site: Hidden, vectors: Vectors, rules: LinkRules) -> dict[str, list[str]]:
-    """The first five targets of each source that has hidden links."""
-    ours = ranking(site, vectors, rules)
-    places = [at for at, source in enumerate(ours.sources) if source.url in site.truth]
-    return {
-        ours.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
-        for at, candidates in zip(places, ours.of(places), strict=True)
-    }
+def _found(site: Hidden, vectors: Vectors) -> dict[str, dict[str, list[str]]]:
+    """Name of the weights -> the first five targets of each source that has hidden links."""
+    default = ranking(site, vectors, DEFAULT)
+    places = [at for at, source in enumerate(default.sources) if source.url in site.truth]
+    found = {}
+    for name, rules in variants().items():
+        # The terms are weighed once for all rules that weigh them alike.
+        ours = default.by(rules) if rules.terms == DEFAULT.terms else ranking(site, vectors, rules)
+        found[name] = {
+            ours.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
+            for at, candidates in zip(places, ours.of(places), strict=True)
+        }
+    return found
 
 
 def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
@@ -183,10 +188,8 @@ def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
 def main() -> None:
     """Rank both sites by all weights, and print the tables."""
     sites, vectors = opened(__doc__)
-    found = {
-        weights: {name: _ranked(each, vectors[name], rules) for name, each in sites.items()}
-        for weights, rules in variants().items()
-    }
+    by_site = {name: _found(each, vectors[name]) for name, each in sites.items()}
+    found = {weights: {name: each[weights] for name, each in by_site.items()} for weights in variants()}
     for line in tables({name: each.truth for name, each in sites.items()}, found):
         print(line)
 
