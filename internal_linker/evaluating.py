@@ -21,6 +21,8 @@ AS_CONFIGURED = "as configured, in-links for everyone"
 Truth = Mapping[str, Collection[str]]
 # Source -> targets, best first; both as the user writes their URLs.
 Orders = Mapping[str, Sequence[str]]
+# Whether a link is hidden, by the source's and the target's URL.
+Hides = Callable[[str, str], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +61,15 @@ class Hidden:
         )
 
 
-# Which links are hidden, by name: tells it of the source's and the target's URL.
-HIDINGS: Mapping[str, Callable[[str, str], bool]] = {
+HIDINGS: Mapping[str, Hides] = {
     "all": lambda source, target: True,
     "half": hidden,
     "cold": lambda source, target: cold(target),
 }
 
 
-def hide(collected: Collected, hiding: str, *, cut_anchors: bool) -> Hidden:
-    """Hide links between two pages of one language, of those that `hiding` (see `HIDINGS`) chooses.
+def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
+    """Hide links between two pages of one language, of those that `hides` chooses (`HIDINGS` has the usual ones).
 
     Raises:
         InputError: there is no link to hide.
@@ -82,7 +83,7 @@ def hide(collected: Collected, hiding: str, *, cut_anchors: bool) -> Hidden:
             visible.append(link)
             continue
         inner.append(link)
-        if not HIDINGS[hiding](source.url, target.url):
+        if not hides(source.url, target.url):
             visible.append(link)
         elif source.lang == target.lang and not target.not_target:
             truth[source.url].add(target.url)

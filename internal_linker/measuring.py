@@ -8,7 +8,7 @@ from pathlib import Path
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
 from internal_linker.embedding import embed, encodable
 from internal_linker.errors import ConfigurationError, InputError
-from internal_linker.evaluating import REACH, Hidden, Row, evaluate, hide
+from internal_linker.evaluating import HIDINGS, REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
 from internal_linker.learning import TOO_FEW, Lesson
 from internal_linker.pipeline import Parts
@@ -37,9 +37,9 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
         collected = gather(
             parts.queries, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter
         )
-        sites = {"hidden links": hide(collected, hiding, cut_anchors=not kept)}
+        sites = {"hidden links": hide(collected, HIDINGS[hiding], cut_anchors=not kept)}
         with suppress(InputError):
-            sites[COLD_HEADING] = hide(collected, "cold", cut_anchors=not kept)
+            sites[COLD_HEADING] = hide(collected, HIDINGS["cold"], cut_anchors=not kept)
         tables = []
         for heading, site in sites.items():
             targets = _targets(project, collected, site.visible)

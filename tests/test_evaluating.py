@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.errors import InputError
-from internal_linker.evaluating import hide
+from internal_linker.evaluating import HIDINGS, hide
 from internal_linker.records import Collected, ExistingLink, Page
 from internal_linker.steps.measure import hidden
 from tests.sites import use_standins
@@ -39,7 +39,7 @@ def project(folder: Path) -> Path:
 
 def test_all_links_are_hidden() -> None:
     """Nothing stays visible, and each hidden link's anchor leaves its source's text, no other's."""
-    site = hide(collected(), "all", cut_anchors=True)
+    site = hide(collected(), HIDINGS["all"], cut_anchors=True)
     assert site.visible == ()
     assert site.pairs == len(LINKS)
     assert site.truth[GREEN] == {WHITE, STORAGE}
@@ -51,7 +51,7 @@ def test_all_links_are_hidden() -> None:
 
 def test_half_of_the_links_is_chosen_by_their_hash() -> None:
     """What is hidden is in the truth and not visible, and the other way round."""
-    site = hide(collected(), "half", cut_anchors=False)
+    site = hide(collected(), HIDINGS["half"], cut_anchors=False)
     there = {(source, target) for source, targets in site.truth.items() for target in targets}
     assert there == {(source, target) for source, target, _ in LINKS if hidden(source, target)}
     assert {(link.source, link.target) for link in site.visible} == {link[:2] for link in LINKS} - there
@@ -60,7 +60,7 @@ def test_half_of_the_links_is_chosen_by_their_hash() -> None:
 
 def test_links_into_another_language_are_not_asked_for() -> None:
     """They are hidden all the same, but a ranking that keeps to one language can't be blamed for them."""
-    site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), "all", cut_anchors=False)
+    site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), HIDINGS["all"], cut_anchors=False)
     assert site.truth[GREEN] == {STORAGE}
     assert WHITE not in site.truth
     assert site.visible == ()
@@ -69,7 +69,7 @@ def test_links_into_another_language_are_not_asked_for() -> None:
 def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No link to hide is an error of the input with its remedy."""
     with pytest.raises(InputError, match=r"files/existing_links\.csv"):
-        hide(Collected(collected().pages, (), (), 0), "all", cut_anchors=True)
+        hide(Collected(collected().pages, (), (), 0), HIDINGS["all"], cut_anchors=True)
     assert command("evaluate", "--project", str(make_project(tmp_path))) == 3
     assert "Source, Destination, Anchor" in capsys.readouterr().err
 

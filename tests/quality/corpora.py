@@ -1,14 +1,12 @@
-"""A development site, or the sample -> its pages without the anchors of its editors' links, which are all hidden."""
+"""A development site, or the sample -> its pages without the anchors of its editors' links, some of them hidden."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
-from internal_linker.evaluating import Hidden, hide
+from internal_linker.evaluating import HIDINGS, Hidden, Hides, hide, site_ranking
 from internal_linker.ranking import LinkRules, Ranking
-from internal_linker.records import Collected, ExistingLink, Page, Source, Targets, Vectors
-from internal_linker.searching import Searched
-from internal_linker.steps.text import page_text
+from internal_linker.records import Collected, ExistingLink, Page, Targets, Vectors
 from internal_linker.urls import normal_form
 
 ROOT = Path(__file__).parents[2]
@@ -22,8 +20,8 @@ def present(name: str) -> bool:
     return name not in DEVELOPMENT or CORPORA.is_dir()
 
 
-def site(name: str) -> Hidden:
-    """The site with all links between its pages hidden and their anchors cut from the texts."""
+def site(name: str, hides: Hides = HIDINGS["all"]) -> Hidden:
+    """The site with links hidden, all if not told otherwise; the anchors of all links between its pages are cut."""
     csv.field_size_limit(2**30)
     if name in DEVELOPMENT:
         table = _rows(CORPORA / name / "pages.csv")
@@ -37,16 +35,14 @@ def site(name: str) -> Hidden:
     links = (
         ExistingLink(normal_form(row["Source"]), normal_form(row[target]), row["Anchor"]) for row in found
     )
-    return hide(Collected(pages, (), (), 0, tuple(links)), "all", cut_anchors=True)
+    return hide(Collected(pages, (), (), 0, tuple(links)), hides, cut_anchors=True)
 
 
-def ranking(pages: Iterable[Page], vectors: Vectors, rules: LinkRules) -> Ranking:
-    """All pages as sources and as targets, without search results; `vectors` has one row for each."""
-    pages = tuple(pages)
-    sources = tuple(Source(page.key, page.url, "", page, in_sheet=False) for page in pages)
-    targets = Targets({page.key: page.url for page in pages}, {})
-    texts = [page_text(page) for page in pages]
-    return Ranking(Collected(pages, sources, (), 0), sources, targets, Searched(), texts, vectors, rules)
+def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:
+    """All pages as sources and as targets, knowing the visible links; `vectors` has one row for each page."""
+    targets = Targets({page.key: page.url for page in site.pages}, {})
+    ranked = site_ranking(site, targets, lambda texts: vectors, rules)
+    return ranked.knowing(site.visible, ranked.sources)
 
 
 def _page(row: Mapping[str, str]) -> Page:

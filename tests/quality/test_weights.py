@@ -6,11 +6,19 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from internal_linker.steps.measure import fold, measure
 from tests.quality.corpora import ABSENT, ROOT
 from tests.quality.weights import FOLDS, blends, cross_validate, default_name, tables, variants
 
 HERE = Path(__file__).parent
+
+
+def written(part: int) -> list[str]:
+    """The first cells of the tables of WEIGHTS.md: those of the weights of contents (0), and of known links (1)."""
+    text = (HERE / "WEIGHTS.md").read_text(encoding="utf-8").split("\n## ")[1:][part]
+    return [line.split(" | ")[0].removeprefix("| ") for line in text.splitlines() if line.startswith("| ")]
 
 
 def pages(site: str, count: int) -> list[str]:
@@ -61,20 +69,19 @@ def test_a_star_marks_what_is_surely_other_than_the_fixed_weights() -> None:
 
 def test_the_written_table_has_the_weights_that_are_measured() -> None:
     """WEIGHTS.md holds a row for each, in order, and names the product's own weights as the fixed ones."""
-    cells = [line.split(" | ")[0] for line in (HERE / "WEIGHTS.md").read_text(encoding="utf-8").splitlines()]
-    first = [cell.removeprefix("| ") for cell in cells if cell.startswith("| ")]
     names = list(variants())
-    assert [name for name in first if name in names] == names
-    assert f"fixed: {default_name()}" in first
+    assert [name for name in written(0) if name in names] == names
+    assert f"fixed: {default_name()}" in written(0)
     assert default_name() in blends()
 
 
-def test_without_the_sites_the_command_says_so(tmp_path: Path) -> None:
-    """Beside no shared/corpora it ends with one sentence."""
+@pytest.mark.parametrize("command", ["weights", "known_links"])
+def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
+    """Beside no shared/corpora each ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")
     (tmp_path / "project" / "tests" / "__init__.py").touch()
     ended = subprocess.run(
-        [sys.executable, "-m", "tests.quality.weights"],
+        [sys.executable, "-m", f"tests.quality.{command}"],
         cwd=tmp_path / "project",
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,

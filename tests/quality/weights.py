@@ -1,6 +1,6 @@
 """The fixed weights -> what they and others reach on both development sites, and a cross-validation, as Markdown.
 
-    python -m tests.quality.weights --cache DIR   prints the tables of WEIGHTS.md; DIR keeps the vectors
+    python -m tests.quality.weights --cache DIR   prints the first tables of WEIGHTS.md; DIR keeps the vectors
 
 All links are hidden and their anchors cut. A site in a language that the packaged model doesn't know is ranked
 without vectors, as in any run.
@@ -57,8 +57,10 @@ def variants() -> dict[str, LinkRules]:
     }
     terms |= {f"idf_power {power}": replace(FIXED_TERMS, idf_power=power) for power in (1, 1.5, 2.5, 3)}
     terms |= {f"passage {n}": replace(FIXED_TERMS, passage=n) for n in (40, 60, 150, 250)}
-    candidates = {f"candidates {n}": replace(DEFAULT, candidates=n) for n in (20, 30, 100, 200)}
-    return blends() | candidates | {name: replace(DEFAULT, terms=each) for name, each in terms.items()}
+    others = {f"candidates {n}": replace(DEFAULT, candidates=n) for n in (20, 30, 100, 200)}
+    for time in (0.0, 0.25, 0.5, 0.8, 1.2):
+        others[f"time {time}"] = replace(DEFAULT, weights=replace(FIXED_WEIGHTS, time=time))
+    return blends() | others | {name: replace(DEFAULT, terms=each) for name, each in terms.items()}
 
 
 def default_name() -> str:
@@ -94,13 +96,11 @@ def cross_validate(truths: Truths, found: Mapping[str, Ranked]) -> tuple[list[st
 def tables(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
     """The lines of both tables; a star: surely other than the fixed weights, by the paired 95% interval."""
     default = _measured(truths, found[default_name()])
-    yield _row(HEADER)
-    yield _row(["---"] * len(HEADER))
+    yield from head(HEADER)
     for name, ranked in found.items():
         yield _line(name, _measured(truths, ranked), default)
     yield ""
-    yield _row(HEADER)
-    yield _row(["---"] * len(HEADER))
+    yield from head(HEADER)
     yield _line(f"fixed: {default_name()}", default, default)
     notes = []
     for label, names in (("the blends", blends()), ("all", variants())):
@@ -125,10 +125,17 @@ def _line(name: str, ours: Sequence[Measured], default: Sequence[Measured]) -> s
     for one, other in zip(ours, default, strict=True):
         difference = paired(one, other)
         cells.append(f"{one.ndcg}{'' if difference.low <= 0 <= difference.high else ' *'}")
-    return _row([name, *cells, f"{_mean(ours):.4f}", f"{_mean(ours) - _mean(default):+.4f}"])
+    return row([name, *cells, f"{_mean(ours):.4f}", f"{_mean(ours) - _mean(default):+.4f}"])
 
 
-def _row(cells: Sequence[str]) -> str:
+def head(cells: Sequence[str]) -> Iterator[str]:
+    """The two lines that open a table in Markdown."""
+    yield row(cells)
+    yield row(["---"] * len(cells))
+
+
+def row(cells: Sequence[str]) -> str:
+    """A row of a table in Markdown."""
     return f"| {' | '.join(cells)} |"
 
 
@@ -150,21 +157,24 @@ def _vectors(sites: Mapping[str, Hidden], folder: Path | None) -> dict[str, Vect
     return vectors
 
 
-def _ranked(site: Hidden, vectors: Vectors, rules: LinkRules) -> dict[str, list[str]]:
-    """The first five targets of each source that has hidden links."""
-    ours = ranking(site.pages, vectors, rules)
-    places = [at for at, source in enumerate(ours.sources) if source.url in site.truth]
-    return {
-        ours.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
-        for at, candidates in zip(places, ours.of(places), strict=True)
-    }
+def _found(site: Hidden, vectors: Vectors) -> dict[str, dict[str, list[str]]]:
+    """Name of the weights -> the first five targets of each source that has hidden links."""
+    default = ranking(site, vectors, DEFAULT)
+    places = [at for at, source in enumerate(default.sources) if source.url in site.truth]
+    found = {}
+    for name, rules in variants().items():
+        # The terms are weighed once for all rules that weigh them alike.
+        ours = default.by(rules) if rules.terms == DEFAULT.terms else ranking(site, vectors, rules)
+        found[name] = {
+            ours.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
+            for at, candidates in zip(places, ours.of(places), strict=True)
+        }
+    return found
 
 
-def main() -> None:
-    """Rank both sites by all weights, and print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
+    """Both development sites and their vectors, as the command line asks for them; without the sites, the end."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="folder that keeps the vectors for the next time"
     )
@@ -172,11 +182,14 @@ def main() -> None:
     if not all(map(present, DEVELOPMENT)):
         raise SystemExit(f"{ABSENT}.")
     sites = {name: site(name) for name in DEVELOPMENT}
-    vectors = _vectors(sites, options.cache)
-    found = {
-        weights: {name: _ranked(each, vectors[name], rules) for name, each in sites.items()}
-        for weights, rules in variants().items()
-    }
+    return sites, _vectors(sites, options.cache)
+
+
+def main() -> None:
+    """Rank both sites by all weights, and print the tables."""
+    sites, vectors = opened(__doc__)
+    by_site = {name: _found(each, vectors[name]) for name, each in sites.items()}
+    found = {weights: {name: each[weights] for name, each in by_site.items()} for weights in variants()}
     for line in tables({name: each.truth for name, each in sites.items()}, found):
         print(line)
 
