@@ -22,7 +22,9 @@ HIDINGS = 4
 # Each fifth of the source pages is ranked by what was learned on the others.
 PARTS = 5
 # Said where no lesson can be had.
-TOO_FEW = f"nothing is learned from existing links: it takes {LEAST_LINKS} between your pages, from many of them"
+TOO_FEW = (
+    f"nothing is learned from existing links: it takes {LEAST_LINKS} between your pages, from many of them"
+)
 # Bounds of the probabilities that are compared with what was so.
 _BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
 

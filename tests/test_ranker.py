@@ -46,7 +46,7 @@ def test_a_higher_score_is_never_less_probable(n: int) -> None:
     made = calibrate(rng.normal(size=n), rng.random(n) < 0.3)
     told = made.probability(np.linspace(-10, 10, 500))
     assert (np.diff(told) >= 0).all()
-    assert 0 <= told.min() and told.max() <= 1
+    assert told.min() >= 0 and told.max() <= 1
 
 
 def test_the_few_highest_scores_are_not_taken_for_certain() -> None:
