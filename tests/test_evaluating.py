@@ -1,14 +1,18 @@
 """`evaluate`: links are hidden from everything that ranks, asked for again, and the figures are printed."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from internal_linker.errors import InputError
-from internal_linker.evaluating import HIDINGS, hide
+from internal_linker.evaluating import AS_CONFIGURED, HIDINGS, hide
+from internal_linker.learning import TOO_FEW
+from internal_linker.measuring import COLD_HEADING, NO_COLD_LINKS
 from internal_linker.records import Collected, ExistingLink, Page
-from internal_linker.steps.measure import hidden
+from internal_linker.steps.measure import cold, hidden
+from tests import link_sites
 from tests.sites import use_standins
 from tests.small_project import URLS, command, make_project, snapshot, write_csv
 from tests.standins import SerperStandIn
@@ -87,6 +91,72 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     assert shares and all(0 <= share <= 1 for share in shares)
     after = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
     assert {str(name) for name in after - before} <= {str(folder / "files/.internal_linker.lock")}
+
+
+def test_all_links_to_a_cold_page_are_hidden_together() -> None:
+    """The chosen targets look like new pages: none of their links is known, and all others are."""
+    everything = tuple(ExistingLink(one, other, "") for one in URLS for other in URLS if one != other)
+    site = hide(replace(collected(), links=everything), HIDINGS["cold"], cut_anchors=False)
+    chosen = {target for targets in site.truth.values() for target in targets}
+    assert chosen == {url for url in URLS if cold(url)} and chosen < set(URLS)
+    assert set(site.visible) == {link for link in everything if link.target not in chosen}
+    assert site.pairs == len(chosen) * (len(URLS) - 1)
+
+
+@pytest.mark.parametrize("hiding", ["all", "half", "cold"])
+def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
+    """The anchors of links that may be known are cut, too: so the texts are embedded once for both tables."""
+    assert (
+        hide(collected(), HIDINGS[hiding], cut_anchors=True).pages
+        == hide(collected(), HIDINGS["all"], cut_anchors=True).pages
+    )
+
+
+def test_new_pages_have_a_table_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the first table stands the one of links to cold pages, and behind each what was learned."""
+    assert command("evaluate", "--project", str(project(tmp_path))) == 0
+    first, heading, second = capsys.readouterr().out.partition(f"2 {COLD_HEADING}")
+    assert "6 hidden links of 5 pages" in first and heading
+    assert "+ known links" not in first and "+ known links" in second
+    for part in (first, second):
+        assert AS_CONFIGURED in part and f"Ranker: {TOO_FEW}." in part
+
+
+def test_without_a_link_to_a_cold_page_the_first_table_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A small site may have no link into the chosen fifth: a sentence says so in place of the second table."""
+    folder = make_project(tmp_path)
+    warm = [link for link in LINKS if not cold(link[1])]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *warm])
+    assert command("evaluate", "--project", str(folder)) == 0
+    out = capsys.readouterr().out
+    assert "4 hidden links of 4 pages" in out and out.count("NDCG@5") == 1
+    assert NO_COLD_LINKS in out.splitlines()
+
+
+def test_what_links_taught_is_printed_with_its_reliability(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With links enough both figures of the ranker are told, and each range of probabilities beside what was so."""
+    site = link_sites.pages(150)
+    pairs = link_sites.random_pairs(150, 800, seed=2, popularity=1.0)
+    folder = make_project(tmp_path)
+    write_csv(
+        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, p.content) for p in site)]
+    )
+    links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    assert command("evaluate", "--hide", "half", "--project", str(folder)) == 0
+    first = capsys.readouterr().out.partition(COLD_HEADING)[0]
+    assert "+ what the links taught" in first
+    assert re.search(
+        r"^Ranker: what \d+ links taught is used .*NDCG@5 0\.\d{3} against 0\.\d{3}", first, re.M
+    )
+    rows = re.findall(r"^([\d.]+) to ([\d.]+) +(\d\.\d{4}) +(\d\.\d{4}) +\d+$", first, re.M)
+    assert len(rows) >= 3
+    for low, high, expected, links_there in rows:
+        assert float(low) <= float(expected) <= float(high) <= 1.01 and 0 <= float(links_there) <= 1
 
 
 @pytest.mark.parametrize("option", [("--hide", "some"), ("--anchors", "cut")])

@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from internal_linker.learning import TOO_FEW
 from internal_linker.records import Candidate, Link, Recommendation, Source
 from internal_linker.terminal import Reporter, open_console, print_links, print_summary
+from tests import link_sites
+from tests.sites import read_csv
 from tests.small_project import (
     REPOSITORY,
     SITE,
@@ -49,6 +52,38 @@ def test_piped_output_has_whole_plain_lines(piped_run: tuple[Path, str]) -> None
     assert SKIPPED in lines and "\x1b" not in out and out.isascii()
     assert "  Links by search / by similarity: 0 / 30" in lines
     assert re.fullmatch(r"Input: +6 pages, 6 queries, .*, 0 merged \(\d+\.\d s\)", lines[0])
+
+
+def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) -> None:
+    """Without links to learn from a line says so, and links.csv leaves Probability empty."""
+    around, out = piped_run
+    assert f"  Ranker: {TOO_FEW}" in out.splitlines()
+    links = read_csv(around / "my site/files/links.csv")
+    assert len(links) == 30 and {link["Probability"] for link in links} == {""}
+
+
+def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> None:
+    """With links enough the summary tells both figures, and each row of links.csv its probability, twice the same."""
+    site, folder = link_sites.pages(150), make_project(tmp_path)
+    pairs = link_sites.random_pairs(150, 600, seed=2, popularity=1.0)
+    write_csv(
+        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, p.content) for p in site)]
+    )
+    links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    (folder / "files/main_queries.csv").unlink()
+    found = []
+    for _ in range(2):
+        code, out, _ = finish(start("-m", "internal_linker", "run", cwd=folder))
+        assert code == 0
+        assert re.search(
+            r"^  Ranker: what 600 links taught is used .*\(NDCG@5 0\.\d{3} against 0\.\d{3}: \+", out, re.M
+        )
+        rows = read_csv(folder / "files/links.csv")
+        found.append([(row["Source"], row["Target"], row["Score"], row["Probability"]) for row in rows])
+    assert len(found[0]) == 750 and found[0] == found[1]
+    assert all(0 <= float(probability) <= 1 for *_, probability in found[0])
+    assert len({probability for *_, probability in found[0]}) > 10
 
 
 def test_the_project_may_be_named_from_anywhere(piped_run: tuple[Path, str]) -> None:

@@ -18,7 +18,12 @@ def evaluate(
     hide: Annotated[str, typer.Option("--hide", metavar="all|half", help="Which links are hidden.")] = "all",
     anchors: AnchorsOption = "removed",
 ) -> None:
-    """Measure relevance on links that editors made."""
+    """Measure relevance on links that editors made.
+
+    Links of files/existing_links.csv are hidden: which way of ranking finds them again? One table hides
+    all of them, or half; another all links to a fifth of the pages, as if these were new. Behind each
+    stands what was learned of the links that were not hidden, and how far its probabilities are right.
+    """
     from internal_linker.measuring import evaluate_project
 
     evaluate_project(opened_project(context, project), hide, anchors)
