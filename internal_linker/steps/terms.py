@@ -14,18 +14,18 @@ from internal_linker.records import Vectors
 Ints = NDArray[np.integer]
 
 # The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
-# made no sure difference on the development sites; 3 times cost NDCG@5 0.005, once 0.01 (this and all figures
+# made no sure difference on the development sites; 3 times cost NDCG@5 0.003, once 0.009 (this and all figures
 # below: tests/quality/WEIGHTS.md).
 TITLE_COUNT = 8
 # A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 to 0.5
-# are within 0.002 of each other; 0.1 costs 0.007, all terms 0.002.
+# are within 0.002 of each other; 0.1 costs 0.003, all terms 0.001.
 COMMON_SHARE = 0.3
 # On a handful of pages a share says nothing.
 FEW_PAGES = 10
 # How far rare terms outweigh common ones. With the usual 1 a page is like many, and NDCG@5 is 0.01
-# lower on both sites; 1.5 and 2.5 cost 0.004.
+# lower; 1.5 costs 0.003, 2.5 made no sure difference.
 IDF_POWER = 2.0
-# Words of a passage, about a paragraph: 60 to 250 are within 0.005, 40 costs 0.01.
+# Words of a passage, about a paragraph: 60 and 150 cost 0.002 or less, 250 nothing, 40 costs 0.005.
 PASSAGE = 100
 # Codes of terms without a column: furniture, and what stands on one page only.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2

@@ -52,7 +52,8 @@ class Figures:
 
 def variants() -> dict[str, Weights]:
     """All weights that are measured, by name; what is not named is as fixed."""
-    rows = {
+    rows = {"known links unused": replace(FIXED_WEIGHTS, votes=0, alike=0, unlinked=0)}
+    rows |= {
         f"votes {votes}, unlinked {unlinked}": replace(FIXED_WEIGHTS, votes=votes, unlinked=unlinked)
         for votes in (0.0, 0.2, 0.4, 0.6)
         for unlinked in (0.0, 0.5, 1.0, 1.5)
