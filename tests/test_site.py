@@ -1,5 +1,7 @@
 """A site's pages are compared: likeness to what is linked, and new links without near-duplicates."""
 
+from functools import partial
+
 import numpy as np
 
 from internal_linker.records import Text
@@ -15,6 +17,10 @@ def site(*more: str) -> Site:
     pages = [page(number, body) for number, body in enumerate(BODIES)]
     texts = [Text("", body) for body in (*BODIES, *more)]
     return Site(pages, texts, np.zeros((len(texts), 1), np.float32), FIXED_TERMS, 0.95)
+
+
+def _not_in(known: set[int], row: int) -> bool:
+    return row not in known
 
 
 def test_likeness_is_the_mean_cosine() -> None:
@@ -36,7 +42,7 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
     for row in (0, len(BODIES)):
         (matches,) = made.matches([row], list(rows), 1, 1.0)
         crowding = set(matches.rows[:3].tolist())
-        found, places, twins = made.fresh(row, matches, 1, lambda other, known=crowding: other not in known)
+        found, places, twins = made.fresh(row, matches, 1, partial(_not_in, crowding))
         assert places and not crowding & {int(found.rows[place]) for place in places}
         assert not twins
         _, places, _ = made.fresh(row, matches, 1, lambda other: False)
