@@ -10,6 +10,7 @@ from internal_linker.ranking import LinkRules, Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Page, Recommendation, SerpTarget, Source, Targets, Text
 from internal_linker.searching import Searched
+from tests import link_sites
 
 
 def site(topics: int, pages: int) -> tuple[Page, ...]:
@@ -100,6 +101,33 @@ def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
     lonely = PAGES[3].key
     found = links(PAGES, 2, linked={page.key: (lonely,) for page in PAGES})
     assert inlinks(found)[lonely] == 0
+
+
+def test_links_of_similar_pages_lead() -> None:
+    """What the pages most like one link to comes higher for it, beyond its own candidates too; itself it never gets."""
+    site = link_sites.pages(150)
+    alone = next(iter(link_sites.ranking(site, []).of([0])))
+    near = [candidate.key for candidate in alone[:12]]
+    unlike = next(page.key for page in site[1:] if page.key not in {candidate.key for candidate in alone})
+    numbers = {page.key: number for number, page in enumerate(site)}
+    ends = [(numbers[key], numbers[unlike]) for key in near]
+    voted = next(iter(link_sites.ranking(site, [*ends, *((one, 0) for one, _ in ends)]).of([0])))
+    keys = [candidate.key for candidate in voted]
+    assert unlike in keys
+    assert site[0].key not in keys
+
+
+def test_pages_that_nobody_links_to_come_before_equals() -> None:
+    """Of candidates that differ in nothing else, a new page comes before one that others link to."""
+    site = link_sites.pages(150)
+    plain = [candidate.key for candidate in next(iter(link_sites.ranking(site, []).of([0])))]
+    numbers = {page.key: number for number, page in enumerate(site)}
+    linked = numbers[plain[5]]
+    strangers = [number for number in range(1, 150) if site[number].key not in plain][:3]
+    pairs = [(stranger, linked) for stranger in strangers]
+    after = [candidate.key for candidate in next(iter(link_sites.ranking(site, pairs).of([0])))]
+    assert after.index(plain[5]) > 5
+    assert [key for key in after if key != plain[5]] == [key for key in plain if key != plain[5]]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
