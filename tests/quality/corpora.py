@@ -1,8 +1,10 @@
 """A development site, or the sample -> its pages without the anchors of its editors' links, which are all hidden."""
 
 import csv
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from internal_linker.evaluating import Hidden, hide
 from internal_linker.ranking import LinkRules, Ranking
@@ -47,6 +49,11 @@ def ranking(pages: Iterable[Page], vectors: Vectors, rules: LinkRules) -> Rankin
     targets = Targets({page.key: page.url for page in pages}, {})
     texts = [page_text(page) for page in pages]
     return Ranking(Collected(pages, sources, (), 0), sources, targets, Searched(), texts, vectors, rules)
+
+
+def no_vectors(pages: Sequence[Page]) -> Vectors:
+    """Rows that say nothing: words alone rank."""
+    return np.zeros((len(pages), 1), np.float32)
 
 
 def _page(row: Mapping[str, str]) -> Page:

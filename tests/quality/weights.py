@@ -8,15 +8,17 @@ without vectors, as in any run.
 
 import argparse
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 from internal_linker.embedding import embed, encodable
 from internal_linker.evaluating import Hidden
+from internal_linker.ports import Encoder
 from internal_linker.ranking import LinkRules
-from internal_linker.records import Vectors
+from internal_linker.records import Text, Vectors
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.settings import Settings
 from internal_linker.steps.measure import PLACES, Measured, fold, measure, paired
@@ -91,13 +93,11 @@ def cross_validate(truths: Truths, found: Mapping[str, Ranked]) -> tuple[list[st
 def tables(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
     """The lines of both tables; a star: surely other than the fixed weights, by the paired 95% interval."""
     default = _measured(truths, found[default_name()])
-    yield _row(HEADER)
-    yield _row(["---"] * len(HEADER))
+    yield header(HEADER)
     for name, ranked in found.items():
         yield _line(name, _measured(truths, ranked), default)
     yield ""
-    yield _row(HEADER)
-    yield _row(["---"] * len(HEADER))
+    yield header(HEADER)
     yield _line(f"fixed: {default_name()}", default, default)
     notes = []
     for label, names in (("the blends", blends()), ("all", variants())):
@@ -122,32 +122,30 @@ def _line(name: str, ours: Sequence[Measured], default: Sequence[Measured]) -> s
     for one, other in zip(ours, default, strict=True):
         difference = paired(one, other)
         cells.append(f"{one.ndcg}{'' if difference.low <= 0 <= difference.high else ' *'}")
-    return _row([name, *cells, f"{_mean(ours):.4f}", f"{_mean(ours) - _mean(default):+.4f}"])
+    return row([name, *cells, f"{_mean(ours):.4f}", f"{_mean(ours) - _mean(default):+.4f}"])
 
 
-def _row(cells: Sequence[str]) -> str:
+def header(cells: Sequence[str]) -> str:
+    """The two lines that open a Markdown table."""
+    return f"{row(cells)}\n{row(['---'] * len(cells))}"
+
+
+def row(cells: Sequence[str]) -> str:
+    """A line of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
-def _vectors(sites: Mapping[str, Hidden], folder: Path | None) -> dict[str, Vectors]:
-    """One row for each page of each site, from the cache of the folder where it was computed before."""
+@contextmanager
+def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder], Vectors]]:
+    """What gives one row for each text, from the cache of the folder where it was computed before."""
     engine = open_database("sqlite:///vectors.sqlite3" if folder else "sqlite://", folder or Path())
-    encoder, cache, reporter = (
-        LocalEncoder(),
-        EmbeddingCache(engine, "float16"),
-        Reporter(open_console(stderr=True)),
-    )
-    vectors = {}
-    for name, each in sites.items():
-        texts = [page_text(page) for page in each.pages]
-        texts, _ = encodable(texts, [page.lang for page in each.pages], encoder)
-        vectors[name] = embed(texts, encoder, cache, reporter).vectors
+    cache, reporter = EmbeddingCache(engine, "float16"), Reporter(open_console(stderr=True))
+    yield lambda texts, encoder: embed(texts, encoder, cache, reporter).vectors
     reporter.close()
     engine.dispose()
-    return vectors
 
 
-def _ranked(site: Hidden, vectors: Vectors, rules: LinkRules) -> dict[str, list[str]]:
+def first_five(site: Hidden, vectors: Vectors, rules: LinkRules) -> dict[str, list[str]]:
     """The first five targets of each source that has hidden links."""
     ours = ranking(site.pages, vectors, rules)
     places = [at for at, source in enumerate(ours.sources) if source.url in site.truth]
@@ -157,21 +155,34 @@ def _ranked(site: Hidden, vectors: Vectors, rules: LinkRules) -> dict[str, list[
     }
 
 
-def main() -> None:
-    """Rank both sites by all weights, and print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def cache_folder(what: str | None) -> Path | None:
+    """The option `--cache` of a command that is said to do `what`.
+
+    Raises:
+        SystemExit: the development sites aren't here.
+    """
+    parser = argparse.ArgumentParser(description=what, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="folder that keeps the vectors for the next time"
     )
-    options = parser.parse_args()
+    folder: Path | None = parser.parse_args().cache
     if not all(map(present, DEVELOPMENT)):
         raise SystemExit(f"{ABSENT}.")
+    return folder
+
+
+def main() -> None:
+    """Rank both sites by all weights, and print the tables."""
+    folder = cache_folder(__doc__)
     sites = {name: site(name) for name in DEVELOPMENT}
-    vectors = _vectors(sites, options.cache)
+    vectors, encoder = {}, LocalEncoder()
+    with embedder(folder) as embedded:
+        for name, each in sites.items():
+            texts = [page_text(page) for page in each.pages]
+            known, _ = encodable(texts, [page.lang for page in each.pages], encoder)
+            vectors[name] = embedded(known, encoder)
     found = {
-        weights: {name: _ranked(each, vectors[name], rules) for name, each in sites.items()}
+        weights: {name: first_five(each, vectors[name], rules) for name, each in sites.items()}
         for weights, rules in variants().items()
     }
     for line in tables({name: each.truth for name, each in sites.items()}, found):
