@@ -163,13 +163,15 @@ def _embeddings(project: Project) -> Iterator[Fact]:
         yield _tried("Embeddings", lambda: _server(project))
         return
     notices: list[str] = []
-    encoder = project.encoder(notices)
-    local = (
-        "word statistics (LSA), no model needed"
-        if encoder.corpus_bound
-        else f"{encoder.model}, sha256 as expected"
-    )
-    yield Fact("Embeddings", not notices, " ".join(notices) or local)
+
+    def local() -> str:
+        encoder = project.encoder(notices)
+        if encoder.corpus_bound:
+            return "word statistics (LSA), no model needed"
+        return f"{encoder.model}, sha256 as expected"
+
+    fact = _tried("Embeddings", local)
+    yield Fact("Embeddings", False, " ".join(notices)) if notices else fact
 
 
 def _server(project: Project) -> str:

@@ -90,11 +90,11 @@ class Settings(BaseSettings):
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
 
-    embedding_provider: Literal["auto", "openai", "local", "lsa"] = Field(
+    embedding_provider: Literal["auto", "openai", "local", "multilingual", "lsa"] = Field(
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key, else the local model; "
-        "lsa: word statistics only, no model.",
+        "multilingual: 16 languages, installed on wish; lsa: word statistics only, no model.",
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
     embedding_dimensions: int = Field(

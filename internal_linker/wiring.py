@@ -30,6 +30,7 @@ from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, Output
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
@@ -204,11 +205,13 @@ class Project:
         return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
 
     def encoder(self, notices: list[str]) -> Encoder:
-        """The encoder of the settings; LSA, with a notice, where the local model can't be loaded."""
+        """The encoder of the settings; LSA, with a notice, where the local model can't be loaded (others raise)."""
         if self.uses_openai:
             return self.openai()
         if self.settings.embedding_provider == "lsa":
             return LsaEncoder()
+        if self.settings.embedding_provider == "multilingual":
+            return MultilingualEncoder()
         try:
             return LocalEncoder()
         except ConfigurationError as error:

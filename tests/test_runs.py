@@ -100,6 +100,33 @@ def assert_serp_first(output: list[dict[str, str]]) -> None:
         assert [row[f"Link {rank}"] for rank in range(1, len(expected) + 1)] == expected
 
 
+def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the pages' own text the run notes that words alone match them; no link has an embedding's similarity."""
+    project = make_project(tmp_path, 2)
+    use_standins(project, settings={"embedding_provider": "local"})
+    texts = {
+        "espresso": "قهوه اسپرسو را با آب داغ و فشار زیاد از پودر بسیار نرم دم می‌کنند.",
+        "filter": "قهوه فیلتری را آرام دم می‌کنند و آب داغ را روی پودر درشت می‌ریزند.",
+        "tea": "برگ‌های چای سبز را با آب ملایم دم کنید تا طعم آن تازه و سبک بماند.",
+    }
+    rows = [(f"https://a.example/{name}", name, 3 * f"{text} ") for name, text in texts.items()]
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
+    (project / "files/main_queries.csv").unlink()
+    assert command("run", "--project", str(project)) == 0
+    told = capsys.readouterr()
+    note = (
+        "Note: 3 pages are in a language that local/all-MiniLM-L6-v2-int8 does not know: "
+        "they are matched by their words alone."
+    )
+    assert note in told.out + told.err
+    links = read_csv(project / "files/links.csv")
+    assert len(links) == 6
+    assert {link["Similarity"] for link in links} == {""}
+    assert all(float(link["Lexical Score"]) >= 0 for link in links)
+
+
 def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_requests(
     tmp_path: Path, openai: OpenAIStandIn
 ) -> None:

@@ -1,8 +1,10 @@
 """A development site, or the sample -> its pages without the anchors of its editors' links, some of them hidden."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from internal_linker.evaluating import HIDINGS, Hidden, Hides, hide, site_ranking
 from internal_linker.ranking import LinkRules, Ranking
@@ -43,6 +45,11 @@ def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:
     targets = Targets({page.key: page.url for page in site.pages}, {})
     ranked = site_ranking(site, targets, lambda texts: vectors, rules)
     return ranked.knowing(site.visible, ranked.sources)
+
+
+def no_vectors(pages: Sequence[Page]) -> Vectors:
+    """Rows that say nothing: words alone rank."""
+    return np.zeros((len(pages), 1), np.float32)
 
 
 def _page(row: Mapping[str, str]) -> Page:

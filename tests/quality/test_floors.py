@@ -8,7 +8,6 @@ from collections import Counter
 from dataclasses import replace
 from itertools import count
 
-import numpy as np
 import pytest
 
 from internal_linker.evaluating import HIDINGS, Hidden, by_similarity
@@ -18,7 +17,7 @@ from internal_linker.records import Page
 from internal_linker.searching import Searched
 from internal_linker.steps.measure import PLACES, measure
 from internal_linker.steps.signals import FIXED_WEIGHTS
-from tests.quality.corpora import ABSENT, present, ranking, site
+from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 
 # NDCG@5 with anchors removed, by which links are hidden; for cold pages divided by that of words and passages alone.
 # No embedding, so that the test takes seconds.
@@ -39,7 +38,7 @@ WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, alike=0, unlinked=0)
 
 
 def without_embedding(site: Hidden, rules: LinkRules) -> Ranking:
-    return ranking(site, np.zeros((len(site.pages), 1), np.float32), rules)
+    return ranking(site, no_vectors(site.pages), rules)
 
 
 def proposed(site: Hidden, least: int) -> dict[str, list[str]]:

@@ -8,15 +8,17 @@ without vectors, as in any run.
 
 import argparse
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
 from internal_linker.embedding import embed, encodable
 from internal_linker.evaluating import Hidden
-from internal_linker.ranking import LinkRules
-from internal_linker.records import Vectors
+from internal_linker.ports import Encoder
+from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.records import Text, Vectors
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.settings import Settings
 from internal_linker.steps.measure import PLACES, Measured, fold, measure, paired
@@ -139,50 +141,64 @@ def row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _vectors(sites: Mapping[str, Hidden], folder: Path | None) -> dict[str, Vectors]:
-    """One row for each page of each site, from the cache of the folder where it was computed before."""
+@contextmanager
+def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder], Vectors]]:
+    """What gives one row for each text, from the cache of the folder where it was computed before."""
     engine = open_database("sqlite:///vectors.sqlite3" if folder else "sqlite://", folder or Path())
-    encoder, cache, reporter = (
-        LocalEncoder(),
-        EmbeddingCache(engine, "float16"),
-        Reporter(open_console(stderr=True)),
-    )
-    vectors = {}
-    for name, each in sites.items():
-        texts = [page_text(page) for page in each.pages]
-        texts, _ = encodable(texts, [page.lang for page in each.pages], encoder)
-        vectors[name] = embed(texts, encoder, cache, reporter).vectors
+    cache, reporter = EmbeddingCache(engine, "float16"), Reporter(open_console(stderr=True))
+    yield lambda texts, encoder: embed(texts, encoder, cache, reporter).vectors
     reporter.close()
     engine.dispose()
-    return vectors
 
 
 def _found(site: Hidden, vectors: Vectors) -> dict[str, dict[str, list[str]]]:
     """Name of the weights -> the first five targets of each source that has hidden links."""
     default = ranking(site, vectors, DEFAULT)
-    places = [at for at, source in enumerate(default.sources) if source.url in site.truth]
-    found = {}
-    for name, rules in variants().items():
+    return {
         # The terms are weighed once for all rules that weigh them alike.
-        ours = default.by(rules) if rules.terms == DEFAULT.terms else ranking(site, vectors, rules)
-        found[name] = {
-            ours.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
-            for at, candidates in zip(places, ours.of(places), strict=True)
-        }
-    return found
+        name: first_five(
+            default.by(rules) if rules.terms == DEFAULT.terms else ranking(site, vectors, rules), site
+        )
+        for name, rules in variants().items()
+    }
 
 
-def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
-    """Both development sites and their vectors, as the command line asks for them; without the sites, the end."""
+def first_five(ranked: Ranking, site: Hidden) -> dict[str, list[str]]:
+    """The first five targets of each source that has hidden links."""
+    places = [at for at, source in enumerate(ranked.sources) if source.url in site.truth]
+    return {
+        ranked.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
+        for at, candidates in zip(places, ranked.of(places), strict=True)
+    }
+
+
+def cache_folder(about: str | None) -> Path | None:
+    """The option `--cache` of a command that is said to do `about`.
+
+    Raises:
+        SystemExit: the development sites aren't here.
+    """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--cache", type=Path, metavar="DIR", help="folder that keeps the vectors for the next time"
     )
-    options = parser.parse_args()
+    folder: Path | None = parser.parse_args().cache
     if not all(map(present, DEVELOPMENT)):
         raise SystemExit(f"{ABSENT}.")
+    return folder
+
+
+def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
+    """Both development sites and their vectors, as the command line asks for them; without the sites, the end."""
+    folder = cache_folder(about)
     sites = {name: site(name) for name in DEVELOPMENT}
-    return sites, _vectors(sites, options.cache)
+    vectors, encoder = {}, LocalEncoder()
+    with embedder(folder) as embedded:
+        for name, each in sites.items():
+            texts = [page_text(page) for page in each.pages]
+            known, _ = encodable(texts, [page.lang for page in each.pages], encoder)
+            vectors[name] = embedded(known, encoder)
+    return sites, vectors
 
 
 def main() -> None:

@@ -1,0 +1,122 @@
+"""Encoders -> what each adds to words and passages on both development sites, and what it costs, as Markdown.
+
+    python -m tests.quality.encoders --cache DIR   prints the tables of ENCODERS.md; DIR keeps the vectors
+
+All links are hidden and their anchors cut. Every encoder reads every page here; a run leaves pages in a language that
+its encoder doesn't know to their words. An encoder that isn't installed is left out, with a message.
+"""
+
+import re
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+from internal_linker.errors import ConfigurationError
+from internal_linker.evaluating import Hidden
+from internal_linker.ports import Encoder
+from internal_linker.records import Vectors
+from internal_linker.services.local_embeddings.lsa import LsaEncoder
+from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
+from internal_linker.steps.measure import Measured, measure, paired
+from internal_linker.steps.text import page_text
+from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
+from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
+
+ALONE = "words and passages alone"
+ENCODERS: Mapping[str, Callable[[], Encoder]] = {
+    "LSA": LsaEncoder,
+    "MiniLM": LocalEncoder,
+    "multilingual": MultilingualEncoder,
+}
+WEIGHTS = (0.5, 0.65, 0.8)  # `lexical_weight` beside an encoder
+SAMPLE = 40  # pages of each site that an encoder is timed on; LSA and the words need them all
+
+
+def columns(sites: Mapping[str, Hidden]) -> Iterator[tuple[str, str, Mapping[str, Collection[str]]]]:
+    """Name, site and hidden links: of each site, and of each language of a site that has several."""
+    for name, each in sites.items():
+        yield name, name, each.truth
+        languages = {page.url: page.lang for page in each.pages}
+        several = sorted(set(languages.values()))
+        for lang in several if len(several) > 1 else ():
+            yield f"its {lang}", name, {url: of for url, of in each.truth.items() if languages[url] == lang}
+
+
+def added(ours: Measured, alone: Measured) -> str:
+    """NDCG@5 and its difference with the paired 95% interval; a star: surely not 0."""
+    more = paired(ours, alone)
+    star = "" if more.low <= 0 <= more.high else " *"
+    return f"{ours.ndcg.mean:.4f}, {more.mean:+.4f} [{more.low:+.4f}, {more.high:+.4f}]{star}"
+
+
+def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None) -> Iterator[str]:
+    """The lines of the first table."""
+    truths = list(columns(sites))
+    yield from head(["encoder", "lexical_weight", *(name for name, *_ in truths)])
+
+    def measured(vectors: Mapping[str, Vectors], weight: float) -> list[Measured]:
+        rules = replace(DEFAULT, lexical_weight=weight)
+        found = {name: first_five(ranking(each, vectors[name], rules), each) for name, each in sites.items()}
+        return [measure(truth, found[name]) for _, name, truth in truths]
+
+    alone = measured({name: no_vectors(each.pages) for name, each in sites.items()}, 1.0)
+    yield row([ALONE, "1", *(str(each.ndcg) for each in alone)])
+    for name in names:
+        encoder = ENCODERS[name]()
+        with embedder(folder) as embedded:
+            vectors = {key: embedded([*map(page_text, each.pages)], encoder) for key, each in sites.items()}
+        for weight in WEIGHTS:
+            ours = measured(vectors, weight)
+            yield row([name, str(weight), *(added(*pair) for pair in zip(ours, alone, strict=True))])
+
+
+def cost(name: str, site_name: str) -> str:
+    """Seconds and processor seconds a page, and this process's peak memory (known on Linux only)."""
+    read = site(site_name)
+    texts = [page_text(page) for page in read.pages]
+    if name != ALONE:
+        encoder = ENCODERS[name]()
+        list(encoder.encode(texts[:1]))  # what is loaded late is no cost of a page
+        texts = texts if encoder.corpus_bound else texts[:: len(texts) // SAMPLE][:SAMPLE]
+    began, worked = time.perf_counter(), time.process_time()
+    if name == ALONE:
+        rules = replace(DEFAULT, lexical_weight=1.0)
+        list(ranking(read, no_vectors(read.pages), rules).of(range(len(texts))))
+    else:
+        list(encoder.encode(texts))
+    seconds, processor = time.perf_counter() - began, time.process_time() - worked
+    status = Path("/proc/self/status")
+    peak = re.search(r"VmHWM:\s+(\d+)", status.read_text()) if status.exists() else None
+    memory = f"{int(peak[1]) / 1024:.0f} MB" if peak else "?"
+    return f"{seconds / len(texts):.4f} s, {processor / len(texts):.4f} s, {memory}"
+
+
+def installed(encoders: Mapping[str, Callable[[], Encoder]]) -> Iterator[str]:
+    """The names of those that are there; what is missing is told."""
+    for name, make in encoders.items():
+        try:
+            make()
+            yield name
+        except ConfigurationError as error:
+            print(f"{name} is left out: {error}", file=sys.stderr)
+
+
+def main() -> None:
+    """Print both tables."""
+    folder = cache_folder(__doc__)
+    names = list(installed(ENCODERS))
+    for line in gains({name: site(name) for name in DEVELOPMENT}, names, folder):
+        print(line)
+    print("", *head(["encoder", *DEVELOPMENT]), sep="\n")
+    for name in (ALONE, *names):
+        with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as fresh:
+            print(row([name, *fresh.map(cost, [name] * len(DEVELOPMENT), DEVELOPMENT)]))
+
+
+if __name__ == "__main__":
+    main()
