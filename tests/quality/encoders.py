@@ -23,11 +23,13 @@ from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.steps.measure import Measured, measure, paired
+from internal_linker.steps.signals import FIXED_WEIGHTS
 from internal_linker.steps.text import page_text
 from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
 from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
 
 ALONE = "words and passages alone"
+CONTENT = replace(DEFAULT, weights=replace(FIXED_WEIGHTS, time=0))
 ENCODERS: Mapping[str, Callable[[], Encoder]] = {
     "LSA": LsaEncoder,
     "MiniLM": LocalEncoder,
@@ -60,7 +62,7 @@ def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None
     yield from head(["encoder", "lexical_weight", *(name for name, *_ in truths)])
 
     def measured(vectors: Mapping[str, Vectors], weight: float) -> list[Measured]:
-        rules = replace(DEFAULT, lexical_weight=weight)
+        rules = replace(CONTENT, lexical_weight=weight)
         found = {name: first_five(ranking(each, vectors[name], rules), each) for name, each in sites.items()}
         return [measure(truth, found[name]) for _, name, truth in truths]
 
@@ -85,7 +87,7 @@ def cost(name: str, site_name: str) -> str:
         texts = texts if encoder.corpus_bound else texts[:: len(texts) // SAMPLE][:SAMPLE]
     began, worked = time.perf_counter(), time.process_time()
     if name == ALONE:
-        rules = replace(DEFAULT, lexical_weight=1.0)
+        rules = replace(CONTENT, lexical_weight=1.0)
         list(ranking(read, no_vectors(read.pages), rules).of(range(len(texts))))
     else:
         list(encoder.encode(texts))
