@@ -94,7 +94,7 @@ class Settings(BaseSettings):
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key, else the local model; "
-        "multilingual: 16 languages, installed on wish; lsa: word statistics only, no model.",
+        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model.",
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
     embedding_dimensions: int = Field(

@@ -27,7 +27,7 @@ TITLE_CHARACTERS = 200
 
 
 class MultilingualEncoder:
-    """The encoder for sixteen languages: title-prefixed chunks, the first four, mean-pooled, normalised.
+    """The encoder for fifteen languages: title-prefixed chunks, the first four, mean-pooled, normalised.
 
     Raises:
         ConfigurationError: the package is not installed, or a file of it is not the expected one.
