@@ -1,6 +1,7 @@
 """A ranking and the links that the site's editors made -> the same ranking, with what could be learned from them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from internal_linker.ranking import Ranking
 from internal_linker.records import ExistingLink, Source, Vectors
+from internal_linker.site import Site
 from internal_linker.steps.measure import Estimate, Measured, fold, measure, paired
 from internal_linker.steps.ranker import calibrate, fit
 from internal_linker.steps.signals import Signals, features, fixed_score, reordered
@@ -133,11 +135,19 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
         for link, part in zip(links, parts, strict=True):
             by[part == hidden].append(link)
         variants.append(ranking.knowing(by[False], sources))
-        wanted.append(ranking.target_rows(by[True]))
+        wanted.append(_target_rows(ranking.site, by[True]))
     for source, found in zip(sources, ranking.signals(sources, variants), strict=True):
         for number, (rows, signals) in enumerate(zip(wanted, found, strict=True)):
             ours = frozenset(rows.get(source.key, ()))
             yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, signals)
+
+
+def _target_rows(site: Site, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:
+    """For each source of the links the rows of their targets."""
+    rows = defaultdict[str, set[int]](set)
+    for link in links:
+        rows[link.source].update(site.rows_of([link.target]))
+    return rows
 
 
 def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:

@@ -1,6 +1,5 @@
 """Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
 
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -144,13 +143,6 @@ class Ranking:
                 other._signals(row, candidates, votes, passages[np.searchsorted(rows, candidates.rows)])
                 for other, (candidates, votes, _) in zip(knowing, chosen, strict=True)
             )
-
-    def target_rows(self, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:
-        """For each source of the links the rows of their targets."""
-        rows = defaultdict[str, set[int]](set)
-        for link in links:
-            rows[link.source].update(self.site.rows_of([link.target]))
-        return rows
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
         """The same site with other links known, to rank for other sources, all of them pages; without searches."""
