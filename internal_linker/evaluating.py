@@ -124,7 +124,7 @@ def evaluate(
     """
     ranking = site_ranking(site, targets, vectors, rules)
     taught, lesson = teach(ranking, site.visible)
-    ways = _ways(rules, with_vectors=ranking.site.has_vectors, with_links=bool(ranking.graph.size))
+    ways = _ways(rules, ranking)
     orders = {name: by_similarity(ranking.by(ours)) for name, ours in ways.items()}
     if lesson and lesson.used:
         orders["+ what the links taught"] = by_similarity(taught)
@@ -138,25 +138,29 @@ def evaluate(
     return [judge(name, site.truth, order) for name, order in orders.items()], lesson
 
 
-def _ways(rules: LinkRules, *, with_vectors: bool, with_links: bool) -> dict[str, LinkRules]:
+def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     """Each signal alone, among the candidates of all; then one more at a time, by the fixed weights."""
+    site, fixed = ranking.site, FIXED_WEIGHTS
     lexical = replace(rules, lexical_weight=1.0)
     none = Weights(match=0, passage=0, time=0, votes=0, alike=0, unlinked=0)
-    passages = replace(none, match=1, passage=FIXED_WEIGHTS.passage)
-    content = replace(passages, time=FIXED_WEIGHTS.time)
-    ways = {"words": replace(lexical, weights=replace(none, match=1))}
-    if with_vectors:
-        ways["embedding"] = replace(rules, lexical_weight=0.0, weights=replace(none, match=1))
-    alone = {"passages": "passage", "time": "time"}
-    if with_links:
+    match = replace(none, match=1)
+    passages = replace(match, passage=fixed.passage)
+    ways = {"words": replace(lexical, weights=match)}
+    if site.has_vectors:
+        ways["embedding"] = replace(rules, lexical_weight=0.0, weights=match)
+    alone = {"passages": "passage"}
+    if site.has_dates:
+        alone["time"] = "time"
+    if ranking.graph.size:
         alone |= {"votes of similar pages": "votes", "likeness to what is linked": "alike"}
     ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
     ways["words + passages"] = replace(lexical, weights=passages)
-    if with_vectors:
+    if site.has_vectors:
         ways["words + passages + embedding"] = replace(rules, weights=passages)
-    ways["+ time"] = replace(rules, weights=content)
-    if with_links:
-        ways["+ known links"] = replace(rules, weights=FIXED_WEIGHTS)
+    if site.has_dates:
+        ways["+ time"] = replace(rules, weights=replace(passages, time=fixed.time))
+    if ranking.graph.size:
+        ways["+ known links"] = replace(rules, weights=fixed)
     return ways
 
 

@@ -18,7 +18,7 @@ from internal_linker.steps.select import link_targets
 from internal_linker.terminal import Reporter, open_console, print_rows
 from internal_linker.wiring import Project
 
-COLD_HEADING = "links to a fifth of the pages, all of whose in-links are hidden (new pages),"
+COLD_HEADING = "hidden links to new pages (a fifth of all, none of whose in-links is known)"
 NO_COLD_LINKS = (
     "There is no table for new pages: none of the links leads to the fifth of the pages that stands for them."
 )
@@ -132,7 +132,7 @@ def _counts(bare: Collected, tables: Sequence[Collected], changes: Changes) -> I
 
 
 def _asked(site: Hidden, which: str, anchors: str) -> str:
-    return f"{site.pairs} {which} of {len(site.truth)} pages, anchors {anchors}"
+    return f"{site.pairs} {which} from {len(site.truth)} pages, anchors {anchors}"
 
 
 def _print_figures(heading: str, rows: Sequence[Row]) -> None:

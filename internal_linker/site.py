@@ -32,7 +32,7 @@ class Site:
     Attributes:
         rows: each page's row, by its key.
         with_text: rows of the pages that can be compared.
-        has_vectors: whether any text has a vector.
+        has_vectors, has_dates: whether any text has a vector, and any URL a date.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Site:
         self._index = Index(vectors, self._terms.rows, language_codes(languages))
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
         self._days = days(page.url for page in pages)
+        self.has_dates = not np.isnan(self._days).all()
 
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:

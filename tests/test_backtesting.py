@@ -143,7 +143,7 @@ def test_the_command_prints_counts_and_figures_and_writes_one_file(
         "  Added: 4",
         "    between two listed pages of one language: 3",
         "    left out: to a page that is not listed: 1",
-        "3 added links of 2 pages, anchors removed; encoder local/lsa-256; means with 95% intervals",
+        "3 added links from 2 pages, anchors removed; encoder local/lsa-256; means with 95% intervals",
         "The place of each of them is in files/backtest.csv.",
     ):
         assert f"{line}\n" in out

@@ -84,7 +84,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
     assert command("evaluate", "--project", str(folder), "--anchors", "kept") == 0
     out = capsys.readouterr().out
-    assert "6 hidden links of 5 pages, anchors kept" in out
+    assert "6 hidden links from 5 pages, anchors kept" in out
     for name in ("words", "embedding", "words + passages + embedding", "in-links for everyone"):
         assert name in out
     shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
@@ -116,7 +116,7 @@ def test_new_pages_have_a_table_of_their_own(tmp_path: Path, capsys: pytest.Capt
     """Behind the first table stands the one of links to cold pages, and behind each what was learned."""
     assert command("evaluate", "--project", str(project(tmp_path))) == 0
     first, heading, second = capsys.readouterr().out.partition(f"2 {COLD_HEADING}")
-    assert "6 hidden links of 5 pages" in first and heading
+    assert "6 hidden links from 5 pages" in first and heading
     assert "+ known links" not in first and "+ known links" in second
     for part in (first, second):
         assert AS_CONFIGURED in part and f"Ranker: {TOO_FEW}." in part
@@ -131,7 +131,7 @@ def test_without_a_link_to_a_cold_page_the_first_table_is_printed(
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *warm])
     assert command("evaluate", "--project", str(folder)) == 0
     out = capsys.readouterr().out
-    assert "4 hidden links of 4 pages" in out and out.count("NDCG@5") == 1
+    assert "4 hidden links from 4 pages" in out and out.count("NDCG@5") == 1
     assert NO_COLD_LINKS in out.splitlines()
 
 
