@@ -39,7 +39,7 @@ class Hidden:
     """A site some of whose links are hidden.
 
     Attributes:
-        pages: with the anchors of the hidden links cut from their text, if that was asked for.
+        pages: with the anchors of the links between them cut from their text, if that was asked for.
         visible: the links that may be known.
         truth: source -> hidden targets, as the user writes their URLs.
         pairs: how many they are.
