@@ -120,11 +120,9 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
     rows.append(("Excluded targets", _by_reason(report.excluded)))
     if report.listed:
         twins, orphans = report.listed.duplicates, report.listed.orphans
-        rows.append(("Near-duplicates", _listed(len(twins), "pairs", "duplicates.csv")))
+        rows.append(("Near-duplicates", _listed(len(twins), "pair", "duplicates.csv")))
         unknown = "not known without existing links"
-        rows.append(
-            ("Orphans", unknown if orphans is None else _listed(len(orphans), "pages", "orphans.csv"))
-        )
+        rows.append(("Orphans", unknown if orphans is None else _listed(len(orphans), "page", "orphans.csv")))
     rows.append(("Ranker", str(report.lesson or TOO_FEW)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
@@ -178,8 +176,8 @@ def _by_reason(excluded: Mapping[str, int]) -> str:
     return f"{counts} (files/excluded_targets.csv)" if counts else "none"
 
 
-def _listed(count: int, things: str, file: str) -> str:
-    return f"{count} {things} (files/{file})" if count else "none"
+def _listed(count: int, thing: str, file: str) -> str:
+    return f"{count} {thing}{'s' if count > 1 else ''} (files/{file})" if count else "none"
 
 
 def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:

@@ -1,5 +1,7 @@
 """What a whole run tells of the site beside its links: near-duplicates and orphans."""
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -7,6 +9,7 @@ import pytest
 from tests.sites import read_csv
 from tests.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
 
+ROOT = Path(__file__).parents[1]
 GREEN, BLACK, WHITE, *_ = URLS
 COPY = f"{SITE}/green-tea-copy/"
 DUPLICATES = "files/duplicates.csv"
@@ -43,7 +46,7 @@ def test_near_duplicates_are_listed_and_not_linked(
     (row,) = read_csv(tmp_path / DUPLICATES)
     assert list(row) == ["Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap"]
     assert list(row.values()) == [COPY, GREEN, "1.0000", "1.0000", "1.0000"]
-    assert "  Near-duplicates: 1 pairs (files/duplicates.csv)\n" in capsys.readouterr().out
+    assert "  Near-duplicates: 1 pair (files/duplicates.csv)\n" in capsys.readouterr().out
 
 
 def test_the_page_with_more_inlinks_is_kept(tmp_path: Path) -> None:
@@ -143,3 +146,17 @@ def test_without_existing_links_orphans_are_not_known(
     run(folder)
     assert orphans(folder) == {}
     assert "  Orphans: not known without existing links\n" in capsys.readouterr().out
+
+
+def test_nothing_that_a_run_writes_is_offered_to_git(tmp_path: Path) -> None:
+    """Whoever keeps a project as a checkout sees no result among the changed files."""
+    if not (ROOT / ".git").exists() or not shutil.which("git"):
+        pytest.skip("this is no checkout, or git isn't there")
+    folder = make_project(tmp_path)
+    given = set((folder / "files").iterdir())
+    assert command("run", "--project", str(folder)) == 0
+    written = sorted(f"files/{path.name}" for path in set((folder / "files").iterdir()) - given)
+    assert {"files/Output.csv", "files/duplicates.csv", "files/orphans.csv"} <= set(written)
+    check = ["git", "check-ignore", "--no-index", *written]
+    ignored = subprocess.run(check, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ignored.stdout.split() == written
