@@ -4,6 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import InputError
 from internal_linker.evaluating import (
     AS_CONFIGURED,
@@ -18,7 +19,7 @@ from internal_linker.evaluating import (
 )
 from internal_linker.learning import teach
 from internal_linker.ranking import LinkRules
-from internal_linker.records import AddedLink, Collected, ExistingLink, Page, Targets, Text, Vectors
+from internal_linker.records import AddedLink, Collected, ExistingLink, Page, Targets, Text
 from internal_linker.steps.signals import FIXED_WEIGHTS
 
 _OTHER_LANGUAGE = "into another language"

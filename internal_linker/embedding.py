@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.ports import Encoder, Progress, VectorCache
-from internal_linker.records import Text, Usage, Vectors
+from internal_linker.records import Text, Usage
 from internal_linker.steps.text import distinct, text_hash
 
 

@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import InputError
 from internal_linker.learning import Lesson, teach
 from internal_linker.ranking import LinkRules, Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import Collected, ExistingLink, Page, Source, Targets, Text, Vectors
+from internal_linker.records import Collected, ExistingLink, Page, Source, Targets, Text
 from internal_linker.searching import Searched
 from internal_linker.steps.measure import Measured, cold, hidden, measure, reach, without_anchors
 from internal_linker.steps.signals import FIXED_WEIGHTS, Weights

@@ -1,9 +1,9 @@
 """The pages of a project -> their vectors from the cache, for files/vectorized_urls.csv."""
 
+from internal_linker.arrays import Vectors
 from internal_linker.embedding import plan_embedding
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.pipeline import Parts
-from internal_linker.records import Vectors
 from internal_linker.steps.collect import collect
 from internal_linker.steps.text import page_text
 

@@ -8,8 +8,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.arrays import Vectors
 from internal_linker.ranking import Ranking
-from internal_linker.records import ExistingLink, Source, Vectors
+from internal_linker.records import ExistingLink, Source
 from internal_linker.site import Site
 from internal_linker.steps.measure import Estimate, Measured, fold, measure, paired
 from internal_linker.steps.ranker import calibrate, fit

@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from internal_linker.arrays import Vectors
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
 from internal_linker.embedding import embed, encodable
 from internal_linker.errors import ConfigurationError, InputError
@@ -12,7 +13,7 @@ from internal_linker.evaluating import HIDINGS, REACH, Hidden, Row, evaluate, hi
 from internal_linker.gathering import gather, with_links
 from internal_linker.learning import TOO_FEW, Lesson
 from internal_linker.pipeline import Parts
-from internal_linker.records import Collected, ExistingLink, Targets, Text, Vectors
+from internal_linker.records import Collected, ExistingLink, Targets, Text
 from internal_linker.searching import search_cached
 from internal_linker.steps.select import link_targets
 from internal_linker.terminal import Reporter, open_console, print_rows

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
+from internal_linker.arrays import Nearest, Neighbourhood, Vectors
 from internal_linker.records import (
     EncodedBatch,
     Recommendation,
@@ -12,7 +13,6 @@ from internal_linker.records import (
     TableStream,
     Text,
     Usage,
-    Vectors,
 )
 
 Item_contra = TypeVar("Item_contra", contravariant=True)
@@ -162,3 +162,19 @@ class Progress(Protocol):
 
     def warn(self, message: str) -> None:
         """Something a person should know."""
+
+
+class JoinStore(Protocol):
+    """What joins leave behind, by their names: results for the next run, and finished blocks on the way to one."""
+
+    def get(self, join: str) -> Neighbourhood | None:
+        """The last whole result; None where there is none."""
+
+    def put(self, join: str, neighbourhood: Neighbourhood) -> None:
+        """Keep a whole result in the place of the last, and drop the join's blocks; committed when this returns."""
+
+    def blocks(self, join: str) -> Mapping[str, Nearest]:
+        """The finished blocks by their names."""
+
+    def put_block(self, join: str, block: str, nearest: Nearest) -> None:
+        """Keep a finished block; committed when this returns."""

@@ -7,6 +7,7 @@ from math import nan
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.records import (
     Candidate,
     Collected,
@@ -16,7 +17,6 @@ from internal_linker.records import (
     Source,
     Targets,
     Text,
-    Vectors,
 )
 from internal_linker.searching import Searched
 from internal_linker.site import Site

@@ -4,12 +4,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
+from internal_linker.arrays import Vectors
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
-Vectors = NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from math import nan
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.records import Page, Text, Vectors
+from internal_linker.arrays import Vectors
+from internal_linker.records import Page, Text
 from internal_linker.steps.boilerplate import without_boilerplate
 from internal_linker.steps.dates import days, nearness
 from internal_linker.steps.duplicate import NearDuplicates, Pair

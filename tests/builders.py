@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import ServiceError
 from internal_linker.headers import Kind
 from internal_linker.ports import Encoder
@@ -22,7 +23,6 @@ from internal_linker.records import (
     Targets,
     Text,
     Usage,
-    Vectors,
 )
 
 Item = TypeVar("Item")

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import OutputError
 from internal_linker.records import (
     AddedLink,
@@ -18,7 +19,6 @@ from internal_linker.records import (
     Recommendation,
     Reject,
     Source,
-    Vectors,
 )
 from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from internal_linker.arrays import Vectors
 from internal_linker.ranking import CANDIDATES, LinkRules, Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets, Vectors
+from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets
 from internal_linker.searching import Searched
 from internal_linker.steps.duplicate import SHINGLE, NearDuplicates, jaccard, shingles
 from internal_linker.steps.match import Index, language_codes, match

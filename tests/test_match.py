@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from internal_linker.records import Vectors
+from internal_linker.arrays import Vectors
 from internal_linker.steps import match as module
 from internal_linker.steps.match import Index, Matches, language_codes, match
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from internal_linker.records import Text, Vectors
+from internal_linker.arrays import Vectors
+from internal_linker.records import Text
 from internal_linker.services.local_embeddings.multilingual import (
     CHUNK_CHARACTERS,
     CHUNKS,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from internal_linker.records import Vectors
+from internal_linker.arrays import Vectors
 from internal_linker.steps.ranker import Calibration, calibrate, fit
 
 

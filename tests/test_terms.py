@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from internal_linker.records import Vectors
+from internal_linker.arrays import Vectors
 from internal_linker.steps.terms import (
     IDF_POWER,
     PASSAGE,

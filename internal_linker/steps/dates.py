@@ -6,7 +6,7 @@ from datetime import date
 
 import numpy as np
 
-from internal_linker.records import Vectors
+from internal_linker.arrays import Vectors
 
 # "/2024/05/31/", "/2024/05/" and "/2024-05-31-name": how blogs and news sites write it.
 _DATE = re.compile(r"/((?:19|20)\d\d)([/-])(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?=[/_.-]|$)")

@@ -4,11 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from internal_linker.records import Duplicate, Page, Vectors
-
-Ints = NDArray[np.integer]
+from internal_linker.arrays import Ints, Vectors
+from internal_linker.records import Duplicate, Page
 
 # Words of a shingle. Longer ones make one changed word count more often, shorter ones are set phrases.
 SHINGLE = 4

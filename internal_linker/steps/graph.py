@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
-from internal_linker.records import ExistingLink, Vectors
-
-Ints = NDArray[np.integer]
+from internal_linker.arrays import Ints, Vectors
+from internal_linker.records import ExistingLink
 
 
 class LinkGraph:

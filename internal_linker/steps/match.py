@@ -5,13 +5,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-from internal_linker.records import Vectors
-
-Ints = NDArray[np.integer]
-Bools = NDArray[np.bool_]
+from internal_linker.arrays import Bools, Ints, Vectors
 
 # Cells of one block: up to seven float32 arrays of this size are alive at once, 110 MB whatever the site's size.
 BLOCK_CELLS = 4_000_000

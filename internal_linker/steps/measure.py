@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.records import Vectors
+from internal_linker.arrays import Vectors
 
 # As many links as a page gets.
 PLACES = 5

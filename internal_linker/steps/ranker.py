@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.records import Vectors
+from internal_linker.arrays import Vectors
 
 # Pairs whose share of links is taken together: the few with the highest scores alone would show 0 or 1.
 _POOL = 50

@@ -3,11 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from internal_linker.records import Vectors
-
-Ints = NDArray[np.integer]
+from internal_linker.arrays import Ints, Vectors
 
 # What the features of `features` are called, in their order.
 FEATURES = (

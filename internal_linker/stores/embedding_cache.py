@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 import numpy as np
 from sqlalchemy import Column, DateTime, Engine, Integer, LargeBinary, String, Table, select
 
+from internal_linker.arrays import Vectors
 from internal_linker.ports import Encoder
-from internal_linker.records import Vectors
 from internal_linker.stores.database import KEYS_A_QUERY, METADATA, transaction, upsert
 
 _EMBEDDINGS = Table(

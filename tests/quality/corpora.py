@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.evaluating import HIDINGS, Hidden, Hides, hide, site_ranking
 from internal_linker.ranking import LinkRules, Ranking
-from internal_linker.records import Collected, ExistingLink, Page, Targets, Vectors
+from internal_linker.records import Collected, ExistingLink, Page, Targets
 from internal_linker.urls import normal_form
 
 ROOT = Path(__file__).parents[2]

@@ -15,10 +15,10 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import ConfigurationError
 from internal_linker.evaluating import Hidden
 from internal_linker.ports import Encoder
-from internal_linker.records import Vectors
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder

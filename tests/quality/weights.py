@@ -14,11 +14,12 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+from internal_linker.arrays import Vectors
 from internal_linker.embedding import embed, encodable
 from internal_linker.evaluating import Hidden
 from internal_linker.ports import Encoder
 from internal_linker.ranking import LinkRules, Ranking
-from internal_linker.records import Text, Vectors
+from internal_linker.records import Text
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.settings import Settings
 from internal_linker.steps.measure import PLACES, Measured, fold, measure, paired

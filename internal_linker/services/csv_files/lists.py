@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from internal_linker.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject, Vectors
+from internal_linker.arrays import Vectors
+from internal_linker.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, write_rows
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from internal_linker.records import EncodedBatch, Text, Usage, Vectors
+from internal_linker.arrays import Vectors
+from internal_linker.records import EncodedBatch, Text, Usage
 
 DIMENSIONS = 256
 

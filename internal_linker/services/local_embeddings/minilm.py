@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import ConfigurationError
-from internal_linker.records import EncodedBatch, Text, Usage, Vectors
+from internal_linker.records import EncodedBatch, Text, Usage
 
 MODEL_SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"

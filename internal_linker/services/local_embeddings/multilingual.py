@@ -10,8 +10,9 @@ from importlib import import_module, resources
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import ConfigurationError
-from internal_linker.records import EncodedBatch, Text, Usage, Vectors
+from internal_linker.records import EncodedBatch, Text, Usage
 
 SHA256 = {
     "weights.npz": "0db566fd0af82cbf9f3a7eac3920ede5fb784a6882398563ca9b1bbd66fb37c9",

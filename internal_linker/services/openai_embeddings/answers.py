@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.arrays import Vectors
 from internal_linker.errors import CredentialsRefused, OutOfCredits, ServiceError
 from internal_linker.limits import retry_after
-from internal_linker.records import Vectors
 
 KEY_FILE = "config/openai_api_key.txt"
 NO_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
