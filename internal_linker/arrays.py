@@ -36,3 +36,12 @@ class Neighbourhood:
 
     digests: NDArray[np.uint8]
     nearest: Nearest
+
+
+def is_in(values: Ints, ours: Ints) -> Bools:
+    """(len(values),): which of the values are among `ours`; np.isin takes five times as long for few."""
+    if not len(ours):
+        return np.zeros(len(values), np.bool_)
+    ascending = np.sort(ours)
+    found: Bools = ascending[np.searchsorted(ascending, values).clip(max=len(ours) - 1)] == values
+    return found

@@ -1,13 +1,14 @@
 """Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from math import nan
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
+from internal_linker.arrays import Nearest, Vectors, is_in
 from internal_linker.records import (
     Candidate,
     Collected,
@@ -20,11 +21,11 @@ from internal_linker.records import (
 )
 from internal_linker.searching import Searched
 from internal_linker.site import Site
-from internal_linker.steps.fuse import fuse
-from internal_linker.steps.graph import LinkGraph
+from internal_linker.steps.fuse import Ranked, fuse
+from internal_linker.steps.graph import Counted, LinkGraph
 from internal_linker.steps.match import Matches
 from internal_linker.steps.ranker import Calibration, Ranker
-from internal_linker.steps.select import linked
+from internal_linker.steps.select import eligible, linked
 from internal_linker.steps.signals import FIXED_WEIGHTS, Signals, Weights, features, fixed_score, reordered
 from internal_linker.steps.terms import FIXED_TERMS, TermWeights
 
@@ -68,8 +69,9 @@ class Ranking:
         targets: where links may lead.
         searched: search results of the sources.
         texts: one for each page, then one for each source without a page.
-        vectors: (len(texts), d) float32 unit rows, zeros where there is none.
+        vectors: (len(texts), d) unit rows, zeros where there is none.
         rules: how candidates are ranked.
+        joined: what is known of the nearest pages by the vectors, see `Site`.
 
     Attributes:
         graph: the links that are known.
@@ -89,59 +91,84 @@ class Ranking:
         texts: Sequence[Text],
         vectors: Vectors,
         rules: LinkRules,
+        joined: Nearest | None = None,
     ) -> None:
         self.sources, self.targets = sources, targets
-        self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate)
+        self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate, joined)
         self.graph = LinkGraph(collected.links, self.site.rows)
         self._searched, self._rules = searched, rules
         self._below_floor: dict[tuple[str, str], int] = {}
         own = (source for source in sources if source.page is None)
         self._own_rows = {source.identity: len(collected.pages) + at for at, source in enumerate(own)}
-        self._linkable = [row for row in self.site.with_text if collected.pages[row].key in targets.known]
+        self._linkable = self.site.with_text.copy()
+        self._linkable[[row for row, page in enumerate(collected.pages) if page.key not in targets.known]] = (
+            False
+        )
+        # Search results that are no pages of the list have the numbers behind all rows.
+        self._strangers: dict[str, int] = {}
+        self._stranger_urls: list[SerpTarget] = []
 
     @property
     def linkable(self) -> Iterator[str]:
         """The keys of all pages that a similar page may link to."""
-        return (self.site.pages[row].key for row in self._linkable)
+        return (self.site.pages[row].key for row in np.flatnonzero(self._linkable).tolist())
 
     @property
     def below_floor(self) -> int:
         """Search results under `serp_floor`, of all sources that were ranked so far."""
         return sum(self._below_floor.values())
 
-    def of(
-        self, places: Sequence[int], asked: Mapping[int, Collection[str]] | None = None
-    ) -> Iterator[tuple[Candidate, ...]]:
-        """Yield the candidates of each source, best first: the most similar pages, and search results.
+    def of(self, places: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
+        """Yield the candidates of each source, best first: the most similar pages, and search results."""
+        return (tuple(self.candidates(ranked)) for ranked in self.ranked(list(places)))
+
+    def ranked(
+        self, places: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
+    ) -> Iterator[Ranked]:
+        """As `of`, in arrays; `candidates` tells what is in them.
 
         Args:
             places: which sources, by their place in the run's list.
-            asked: source's place -> pages that are wanted beside its best, if it is more similar to
+            offered: source's place -> rows of pages that are candidates beside its best, if it is more similar to
                 them than to its average target.
         """
-        chosen = [self.sources[at] for at in places]
-        further = [(asked or {}).get(at, ()) for at in places]
-        for source, more, matches in zip(chosen, further, self._matches(chosen, further), strict=True):
-            serp = self._near_enough(source, self._serp(source), matches)
-            chosen_ones, votes, twins = self._chosen(source, matches, {hit.key for hit in serp}, more)
+        sources = [self.sources[at] for at in places]
+        self.site.prepare(map(self._row, sources))
+        for at, source in zip(places, sources, strict=True):
+            chosen, serp, votes = self._chosen(source, (offered or {}).get(at, ()))
             row = self._row(source)
-            signals = self._signals(row, chosen_ones, votes, self.site.passages(row, chosen_ones.rows))
-            new = [hit for hit in serp if self.site.rows.get(hit.key) not in twins]
-            yield fuse(new, self._scored(signals), self._rules.fusion)
+            passages, (alike,) = self.site.fits(row, chosen.rows, [self.graph.targets(row)])
+            signals = self._signals(row, chosen, votes, passages, alike)
+            found = np.array([self._number(hit) for hit in serp], np.int32)
+            ranks = np.array([hit.rank for hit in serp], np.int32)
+            yield fuse(found, ranks, self._scored(signals), self._rules.fusion)
+
+    def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
+        """What is in the arrays, in their order."""
+        names = ("score", "similarity", "lexical", "serp_rank", "probability")
+        figures = (getattr(ranked, name).tolist() for name in ("targets", *names))
+        for number, *signals in zip(*figures, strict=True):
+            at = number - len(self.site.pages)
+            page = self.site.pages[number] if at < 0 else self._stranger_urls[at]
+            yield Candidate(page.key, page.url, *signals)
 
     def signals(
         self, sources: Sequence[Source], knowing: Sequence["Ranking"]
     ) -> Iterator[tuple[Signals, ...]]:
         """Yield what speaks for the candidates of each source, one for each of what `knowing` gave."""
-        for source, matches in zip(sources, self._matches(sources), strict=True):
+        self.site.prepare(map(self._row, sources))
+        for source in sources:
             row = self._row(source)
-            chosen = [other._chosen(source, matches) for other in knowing]
-            # Passages know nothing of links: what all of them ask for is computed once.
-            rows = np.unique(np.concatenate([candidates.rows for candidates, _, _ in chosen]))
-            passages = self.site.passages(row, rows)
+            chosen = [other._chosen(source) for other in knowing]
+            # Words know nothing of links: what all of them ask for is compared once.
+            rows = np.unique(np.concatenate([matches.rows for matches, _, _ in chosen]))
+            passages, alike = self.site.fits(row, rows, [other.graph.targets(row) for other in knowing])
+            places = [np.searchsorted(rows, matches.rows) for matches, _, _ in chosen]
             yield tuple(
-                other._signals(row, candidates, votes, passages[np.searchsorted(rows, candidates.rows)])
-                for other, (candidates, votes, _) in zip(knowing, chosen, strict=True)
+                other._signals(row, matches, votes, passages[at], likeness[at])
+                for other, (matches, _, votes), likeness, at in zip(
+                    knowing, chosen, alike, places, strict=True
+                )
             )
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
@@ -181,60 +208,87 @@ class Ranking:
         Args:
             keys: the pages, of `linkable`.
             keep: how many sources at the most; none of which neither words nor embedding speak for it.
-            among: the places of the sources that count; all if not given.
+            among: the places of the sources that count; all if not given. Only those with a page are found.
         """
         places = range(len(self.sources)) if among is None else among
         at = {self._row(self.sources[place]): place for place in places}
-        found = self.site.matches(self.site.rows_of(keys), sorted(at), keep, self._rules.lexical_weight)
-        for key, matches in zip(keys, found, strict=True):
-            yield self._sources_of(key, matches, keep, at)
+        sources = np.zeros(len(self._linkable), np.bool_)
+        sources[[*at]] = True
+        sources &= self.site.with_text
+        rows, linking = self.site.rows_of(keys), self._linking()
+        self.site.prepare(rows)
+        for row in rows:
+            matches = self.site.matches(row, sources, self._rules.lexical_weight)
+            old = np.array(linking.get(row, ()), np.int64)
+            new, _ = self.site.fresh(row, matches, keep, sources, self._rules.lexical_weight, old)
+            near = new.rows[np.fmax(new.similarity, new.lexical) > 0]
+            yield [at[source] for source in near[:keep].tolist()]
+
+    def offers(self, keep: int) -> Mapping[int, Sequence[int]]:
+        """Source's place -> rows of the pages of which it is among the `keep` most similar sources."""
+        offered: defaultdict[int, list[int]] = defaultdict(list)
+        keys = list(self.linkable)
+        for key, places in zip(keys, self.sources_near(keys, keep), strict=True):
+            for place in places:
+                offered[place].append(self.site.rows[key])
+        return offered
+
+    def _linking(self) -> Mapping[int, Sequence[int]]:
+        """For each page's row the rows of the sources that a link to it would not be new for."""
+        found: defaultdict[int, list[int]] = defaultdict(list)
+        for source in self.sources:
+            if source.page:
+                for row in self._old(source):
+                    found[row].append(self.site.rows[source.key])
+        return found
+
+    def _old(self, source: Source) -> list[int]:
+        """The rows that a link from the source would not be new to."""
+        alias = self.targets.aliases.get(source.key, "")
+        return self.site.rows_of([alias, *self.targets.linked.get(source.key, ())])
 
     def _row(self, source: Source) -> int:
         return self._own_rows[source.identity] if source.page is None else self.site.rows[source.key]
 
-    def _serp(self, source: Source) -> Sequence[SerpTarget]:
-        return self._searched.targets.get(source.identity, ())
-
-    def _matches(
-        self, sources: Sequence[Source], further: Sequence[Collection[str]] | None = None
-    ) -> Iterator[Matches]:
-        more = further or [()] * len(sources)
-        asked = [
-            self.site.rows_of([*(hit.key for hit in self._serp(source)), *keys])
-            for source, keys in zip(sources, more, strict=True)
-        ]
-        rows, rules = [self._row(source) for source in sources], self._rules
-        return self.site.matches(rows, self._linkable, rules.candidates, rules.lexical_weight, asked)
+    def _number(self, hit: SerpTarget) -> int:
+        if hit.key in self.site.rows:
+            return self.site.rows[hit.key]
+        if hit.key not in self._strangers:
+            self._strangers[hit.key] = len(self.site.pages) + len(self._strangers)
+            self._stranger_urls.append(hit)
+        return self._strangers[hit.key]
 
     def _chosen(
-        self, source: Source, matches: Matches, named: Collection[str] = (), further: Collection[str] = ()
-    ) -> tuple[Matches, Vectors, Collection[int]]:
-        """The pages that a link would be new to, all pages' votes, and the rows of the source's near-duplicates.
+        self, source: Source, offered: Sequence[int] = ()
+    ) -> tuple[Matches, Sequence[SerpTarget], Counted]:
+        """The pages that a link would be new to, the search results to rank, and all pages' votes.
 
-        They are its best `candidates`, those that similar pages link to most, the `named` ones, and of
-        the `further` ones those above its average target.
+        The pages are the source's best `candidates`, those that similar pages link to most, its search
+        results, and of the offered ones those above its average target.
         """
-        row, count = self._row(source), self._rules.candidates
-        votes = self._votes(matches)
-        elected = np.argsort(-votes, kind="stable")[:ELECTED]
-        elected = elected[(votes[elected] > 0) & (elected != row)]
-        matches, fresh, twins = self.site.fresh(
-            row,
-            matches,
-            count,
-            lambda other: self.targets.new_to(source.key, self.site.pages[other].key),
-            elected.tolist(),
+        row, rules, site = self._row(source), self._rules, self.site
+        best = site.matches(row, self._linkable, rules.lexical_weight)
+        votes = self.graph.votes(best.rows[:NEIGHBOURS], np.fmax(best.score[:NEIGHBOURS], 0))
+        elected = votes.rows[np.argsort(-votes.counts, kind="stable")[:ELECTED]].tolist()
+        hits = [*eligible(source, self._searched.targets.get(source.identity, ()), self.targets)]
+        named = site.rows_of(hit.key for hit in hits)
+        matches = site.matches(row, self._linkable, rules.lexical_weight, [*elected, *named, *offered])
+        serp = self._near_enough(source, hits, matches)
+        old = np.array(self._old(source), np.int64)
+        new, twins = site.fresh(row, matches, rules.candidates, self._linkable, rules.lexical_weight, old)
+        always = np.array([*elected, *site.rows_of(hit.key for hit in serp)], np.int64)
+        above = is_in(new.rows, np.array(offered, np.int64)) & (new.score > 0)
+        kept = is_in(new.rows, always) | above
+        kept[: rules.candidates] = True
+        return (
+            new.at(np.flatnonzero(kept)),
+            [hit for hit in serp if self.site.rows.get(hit.key) not in twins],
+            votes,
         )
-        always = {*self.site.rows_of(named), *elected.tolist()}
-        above = set(self.site.rows_of(further))
-        places = fresh[:count]
-        for place in fresh[count:]:
-            other = matches.rows[place]
-            if other in always or (other in above and matches.score[place] > 0):
-                places.append(place)
-        return matches.at(places), votes, twins
 
-    def _signals(self, row: int, matches: Matches, votes: Vectors, passages: Vectors) -> Signals:
+    def _signals(
+        self, row: int, matches: Matches, votes: Counted, passages: Vectors, alike: Vectors
+    ) -> Signals:
         """What speaks for each of the matches of a row."""
         rows = matches.rows
         return Signals(
@@ -244,51 +298,36 @@ class Ranking:
             matches.lexical,
             passages,
             self.site.nearness(row, rows),
-            votes[rows],
-            self.site.likeness(rows, self.graph.targets(row)),
+            votes.of(rows),
+            alike,
             self.graph.inlinks[rows],
-            self.graph.linking_to(row)[rows],
-            self.graph.cocited(row)[rows],
+            is_in(rows, self.graph.sources(row)).astype(np.float32),
+            self.graph.cocited(row).of(rows),
         )
 
-    def _votes(self, matches: Matches) -> Vectors:
-        """(len(pages),) what share of the most similar pages link to each, the more similar ones counting more."""
-        near = matches.rows[:NEIGHBOURS]
-        return self.graph.votes(near, np.fmax(matches.score[:NEIGHBOURS], 0))
-
-    def _scored(self, signals: Signals) -> list[Candidate]:
+    def _scored(self, signals: Signals) -> Ranked:
         score = known = fixed_score(signals, self._rules.weights)
         if self.ranker:
             known = self.ranker.logit(features(signals))
             score = reordered(score, known, signals.inlinks)
-        unknown = [nan] * len(score)
-        probability = self.calibration.probability(known).tolist() if self.calibration else unknown
-        pages = [self.site.pages[row] for row in signals.rows]
-        figures = (each.tolist() for each in (score, signals.similarity, signals.lexical))
-        return [
-            Candidate(page.key, page.url, total, similarity, lexical, probability=likely)
-            for page, total, similarity, lexical, likely in zip(pages, *figures, probability, strict=True)
-        ]
+        unknown = np.full(len(score), np.nan)
+        probability = self.calibration.probability(known) if self.calibration else unknown
+        figures = score, signals.similarity, signals.lexical, probability
+        not_searched = np.zeros(len(score), np.int32)
+        return Ranked(signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
 
     def _near_enough(
         self, source: Source, serp: Sequence[SerpTarget], matches: Matches
     ) -> Sequence[SerpTarget]:
         """The search results to rank: "fill" trusts the search, "blend" leaves out those under the floor."""
+        if not serp:
+            return serp
         scores = dict(zip(matches.rows.tolist(), matches.score.tolist(), strict=True))
         # A page without content, or in another language, has no score and is not under it.
         below = {
-            hit.key for hit in serp if scores.get(self.site.rows.get(hit.key), nan) < self._rules.serp_floor
+            hit.key
+            for hit in serp
+            if scores.get(self.site.rows.get(hit.key, -1), nan) < self._rules.serp_floor
         }
         self._below_floor[source.identity] = len(below)
         return serp if self._rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]
-
-    def _sources_of(self, key: str, matches: Matches, keep: int, at: Mapping[int, int]) -> list[int]:
-        """The places of the best sources for a page; `at` tells them by their rows."""
-        matches, places, _ = self.site.fresh(
-            self.site.rows[key],
-            matches,
-            keep,
-            lambda row: self.targets.new_to(self.sources[at[row]].key, key),
-        )
-        near = np.fmax(matches.similarity, matches.lexical) > 0
-        return [at[int(matches.rows[place])] for place in places[:keep] if near[place]]

@@ -5,10 +5,15 @@ from collections import Counter
 
 import pytest
 
-from internal_linker.steps.boilerplate import BLOCK, FEW_PAGES, SHARE, without_boilerplate
+from internal_linker.steps.boilerplate import BLOCK, FEW_PAGES, SHARE, Boilerplate
 
 CALL = "Subscribe to our weekly letter and never miss a cup again"
 MANY = FEW_PAGES + 1
+
+
+def without_boilerplate(texts: list[str]) -> list[str]:
+    boilerplate = Boilerplate(texts)
+    return [boilerplate.without(text) for text in texts]
 
 
 def own(page: int, words: int = 30) -> str:

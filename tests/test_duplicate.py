@@ -11,10 +11,7 @@ from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets
 from internal_linker.searching import Searched
 from internal_linker.steps.duplicate import SHINGLE, NearDuplicates, jaccard, shingles
-from internal_linker.steps.match import Index, language_codes, match
-from internal_linker.steps.terms import index_terms
 from internal_linker.steps.text import page_text
-from internal_linker.steps.words import words
 from tests.builders import page, source, url
 
 FIFTY = [f"word{number}" for number in range(50)]
@@ -159,17 +156,13 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
         page(number, " ".join(f"w{word}" for word in dice.integers(0, 600, 30))) for number in range(700)
     ]
     vectors = unit(dice.normal(size=(len(pages), 8)).tolist())
-    index = Index(
-        vectors,
-        index_terms([()] * len(pages), [words(each.content) for each in pages]).rows,
-        language_codes([""] * len(pages)),
-    )
-    (best,) = match(index, [0], range(len(pages)), keep=len(pages), lexical_weight=0.5)
-    keys = [pages[row].key for row in best.rows]
+    matches = ranking(pages, vectors).site.matches(0, np.ones(len(pages), np.bool_), 0.5, range(len(pages)))
+    keys = [pages[row].key for row in matches.rows]
     site = ranking(pages, vectors, linked={hub.key: tuple(keys[:600])})
     (found,) = site.of([0])
     assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
-    (found,) = site.of([0], {0: keys[300:600] + keys[-60:]})
+    offered = site.site.rows_of(keys[300:600] + keys[-60:])
+    found = site.candidates(*site.ranked([0], {0: offered}))
     assert {candidate.key for candidate in found} >= set(keys[600 : 600 + CANDIDATES]), (
         "asked ones beside them"
     )

@@ -36,11 +36,13 @@ def test_every_count_is_the_one_by_hand(seed: int) -> None:
     assert made.inlinks.tolist() == [sum(b == page for _, b in pairs) for page in range(n)]
     for page in range(n):
         assert made.targets(page).tolist() == sorted(b for a, b in pairs if a == page)
-        assert made.linking_to(page).tolist() == [float((a, page) in pairs) for a in range(n)]
+        assert made.sources(page).tolist() == sorted(a for a, b in pairs if b == page)
         both = [sum((a, page) in pairs and (a, b) in pairs for a in range(n)) for b in range(n)]
-        assert made.cocited(page).tolist() == both
+        assert made.cocited(page).of(np.arange(n)).tolist() == both
     shares = [sum(w for v, w in zip(voters, weights, strict=True) if (v, b) in pairs) for b in range(n)]
-    np.testing.assert_allclose(made.votes(voters, weights), np.array(shares) / weights.sum(), rtol=1e-5)
+    votes = made.votes(voters, weights)
+    np.testing.assert_allclose(votes.of(np.arange(n)), np.array(shares) / weights.sum(), rtol=1e-5)
+    assert votes.rows.tolist() == [page for page in range(n) if shares[page]]
 
 
 def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
@@ -55,18 +57,17 @@ def test_a_query_without_a_page_has_no_links() -> None:
     """A row behind the pages links to nothing and nothing to it; votes for it are those of the pages it is like."""
     made = graph(3, [(0, 1), (1, 2)])
     assert made.targets(3).tolist() == []
-    assert not made.linking_to(3).any() and not made.cocited(3).any()
-    assert len(made.linking_to(3)) == len(made.cocited(3)) == 3
+    assert made.sources(3).tolist() == made.cocited(3).rows.tolist() == []
 
 
 def test_nobody_votes_where_nobody_is_similar() -> None:
     """Without voters, or with voters of no weight, every page has 0."""
     made = graph(3, [(0, 1), (1, 2)])
-    assert made.votes(np.array([0, 1]), np.zeros(2)).tolist() == [0, 0, 0]
-    assert made.votes(np.empty(0, np.int64), np.empty(0)).tolist() == [0, 0, 0]
+    for voters in (np.array([0, 1]), np.empty(0, np.int64)):
+        assert made.votes(voters, np.zeros(len(voters))).of(np.arange(3)).tolist() == [0, 0, 0]
 
 
 def test_no_pages_and_no_links() -> None:
     """Both are no error."""
     assert graph(0, []).inlinks.tolist() == []
-    assert graph(2, []).cocited(0).tolist() == [0, 0]
+    assert graph(2, []).cocited(0).of(np.arange(2)).tolist() == [0, 0]

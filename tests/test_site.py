@@ -1,61 +1,75 @@
-"""A site's pages are compared: likeness to what is linked, and new links without near-duplicates."""
-
-from functools import partial
+"""A site's pages are compared: candidates, and new links without near-duplicates."""
 
 import numpy as np
 
+from internal_linker.arrays import Ints
 from internal_linker.records import Text
-from internal_linker.site import Site
+from internal_linker.site import SERVED, Site
 from internal_linker.steps.terms import FIXED_TERMS
 from tests.builders import page
 
 BODIES = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin", "wood spoon", ""]
+NONE: Ints = np.empty(0, np.int64)
 
 
-def site(*more: str) -> Site:
+def site(*more: str, bodies: list[str] = BODIES) -> Site:
     """Pages with these contents, and queries behind them."""
-    pages = [page(number, body) for number, body in enumerate(BODIES)]
-    texts = [Text("", body) for body in (*BODIES, *more)]
+    pages = [page(number, body) for number, body in enumerate(bodies)]
+    texts = [Text("", body) for body in (*bodies, *more)]
     return Site(pages, texts, np.zeros((len(texts), 1), np.float32), FIXED_TERMS, 0.95)
 
 
-def _not_in(known: set[int], row: int) -> bool:
-    return row not in known
-
-
-def test_likeness_is_the_mean_cosine() -> None:
-    """To several pages it is the mean of what it is to each, the same both ways; to none it is 0."""
-    made, others = site(), np.arange(len(BODIES))
-    each = np.stack([made.likeness(others, np.array([row])) for row in range(len(BODIES))])
-    np.testing.assert_allclose(each, each.T, atol=1e-6)
-    assert each[0, 1] > 0 == each[0, 5]
-    mean = made.likeness(others, np.array([0, 2, 4]))
-    np.testing.assert_allclose(mean, each[[0, 2, 4]].mean(axis=0), atol=1e-6)
-    assert mean.min() >= 0 and mean.max() <= 1 and each[6].tolist() == [0] * len(BODIES)
-    assert made.likeness(others, np.empty(0, np.int64)).tolist() == [0] * len(BODIES)
+def crowded() -> Site:
+    """More pages of one topic than a page has candidates."""
+    dice = np.random.default_rng(1)
+    return site(
+        bodies=[" ".join(f"w{word}" for word in dice.integers(0, 200, 30)) for _ in range(3 * SERVED)]
+    )
 
 
 def test_new_ones_are_as_many_as_are_wanted() -> None:
-    """What is linked already takes no place: the list grows until there are enough, or all were seen."""
+    """What is linked already takes no place: behind the candidates all pages are compared."""
+    made = crowded()
+    every = made.with_text
+    matches = made.matches(0, every, 1.0)
+    assert len(matches.rows) == SERVED
+    new, twins = made.fresh(0, matches, 5, every, 1.0, matches.rows)
+    assert len(new.rows) >= 5 and not twins
+    assert not set(new.rows.tolist()) & set(matches.rows.tolist())
+    whole = made.matches(0, every, 1.0, range(3 * SERVED))
+    left = ~np.isin(whole.rows, matches.rows)
+    assert new.rows.tolist() == whole.rows[left].tolist()
+    new, _ = made.fresh(0, matches, 5, every, 1.0, np.arange(3 * SERVED))
+    assert new.rows.tolist() == []
+
+
+def test_enough_candidates_are_not_asked_twice() -> None:
+    """As long as there are as many new ones as are wanted, they are the candidates'."""
+    made = crowded()
+    matches = made.matches(0, made.with_text, 1.0)
+    new, _ = made.fresh(0, matches, SERVED - 7, made.with_text, 1.0, matches.rows[:7])
+    assert new.rows.tolist() == matches.rows[7:].tolist()
+
+
+def test_those_asked_for_have_their_place_among_the_best() -> None:
+    """A row that is asked for is among the matches with its own score, wherever it ranks; others are as before."""
+    made = crowded()
+    every, one = made.with_text, made.matches(0, made.with_text, 1.0)
+    absent = next(row for row in range(1, 300) if row not in one.rows)
+    more = made.matches(0, every, 1.0, [absent, 0, int(one.rows[3])])
+    assert set(more.rows.tolist()) == {*one.rows.tolist(), absent}
+    assert (np.diff(more.score) <= 0).all()
+    kept = more.at(np.flatnonzero(more.rows != absent))
+    assert kept.rows.tolist() == one.rows.tolist() and kept.score.tolist() == one.score.tolist()
+
+
+def test_only_those_that_may_be_are_matches() -> None:
+    """A mask leaves pages out, those that are asked for included; a text without words has no match by them."""
     made = site("tea clay pot")
-    rows = range(len(BODIES) - 1)
-    for row in (0, len(BODIES)):
-        (matches,) = made.matches([row], list(rows), 1, 1.0)
-        crowding = set(matches.rows[:3].tolist())
-        found, places, twins = made.fresh(row, matches, 1, partial(_not_in, crowding))
-        assert places and not crowding & {int(found.rows[place]) for place in places}
-        assert not twins
-        _, places, _ = made.fresh(row, matches, 1, lambda other: False)
-        assert places == []
-
-
-def test_those_asked_for_stand_behind_the_best() -> None:
-    """A row that is asked for is among the matches, wherever it ranks."""
-    made = site()
-    (matches,) = made.matches([0], list(range(6)), 1, 1.0)
-    assert 5 not in matches.rows[:2]
-    found, places, _ = made.fresh(0, matches, 1, lambda other: True, [5])
-    assert 5 in found.rows[places]
+    some = made.with_text & (np.arange(len(BODIES) + 1) != 1)
+    assert made.matches(0, some, 1.0, [1, 5]).rows.tolist() == [3, 4, 5]
+    assert made.matches(len(BODIES), made.with_text, 1.0).rows[0] == 0
+    assert made.matches(6, made.with_text, 1.0).rows.tolist() == []
 
 
 def test_a_query_has_no_date() -> None:

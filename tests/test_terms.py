@@ -6,20 +6,24 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from internal_linker.arrays import Vectors
+from internal_linker.arrays import Ints, Vectors
 from internal_linker.steps.terms import (
     IDF_POWER,
     PASSAGE,
     TITLE_COUNT,
+    TermFit,
     TermIndex,
     index_terms,
-    passage_scores,
 )
 from internal_linker.steps.words import words
 
 
 def index_of(*texts: tuple[str, str]) -> TermIndex:
-    return index_terms([words(title) for title, _ in texts], [words(body) for _, body in texts])
+    return index_terms((words(title), words(body)) for title, body in texts)
+
+
+def passage_scores(index: TermIndex, row: int, others: Ints) -> Vectors:
+    return TermFit(index).of(row, others)[0]
 
 
 def cosines(index: TermIndex) -> Vectors:
@@ -128,3 +132,26 @@ def test_one_passage_about_a_page_is_found_in_a_long_text() -> None:
 def test_no_page_to_compare_with_is_no_score() -> None:
     """An empty list of pages gives an empty array."""
     assert passage_scores(index_of(("", "green tea")), 0, np.array([], np.int64)).shape == (0,)
+
+
+def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
+    """To several pages it is the mean of what it is to each; to none it is 0; groups don't mix."""
+    bodies = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin", "wood spoon", ""]
+    index = index_of(*(("", body) for body in bodies))
+    fit, others, each = TermFit(index), np.arange(len(bodies)), cosines(index)
+    groups = [np.array(rows, np.int64) for rows in ([3], [0, 2, 4], [])]
+    passages, alike = fit.of(1, others, groups)
+    np.testing.assert_allclose(alike[0], each[3], atol=1e-6)
+    np.testing.assert_allclose(alike[1], each[[0, 2, 4]].mean(axis=0), atol=1e-6)
+    assert alike[2].tolist() == [0] * len(bodies)
+    np.testing.assert_array_equal(passages, fit.of(1, others)[0])
+
+
+def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
+    """Many pairs of few words meet in the table; weights are still those of a count by hand."""
+    dice = np.random.default_rng(3)
+    few = [("", " ".join(f"w{word}" for word in dice.integers(0, 40, 200))) for _ in range(9)]
+    found = cosines(index_of(*few))
+    for i, one in enumerate(few):
+        for j, other in enumerate(few):
+            assert i == j or found[i, j] == pytest.approx(by_hand(one, other, few), abs=1e-5)

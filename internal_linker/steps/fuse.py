@@ -1,43 +1,73 @@
 """Search results and similar pages -> one ranking of candidates."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from math import isnan
+from dataclasses import dataclass, replace
 
-from internal_linker.records import Candidate, Fusion, SerpTarget
+import numpy as np
+
+from internal_linker.arrays import Ints, Vectors, is_in
+from internal_linker.records import Fusion
 
 # What the first search result adds to the z-scored blend; the n-th adds 1/n of it. Measured with a
 # title search for a SERP, more did harm on one development site and less made no difference.
 SERP_WEIGHT = 0.5
 
 
-def fuse(serp: Sequence[SerpTarget], matches: Iterable[Candidate], fusion: Fusion) -> tuple[Candidate, ...]:
-    """Rank all candidates of one source, best first, each once.
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The candidates of one source; all arrays are (m,).
+
+    Attributes:
+        targets: a number of each candidate's own.
+        serp_rank: rank in the search, from 1; 0 where the search did not find it.
+        score, similarity, lexical, probability: as in `records.Candidate`.
+    """
+
+    targets: Ints
+    serp_rank: Ints
+    score: Vectors
+    similarity: Vectors
+    lexical: Vectors
+    probability: Vectors
+
+    def at(self, places: Ints) -> "Ranked":
+        """Those at the given places, in their order."""
+        signals = self.score, self.similarity, self.lexical, self.probability
+        return Ranked(self.targets[places], self.serp_rank[places], *(each[places] for each in signals))
+
+
+def fuse(found: Ints, ranks: Ints, matches: Ranked, fusion: Fusion) -> Ranked:
+    """Rank all candidates of one source, best first, each once; equals by their numbers.
 
     Args:
-        serp: eligible search results in the order of their rank.
+        found: (k,) numbers of the eligible search results, in the order of their rank.
+        ranks: (k,) those ranks.
         matches: pages with their similarity signals, in any order; may hold search results too.
         fusion: "fill" puts search results first, in their order, and the most similar pages after
             them; "blend" ranks both by score, to which a search result adds `SERP_WEIGHT` / its place.
     """
-    by_key = {candidate.key: candidate for candidate in matches}
-    for target in serp:
-        known = by_key.get(target.key, Candidate(target.key, target.url))
-        by_key[target.key] = replace(known, serp_rank=target.rank)
-    place = {target.key: number for number, target in enumerate(serp, 1)}
+    both = _with(matches, found[~is_in(found, matches.targets)])
+    order = np.argsort(both.targets, kind="stable")
+    at = order[np.searchsorted(both.targets, found, sorter=order)]
+    place, serp_rank = np.zeros((2, len(both.targets)), np.int32)
+    place[at], serp_rank[at] = np.arange(1, len(found) + 1), ranks
+    # A page without content stands at the source's average.
+    score = np.nan_to_num(both.score)
     if fusion == "fill":
-        return tuple(
-            sorted(
-                by_key.values(), key=lambda c: (place.get(c.key, len(place) + 1), -_or_zero(c.score), c.key)
-            )
-        )
-    blended = [
-        replace(c, score=_or_zero(c.score) + (SERP_WEIGHT / place[c.key] if c.key in place else 0.0))
-        for c in by_key.values()
-    ]
-    return tuple(sorted(blended, key=lambda c: (-c.score, c.key)))
+        first = np.where(place > 0, place, len(found) + 1)
+        ours = replace(both, serp_rank=serp_rank)
+    else:
+        first = np.zeros(len(place))
+        score = score + np.divide(SERP_WEIGHT, place, out=np.zeros(len(place)), where=place > 0)
+        ours = replace(both, score=score, serp_rank=serp_rank)
+    return ours.at(np.lexsort((both.targets, -score, first)))
 
 
-def _or_zero(score: float) -> float:
-    """A page without content stands at the source's average."""
-    return 0.0 if isnan(score) else score
+def _with(matches: Ranked, new: Ints) -> Ranked:
+    """And candidates of which no signal is known."""
+    unknown = np.full(len(new), np.nan)
+    signals = matches.score, matches.similarity, matches.lexical, matches.probability
+    return Ranked(
+        np.concatenate([matches.targets, new]),
+        np.concatenate([matches.serp_rank, np.zeros(len(new), np.int32)]),
+        *(np.concatenate([each, unknown]) for each in signals),
+    )

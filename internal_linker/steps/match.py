@@ -1,19 +1,18 @@
-"""Vectors and words of all pages -> for each source its best targets; never more than a block of the matrix at once."""
+"""Vectors and words of a source and its candidates -> how similar they are, and its average target."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
 
-# Cells of one block: up to seven float32 arrays of this size are alive at once, 110 MB whatever the site's size.
-BLOCK_CELLS = 4_000_000
-# Most of the work of a sparse product is in the few words that stand on many pages; as a dense product
-# these take half the time (measured with 128 to 1,024 words on 10,000 pages), and 2 KB a page.
-DENSE_WORDS = 256
+# Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
+# 10,000 pages 2,000 tell a deviation to 2%.
+SAMPLE = 2000
+# What float32 leaves of a deviation of 0.
+_FLAT = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,40 +20,72 @@ class Index:
     """All texts of a run, one row each.
 
     Attributes:
-        vectors: (n, d) float32 unit rows; all zeros where a text has no vector.
+        vectors: (n, d) float16 or float32 unit rows; all zeros where a text has no vector.
         terms: (n, v) float32 TF-IDF rows of unit length; empty where a text has no words.
         languages: (n,) codes; two texts match if theirs are equal or one is -1 (unknown).
+        columns: (n,) which texts may be targets.
     """
 
     vectors: Vectors
     terms: sparse.csr_matrix
     languages: Ints
+    columns: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidates of one source, and what its average target is like.
+
+    Attributes:
+        rows: (m,) int32, ascending.
+        similarity: (m,) float32, cosines of the vectors, -1 to 1; NaN where one is missing.
+        lexical: (m,) float32, cosines of TF-IDF, 0 to 1.
+        means, deviations: of similarity and of lexical, over all targets of the source; a deviation of 0: the
+            signal says nothing about this source.
+        targets: how many targets the source has.
+    """
+
+    rows: Ints
+    similarity: Vectors
+    lexical: Vectors
+    means: tuple[float, float]
+    deviations: tuple[float, float]
+    targets: int
+
+    def score(self, similarity: Vectors, lexical: Vectors, lexical_weight: float) -> Vectors:
+        """(k,) float64: the blend of both signals of k targets, in standard deviations above the average target.
+
+        A signal that says nothing leaves the whole weight to the other; a page without a vector is at the
+        average of the vectors'.
+        """
+        says = [deviation > 0 for deviation in self.deviations]
+        weight = lexical_weight if all(says) else float(says[1])
+        score = np.zeros(len(lexical))
+        figures = (similarity, 1 - weight), (lexical, weight)
+        for (values, share), mean, deviation in zip(figures, self.means, self.deviations, strict=True):
+            if share and deviation:
+                score += np.nan_to_num(values - mean) * (share / deviation)
+        return score
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The best targets of one source, best first; all arrays have one length.
+    """The best targets of one source, best first, equals by row; all arrays have one length.
 
     Attributes:
         rows: the targets' rows in the index.
-        score: blend of the z-scored signals, standard deviations above the source's average target.
-        similarity: cosine of the vectors, -1 to 1; NaN where one is missing.
-        lexical: cosine of TF-IDF, 0 to 1.
-        longer: the same with so many of the best, and with the given rows behind them; a list that is kept
-            keeps a block of the matrix for it.
+        score: see `Pool.score`; NaN for a target in another language.
+        similarity, lexical: as in `Pool`.
     """
 
     rows: Ints
     score: Vectors
     similarity: Vectors
     lexical: Vectors
-    longer: Callable[[int, Sequence[int]], "Matches"]
 
-    def at(self, places: Sequence[int]) -> "Matches":
+    def at(self, places: Ints) -> "Matches":
         """Those at the given places."""
-        some = np.asarray(places, np.int64)
-        figures = self.score[some], self.similarity[some], self.lexical[some]
-        return Matches(self.rows[some], *figures, self.longer)
+        return Matches(self.rows[places], self.score[places], self.similarity[places], self.lexical[places])
 
 
 def language_codes(languages: Sequence[str]) -> Ints:
@@ -63,119 +94,123 @@ def language_codes(languages: Sequence[str]) -> Ints:
     return np.array([codes.get(name, -1) for name in languages], dtype=np.int32)
 
 
-def match(
-    index: Index,
-    sources: Sequence[int],
-    targets: Sequence[int],
-    *,
-    keep: int,
-    lexical_weight: float,
-    asked: Sequence[Sequence[int]] | None = None,
-) -> Iterator[Matches]:
-    """Yield the best targets of each source row, in the order of `sources`.
+def understands(languages: Ints, row: int, others: Ints) -> Bools:
+    """(len(others),): which texts are in the language of the text `row`, or in an unknown one, or it is."""
+    ours, theirs = languages[row], languages[others]
+    known: Bools = (theirs == ours) | (theirs < 0) | (ours < 0)
+    return known
 
-    Every source's similarities to all targets are z-scored for each signal and blended; a source
-    without a vector is matched by words alone, one without words by its vector alone.
+
+class Comparer:
+    """Compares any texts of an index.
 
     Args:
         index: all texts.
-        sources: rows to find targets for.
-        targets: distinct rows that may be targets; a source is never its own.
-        keep: how many to keep for each source.
-        lexical_weight: 0 to 1, the share of the words in the blend.
-        asked: for each source, further rows whose scores are wanted whatever their rank (appended
-            after the best, if they aren't among them).
+        order: (n,) numbers that say nothing about the texts and don't change: those with the lowest stand for
+            all targets.
     """
-    columns = np.asarray(targets, dtype=np.int64)
-    where = {int(row): column for column, row in enumerate(columns)}
-    target_vectors = np.ascontiguousarray(index.vectors[columns].T)
-    common, rare = _split(index.terms)
-    target_common, target_rare = np.ascontiguousarray(common[columns].T), rare[columns].T.tocsr()
-    has_vector: Bools = np.any(index.vectors, axis=1)
-    step = max(1, BLOCK_CELLS // max(1, len(columns)))
-    for first in range(0, len(sources), step):
-        rows = np.asarray(sources[first : first + step], dtype=np.int64)
-        allowed = _allowed(index.languages, rows, columns)
-        similarity = index.vectors[rows] @ target_vectors
-        lexical = (rare[rows] @ target_rare).toarray()
-        lexical += common[rows] @ target_common
-        both = has_vector[rows][:, None] & has_vector[columns][None, :]
-        score = _blend(similarity, lexical, both, allowed, lexical_weight)
-        for at, row in enumerate(rows.tolist()):
-            signals = score[at], similarity[at], lexical[at], both[at]
-            wanted = [other for other in (asked[first + at] if asked else ()) if other != row]
-            yield _matches(columns, where, *signals, wanted, keep, ())
+
+    def __init__(self, index: Index, order: Ints) -> None:
+        self.index = index
+        self._has_vector: Bools = np.any(index.vectors, axis=1)
+        self._order = order
+        self._samples: dict[int, _Sample] = {}
+        # One row of terms, dense: a product with it is many times quicker than with a sparse one.
+        self._words = np.zeros(index.terms.shape[1], np.float32)
+
+    def pairs(self, row: int, others: Ints) -> tuple[Vectors, Vectors]:
+        """(len(others),) float32 each: cosines of the vectors (NaN where one is missing), and of the terms."""
+        similarity = np.full(len(others), np.nan, np.float32)
+        if self._has_vector[row]:
+            known = self._has_vector[others]
+            vectors = self.index.vectors[others[known]].astype(np.float32)
+            similarity[known] = vectors @ self.index.vectors[row].astype(np.float32)
+        return similarity, self._lexical(row, others)
+
+    def pools(self, rows: Ints, candidates: Sequence[Ints]) -> list[Pool]:
+        """Each row's pool, of these candidates (ascending, distinct, all of them allowed)."""
+        made: list[Pool | None] = [None] * len(rows)
+        for language in np.unique(self.index.languages[rows]).tolist():
+            some = np.flatnonzero(self.index.languages[rows] == language)
+            sample = self._sample(language)
+            figures = sample.figures(self.index, rows[some])
+            for at, place in enumerate(some.tolist()):
+                row, others = int(rows[place]), candidates[place]
+                signals = self.pairs(row, others)
+                standards = [
+                    sample.standard(row, others, signal, each[at], self._has_vector if dense else None)
+                    for signal, each, dense in zip(signals, figures, (True, False), strict=True)
+                ]
+                (mean, deviation), (lexical_mean, lexical_deviation) = standards
+                means, deviations = (mean, lexical_mean), (deviation, lexical_deviation)
+                made[place] = Pool(others, *signals, means, deviations, sample.targets_of(row))
+        return [pool for pool in made if pool is not None]
+
+    def _lexical(self, row: int, others: Ints) -> Vectors:
+        terms = self.index.terms
+        here = slice(terms.indptr[row], terms.indptr[row + 1])
+        self._words[terms.indices[here]] = terms.data[here]
+        cosines: Vectors = terms[others] @ self._words
+        self._words[terms.indices[here]] = 0
+        return cosines
+
+    def _sample(self, language: int) -> "_Sample":
+        if language not in self._samples:
+            index = self.index
+            allowed = index.columns.copy()
+            if language >= 0:
+                allowed &= (index.languages == language) | (index.languages < 0)
+            self._samples[language] = _Sample(index, np.flatnonzero(allowed), self._order, self._has_vector)
+        return self._samples[language]
 
 
-def _split(terms: sparse.csr_matrix) -> tuple[Vectors, sparse.csr_matrix]:
-    """The most common words as a dense (n, `DENSE_WORDS`) array, the others as they were."""
-    frequency = np.bincount(terms.indices, minlength=terms.shape[1])
-    common = np.zeros(terms.shape[1], bool)
-    common[np.argsort(-frequency, kind="stable")[:DENSE_WORDS]] = True
-    return terms[:, common].toarray(), terms[:, ~common].tocsr()
+class _Sample:
+    """All targets of one language, and those of them that stand for the others."""
 
+    def __init__(self, index: Index, targets: Ints, order: Ints, has_vector: Bools) -> None:
+        self._targets = len(targets)
+        self._with_vector = int(has_vector[targets].sum())
+        rows = targets[np.argsort(order[targets], kind="stable")[:SAMPLE]]
+        self._place = np.full(len(order), -1, np.int32)
+        self._place[rows] = np.arange(len(rows))
+        self._is_target = np.zeros(len(order), bool)
+        self._is_target[targets] = True
+        self._has_vector = has_vector[rows]
+        self._vectors = np.ascontiguousarray(index.vectors[rows].T, np.float32)
+        self._terms = index.terms[rows].T.tocsr()
 
-def _allowed(languages: Ints, rows: Ints, columns: Ints) -> Bools:
-    ours, theirs = languages[rows][:, None], languages[columns][None, :]
-    allowed: Bools = (ours == theirs) | (ours < 0) | (theirs < 0)
-    allowed &= rows[:, None] != columns[None, :]
-    return allowed
+    def figures(self, index: Index, rows: Ints) -> tuple[Vectors, Vectors]:
+        """(len(rows), m) float32 each: both signals of each row with the sample."""
+        similarity = index.vectors[rows].astype(np.float32) @ self._vectors
+        return similarity, (index.terms[rows] @ self._terms).toarray()
 
+    def targets_of(self, row: int) -> int:
+        """How many targets a row has."""
+        return self._targets - bool(self._is_target[row])
 
-def _blend(similarity: Vectors, lexical: Vectors, both: Bools, allowed: Bools, weight: float) -> Vectors:
-    """Weighted sum of the z-scores, -inf where a pair is not allowed."""
-    dense = _z(similarity, both & allowed)
-    words = _z(lexical, allowed)
-    # A signal that says nothing about a source leaves the whole weight to the other.
-    share = np.where(dense.any(axis=1), np.where(words.any(axis=1), weight, 0.0), 1.0)[:, None].astype(
-        np.float32
-    )
-    words *= share
-    dense *= 1 - share
-    words += dense
-    words[~allowed] = -np.inf
-    return words
+    def standard(
+        self, row: int, others: Ints, known: Vectors, sampled: Vectors, has_vector: Bools | None
+    ) -> tuple[float, float]:
+        """Mean and deviation over all targets of a row: of the known ones exactly, of all others by the sample.
 
-
-def _z(values: Vectors, valid: Bools) -> Vectors:
-    """Each row in standard deviations above its mean over the valid cells; 0 elsewhere and in flat rows."""
-    count = np.maximum(valid.sum(axis=1, keepdims=True), 1).astype(np.float32)
-    result = np.where(valid, values, np.float32(0))
-    result -= result.sum(axis=1, keepdims=True) / count
-    result *= valid
-    deviation = np.linalg.norm(result, axis=1, keepdims=True) / np.sqrt(count)
-    result /= np.where(deviation > 1e-6, deviation, np.float32(np.inf))
-    return result
-
-
-def _matches(
-    columns: Ints,
-    where: Mapping[int, int],
-    score: Vectors,
-    similarity: Vectors,
-    lexical: Vectors,
-    both: Bools,
-    wanted: Sequence[int],
-    keep: int,
-    more: Sequence[int],
-) -> Matches:
-    """The best of one source's row of the matrix."""
-    best = _best(score, keep, [where[row] for row in (*wanted, *more) if row in where])
-    return Matches(
-        columns[best],
-        np.where(np.isfinite(score[best]), score[best], np.nan),
-        np.where(both[best], similarity[best], np.nan),
-        lexical[best],
-        partial(_matches, columns, where, score, similarity, lexical, both, (*wanted, *more)),
-    )
-
-
-def _best(score: Vectors, keep: int, wanted: Sequence[int]) -> Ints:
-    """Columns of the `keep` highest finite scores, best first (ties by column), then the wanted others."""
-    count = min(keep, len(score))
-    least = np.partition(score, -count)[-count] if count else np.inf
-    # Every column of the last place's score, so that the cut among equals falls by column, too.
-    best = np.flatnonzero((score >= least) & np.isfinite(score))
-    best = best[np.argsort(-score[best], kind="stable")][:count]
-    others = [column for column in dict.fromkeys(wanted) if column not in set(best.tolist())]
-    return np.concatenate([best, np.asarray(others, dtype=np.int64)]).astype(np.int64)
+        Args:
+            row: the source.
+            others: rows of which the signal is known.
+            known: (len(others),) the signal; NaN where it can't be had.
+            sampled: (m,) the signal with the sample.
+            has_vector: which texts count; all if not given.
+        """
+        counts = self._is_target[others] & np.isfinite(known)
+        known, others = known[counts].astype(np.float64), others[counts]
+        if has_vector is not None and not has_vector[row]:
+            return 0.0, 0.0
+        rest = np.ones(len(sampled), bool) if has_vector is None else self._has_vector.copy()
+        places = self._place[np.append(others, row)]
+        rest[places[places >= 0]] = False
+        total = self.targets_of(row) if has_vector is None else self._with_vector - bool(self._is_target[row])
+        unknown = sampled[rest].astype(np.float64)
+        each = (total - len(known)) / max(1, len(unknown))
+        mean = (known.sum() + each * unknown.sum()) / max(1, total)
+        variance = (((known - mean) ** 2).sum() + each * ((unknown - mean) ** 2).sum()) / max(1, total)
+        deviation = float(np.sqrt(variance))
+        return float(mean), deviation if deviation > _FLAT else 0.0

@@ -1,8 +1,21 @@
 """One ranking of candidates -> the links of a source: the rules that no link may break."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TypeVar
 
-from internal_linker.records import Candidate, ExistingLink, Link, Page, Recommendation, Source, Targets
+from internal_linker.records import (
+    Candidate,
+    ExistingLink,
+    Link,
+    Page,
+    Recommendation,
+    SerpTarget,
+    Source,
+    Targets,
+)
+
+T = TypeVar("T", Candidate, SerpTarget)
 
 
 def link_targets(
@@ -48,23 +61,21 @@ def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str
     return {key: ours for key, ours in known.items() if ours}
 
 
-def eligible(source: Source, ranked: Iterable[Candidate], targets: Targets) -> tuple[Candidate, ...]:
-    """The candidates that may be linked to, in order: never itself, a barred, foreign or linked page; none twice."""
-    allowed: list[Candidate] = []
+def eligible(source: Source, ranked: Iterable[T], targets: Targets) -> Iterator[T]:
+    """Those that may be linked to, in order: never itself, a barred, foreign or linked page; none twice."""
     used = {source.key}
     for candidate in ranked:
         fresh = candidate.key not in used and targets.new_to(source.key, candidate.key)
         if fresh and targets.url_of(candidate.key):
             used.add(candidate.key)
-            allowed.append(candidate)
-    return tuple(allowed)
+            yield candidate
 
 
 def select(
     source: Source, ranked: Iterable[Candidate], targets: Targets, count: int, note: str
 ) -> Recommendation:
     """Take the best `count` of the candidates that may be linked to; the note says why there are fewer."""
-    best = eligible(source, ranked, targets)[:count]
+    best = list(islice(eligible(source, ranked, targets), count))
     links = tuple(
         Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
         for rank, candidate in enumerate(best, 1)

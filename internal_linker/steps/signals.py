@@ -74,15 +74,10 @@ class Signals:
 
 def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     """(n,) float64: the weighted sum, higher is better."""
-    score: Vectors = (
-        weights.match * standard(signals.match)
-        + weights.passage * standard(signals.passage)
-        + weights.time * standard(signals.nearness)
-        + weights.votes * standard(signals.votes)
-        + weights.alike * standard(signals.alike)
-        + weights.unlinked * (signals.inlinks == 0)
-    )
-    return score
+    similar = weights.match, 0.0, 0.0, weights.passage
+    score = np.array([*similar, weights.time, weights.votes, weights.alike]) @ _standards(signals)
+    weighted: Vectors = score + weights.unlinked * (signals.inlinks == 0)
+    return weighted
 
 
 def reordered(score: Vectors, logits: Vectors, inlinks: Ints) -> Vectors:
@@ -98,18 +93,25 @@ def reordered(score: Vectors, logits: Vectors, inlinks: Ints) -> Vectors:
 
 def features(signals: Signals) -> Vectors:
     """(n, len(FEATURES)) float32, most of them in standard deviations among the source's candidates."""
-    words = signals.match, signals.lexical, signals.similarity, signals.passage
-    others = signals.nearness, signals.votes, signals.alike
     counted = signals.inlinks == 0, np.log1p(signals.inlinks), signals.back, np.log1p(signals.cocited)
-    return np.stack([*map(standard, (*words, *others)), *counted], axis=1).astype(np.float32)
+    return np.concatenate([_standards(signals), np.stack(counted)]).T.astype(np.float32)
+
+
+def _standards(signals: Signals) -> Vectors:
+    """(7, n) float64: the first features, in standard deviations."""
+    words = signals.match, signals.lexical, signals.similarity, signals.passage
+    return standard(np.stack([*words, signals.nearness, signals.votes, signals.alike]))
 
 
 def standard(values: Vectors) -> Vectors:
-    """In standard deviations above the mean of the known ones; 0 where unknown, and zeros if all are equal."""
+    """(s, n) values of s signals in standard deviations above the mean of the known ones.
+
+    0 where unknown, and zeros if all are equal.
+    """
     known = np.isfinite(values)
-    if not known.any():
-        return np.zeros(len(values))
-    above = np.where(known, values - values[known].mean(), 0.0)
-    deviation = np.sqrt((above**2).sum() / known.sum())
-    standardised: Vectors = above / deviation if deviation > 1e-6 else np.zeros(len(values))
+    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
+    mean = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / count
+    above = np.where(known, values - mean, 0.0)
+    deviation = np.sqrt((above**2).sum(axis=1, keepdims=True) / count)
+    standardised: Vectors = above / np.where(deviation > 1e-6, deviation, np.inf)
     return standardised

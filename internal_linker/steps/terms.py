@@ -1,14 +1,14 @@
 """Words of titles and contents -> their terms, weighted; and how well a page's best passage fits other pages."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
 from scipy import sparse
 
-from internal_linker.arrays import Ints, Vectors
+from internal_linker.arrays import Bools, Ints, Vectors
 
 # The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
 # made no sure difference on the development sites; 3 times cost NDCG@5 0.003, once 0.009 (this and all figures
@@ -26,6 +26,11 @@ IDF_POWER = 2.0
 PASSAGE = 100
 # Codes of terms without a column: furniture, and what stands on one page only.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
+# Most pairs of words stand on one page. Those that surely do are known by a table of so many bits at the most,
+# two bytes each, before pairs are counted.
+_MOST_BITS = 26
+_PAIR = np.int64(1 << 32)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,107 +53,187 @@ class TermIndex:
     Attributes:
         rows: (n, v) float32, one text each, of unit length: (1 + ln count) x idf ** IDF_POWER. A term
             that stands in one text only counts in the length and has no column.
-        bodies: for each text (2, words) int32: the columns of its content's words, and of the pairs that
-            they begin, in order; below 0 where there is no column.
+        codes: (2, words of all contents) int32: the columns of the words, and of the pairs that they begin,
+            in order; below 0 where there is no column.
+        starts: (n + 1,) where each text's words begin in `codes`.
         weights: (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0.
         passage: words of a passage.
     """
 
     rows: sparse.csr_matrix
-    bodies: Sequence[Ints]
+    codes: Ints
+    starts: Ints
     weights: Vectors
     passage: int
 
 
 def index_terms(
-    titles: Sequence[Sequence[str]], bodies: Sequence[Sequence[str]], weights: TermWeights = FIXED_TERMS
+    texts: Iterable[tuple[Sequence[str], Sequence[str]]], weights: TermWeights = FIXED_TERMS
 ) -> TermIndex:
-    """Weigh the words of n titles and n contents; both lists in the same order, words in theirs."""
-    numbers: defaultdict[str, int] = defaultdict(count().__next__)
-    coded = [
-        [np.array([numbers[word] for word in words], np.int64) for words in part] for part in (titles, bodies)
+    """Weigh the words of titles and contents, text by text; they are gone through once."""
+    titles, bodies = _numbered(texts)
+    n = len(bodies)
+    once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
+    shared = _SharedPairs(titles, bodies)
+    found = [
+        _counts(title, body, weights.title_count, shared) for title, body in zip(titles, bodies, strict=True)
     ]
-    title_terms, body_terms = ([_terms(words, len(numbers)) for words in part] for part in coded)
-    n = len(body_terms)
-    row, term, times = _counts(title_terms, body_terms, weights.title_count)
-    distinct, column = np.unique(term, return_inverse=True)
+    sizes = [len(terms) for terms, _, _ in found]
+    row = np.repeat(np.arange(n, dtype=np.int32), sizes)
+    distinct, column = np.unique(_joined([terms for terms, _, _ in found], np.int64), return_inverse=True)
+    value = 1 + np.log(_joined([times for _, times, _ in found], np.float64))
+    alone = np.array([squares for _, _, squares in found]) * once**2
+    del found
     frequency = np.bincount(column, minlength=len(distinct))
     weight = (1 + np.log((1 + n) / (1 + frequency))) ** weights.idf_power
     weight[frequency > max(FEW_PAGES, weights.common_share * n)] = 0
-    values = (1 + np.log(times)) * weight[column]
-    values /= np.sqrt(np.bincount(row, values**2, minlength=n)).clip(min=1e-9)[row]
-    shared = (frequency > 1) & (weight > 0)
-    code = np.where(shared, np.cumsum(shared) - 1, np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT))
-    kept = shared[column]
+    value *= weight[column]
+    value /= np.sqrt(np.bincount(row, value**2, minlength=n) + alone).clip(min=1e-9)[row]
+    telling = (frequency > 1) & (weight > 0)
+    code = np.where(telling, np.cumsum(telling) - 1, np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT))
+    kept = telling[column]
     rows = sparse.csr_matrix(
-        (values[kept].astype(np.float32), (row[kept], code[column[kept]])), shape=(n, int(shared.sum()))
+        (value[kept].astype(np.float32), (row[kept], code[column[kept]].astype(np.int32))),
+        shape=(n, int(telling.sum())),
     )
-    once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
-    places = [_places(terms, distinct, code) for terms in body_terms]
-    by_code = np.concatenate([weight[shared], [once, 0]]).astype(np.float32)
-    return TermIndex(rows, places, by_code, weights.passage)
+    starts = np.cumsum([0, *map(len, bodies)])
+    by_code = np.concatenate([weight[telling], [once, 0]]).astype(np.float32)
+    codes = np.full((2, starts[-1]), _NO_WEIGHT, np.int32)
+    for words, first in zip(bodies, starts.tolist(), strict=False):
+        codes[:, first : first + len(words)] = _codes(words, distinct, code)
+    return TermIndex(rows, codes, starts, by_code, weights.passage)
 
 
-def passage_scores(index: TermIndex, row: int, others: Ints) -> Vectors:
-    """How well the best passage of text `row` fits each of the `others`: cosine, 0 to 1, (len(others),) float32."""
-    if not len(others) or not index.bodies[row].shape[1]:
-        return np.zeros(len(others), np.float32)
-    fit = index.rows[others] @ _passages(index, row).T
-    best: Vectors = fit.max(axis=1).toarray().ravel()
-    return best
+class TermFit:
+    """Tells how well the words of pages fit those of a text, in detail.
+
+    Args:
+        index: all texts.
+    """
+
+    def __init__(self, index: TermIndex) -> None:
+        self._index = index
+        # The place of a few columns among them, else 0: looking there is quicker than in the few.
+        self._place = np.zeros(index.rows.shape[1], np.int32)
+
+    def of(self, row: int, others: Ints, linked: Sequence[Ints] = ()) -> tuple[Vectors, list[Vectors]]:
+        """How well the words of `others` fit those of `row`, and those of each group of pages that it links to.
+
+        Args:
+            row: a text.
+            others: (m,) rows.
+            linked: groups of rows.
+
+        Returns:
+            (m,) float32, 0 to 1: the cosine with the passage of `row` that fits best; and for each group (m,)
+            float32, 0 to 1: the mean cosine with its pages, 0 without any.
+        """
+        columns, weights = _passages(self._index, row)
+        groups = [self._index.rows[rows] for rows in linked]
+        ours = np.unique(np.concatenate([columns, *(group.indices for group in groups)]))
+        self._place[ours] = np.arange(1, len(ours) + 1)
+        passages = weights.shape[1]
+        wanted = np.zeros((len(ours) + 1, passages + len(groups)), np.float32)
+        wanted[self._place[columns], :passages] = weights
+        for at, group in enumerate(groups, passages):
+            total = np.bincount(self._place[group.indices], group.data, minlength=len(wanted))
+            wanted[:, at] = total / max(1, group.shape[0])
+        fit = self._among(others, len(ours)) @ wanted
+        self._place[ours] = 0
+        return fit[:, :passages].max(axis=1, initial=0), [*fit[:, passages:].T]
+
+    def _among(self, others: Ints, count: int) -> Vectors:
+        """(m, count + 1) float32: the weights of the columns that have a place, by it."""
+        terms = self._index.rows[others]
+        places = self._place[terms.indices]
+        (shared,) = np.nonzero(places)
+        dense = np.zeros((len(others), count + 1), np.float32)
+        of = np.repeat(np.arange(len(others)), np.diff(terms.indptr))
+        dense[of[shared], places[shared]] = terms.data[shared]
+        return dense
 
 
-def _terms(words: Ints, size: int) -> Ints:
-    """(2, words): each word's number, and a number above all words' for the pair that it begins (-1: none)."""
-    pairs = np.full(len(words), -1, np.int64)
-    pairs[:-1] = (words[:-1] + 1) * size + words[1:]
-    return np.stack([words, pairs])
-
-
-def _counts(titles: Sequence[Ints], bodies: Sequence[Ints], title_count: float) -> tuple[Ints, Ints, Vectors]:
-    """Text, term and weighted count of every term in a text, sorted by text and term."""
-    found: list[tuple[Ints, Vectors]] = []
-    for title, body in zip(titles, bodies, strict=True):
-        terms = np.concatenate([title.ravel(), body.ravel()])
-        times = np.repeat([float(title_count), 1.0], [title.size, body.size])
-        distinct, at = np.unique(terms[terms >= 0], return_inverse=True)
-        counts = np.bincount(at, times[terms >= 0], minlength=len(distinct)).astype(np.float64)
-        found.append((distinct, counts))
-    sizes = [len(distinct) for distinct, _ in found]
-    empty = np.empty(0, np.int64)
-    return (
-        np.repeat(np.arange(len(found)), sizes),
-        np.concatenate([empty, *(distinct for distinct, _ in found)]),
-        np.concatenate([empty, *(times for _, times in found)]).astype(np.float64),
-    )
-
-
-def _places(terms: Ints, distinct: Ints, code: Ints) -> Ints:
-    if not terms.size:
-        return terms.astype(np.int32)
-    at = np.searchsorted(distinct, terms).clip(max=len(distinct) - 1)
-    return np.where(terms >= 0, code[at], _NO_WEIGHT).astype(np.int32)
-
-
-def _passages(index: TermIndex, row: int) -> sparse.csr_matrix:
-    """(passages, v) float32 rows of unit length."""
-    body = index.bodies[row]
-    words, width = body.shape[1], index.rows.shape[1]
+def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
+    """The columns of a content's terms (u,), ascending, and its passages, (u, p) float32, of unit length or less."""
+    codes = index.codes[:, index.starts[row] : index.starts[row + 1]]
     # Each begins in the middle of the last, so that no sentence stands at an edge only.
     stride = index.passage // 2
-    starts = np.arange(0, max(1, words - stride + 1), stride)
-    at = (starts[:, None] + np.arange(index.passage)).clip(max=words)
+    starts = np.arange(0, max(1, codes.shape[1] - stride + 1), stride)
+    at = (starts[:, None] + np.arange(index.passage)).clip(max=codes.shape[1])
+    columns, local = np.unique(codes, return_inverse=True)
     # Behind the last word there is nothing; a pair belongs to the passage that it begins in.
-    codes = np.pad(body, ((0, 0), (0, 1)), constant_values=_NO_WEIGHT)[:, at]
-    codes = np.concatenate([codes[0], codes[1]], axis=1)
-    number = np.repeat(np.arange(len(starts)), codes.shape[1])
-    cell, times = np.unique(number * (width + 2) + codes.ravel() % (width + 2), return_counts=True)
-    number, column = np.divmod(cell, width + 2)
-    single = column == width + 2 + _ON_ONE_PAGE
+    width, ends = len(columns) + 1, np.full((2, 1), len(columns))
+    cells = np.concatenate([local.reshape(codes.shape), ends], axis=1)[:, at]
+    cells += width * np.arange(len(starts))[:, None]
+    times = np.bincount(cells.ravel(), minlength=width * len(starts)).reshape(len(starts), width)[:, :-1]
+    weight = index.weights[columns]
+    values = (1 + np.log(np.maximum(times, 1))) * weight * (times > 0)
     # Terms of one page are many and share a code: each counts once.
-    squares = np.where(single, times, (1 + np.log(times)) ** 2) * index.weights[column] ** 2
-    length = np.sqrt(np.bincount(number, squares, minlength=len(starts))).clip(min=1e-9)
-    kept = column < width
-    number, column = number[kept], column[kept]
-    values = (1 + np.log(times[kept])) * index.weights[column] / length[number]
-    return sparse.csr_matrix((values.astype(np.float32), (number, column)), shape=(len(starts), width))
+    squares = np.where(columns == _ON_ONE_PAGE, times * weight**2, values**2)
+    values /= np.sqrt(squares.sum(axis=1, keepdims=True)).clip(min=1e-9)
+    kept = columns >= 0
+    return columns[kept], values[:, kept].T.astype(np.float32)
+
+
+def _numbered(
+    texts: Iterable[tuple[Sequence[str], Sequence[str]]],
+) -> tuple[list[Ints], list[Ints]]:
+    """Each text's words of title and content as int32 numbers, equal for equal words."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    titles: list[Ints] = []
+    bodies: list[Ints] = []
+    for title, body in texts:
+        titles.append(np.array([numbers[word] for word in title], np.int32))
+        bodies.append(np.array([numbers[word] for word in body], np.int32))
+    return titles, bodies
+
+
+def _pairs(words: Ints) -> Ints:
+    """(words - 1,) int64: a number above all words' for each two in a row."""
+    return (words[:-1].astype(np.int64) + 1) * _PAIR + words[1:]
+
+
+class _SharedPairs:
+    """Tells pairs of words that stand in several texts, and by chance a few others."""
+
+    def __init__(self, titles: Sequence[Ints], bodies: Sequence[Ints]) -> None:
+        total = sum(map(len, bodies)) + sum(map(len, titles))
+        self._bits = min(_MOST_BITS, max(10, total.bit_length() + 3))
+        self._texts = np.zeros(1 << self._bits, np.uint8)
+        for title, body in zip(titles, bodies, strict=True):
+            slots = self._slots(np.concatenate([_pairs(title), _pairs(body)]))
+            self._texts[slots] = np.minimum(self._texts[slots] + 1, 2)
+
+    def __call__(self, pairs: Ints) -> Bools:
+        shared: Bools = self._texts[self._slots(pairs)] > 1
+        return shared
+
+    def _slots(self, pairs: Ints) -> Ints:
+        mixed = pairs.astype(np.uint64) * _MIX
+        return (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
+
+
+def _counts(title: Ints, body: Ints, title_count: float, shared: _SharedPairs) -> tuple[Ints, Vectors, float]:
+    """The terms of a text that others may have too, their weighted counts, and the squares of all others'."""
+    terms = np.concatenate([title, _pairs(title), body, _pairs(body)])
+    in_title = len(terms) - len(body) - max(0, len(body) - 1)
+    distinct, at = np.unique(terms, return_inverse=True)
+    weighted = np.repeat([title_count, 1.0], [in_title, len(terms) - in_title])
+    times = np.bincount(at, weighted, minlength=len(distinct))
+    known = (distinct < _PAIR) | shared(distinct)
+    alone = float(((1 + np.log(times[~known])) ** 2).sum())
+    return distinct[known], times[known].astype(np.float32), alone
+
+
+def _codes(words: Ints, distinct: Ints, code: Ints) -> Ints:
+    """(2, words): the code of each word, and of the pair that it begins."""
+    codes = np.full((2, len(words)), _NO_WEIGHT, np.int32)
+    for place, terms in enumerate((words.astype(np.int64), _pairs(words))):
+        if len(terms):
+            at = np.searchsorted(distinct, terms).clip(max=len(distinct) - 1)
+            codes[place, : len(terms)] = np.where(distinct[at] == terms, code[at], _ON_ONE_PAGE)
+    return codes
+
+
+def _joined(parts: Sequence[Ints | Vectors], kind: type[np.generic]) -> Ints:
+    return np.concatenate([np.empty(0, kind), *parts])
