@@ -36,3 +36,24 @@ class Neighbourhood:
 
     digests: NDArray[np.uint8]
     nearest: Nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One task of a join: independent of all others, and the same result whenever it is run.
+
+    Attributes:
+        name: says what is compared; equal names in one join have equal results.
+        rows: (m,) texts that lists are wanted for.
+        columns: (c,) distinct texts that may stand in these lists.
+        keep: the longest list.
+        above: (m,) only scores above these are wanted; None: all are.
+        mutual: lists of the columns, with the rows in them, are wanted too; they follow those of the rows.
+    """
+
+    name: str
+    rows: Ints
+    columns: Ints
+    keep: int
+    above: Vectors | None = None
+    mutual: bool = False
