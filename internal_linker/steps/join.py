@@ -3,27 +3,29 @@
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from internal_linker.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.arrays import (
+    NOTHING,
+    Block,
+    Bools,
+    Ints,
+    Keys,
+    Nearest,
+    Vectors,
+    empty_lists,
+    keys_of,
+    rows_of,
+    scores_of,
+)
 
 # A tile of scores is 16 MB. Fewer rows would turn the same columns into float32 more often (7% of the time
 # with 1,024 rows at 384 dimensions, 4% with 2,048), larger tiles gain nothing.
 TILE_ROWS = 2048
 TILE_COLUMNS = 2048
 # What is taken from a tile at once: bounds the memory where most of a tile is wanted (many equal texts).
-HANDFUL = 524_288
+HANDFUL = 131_072
 # Room behind a list for what may enter it; a short list gets some more, to be put in order less often.
 LEAST_SPARE = 32
-# From how many dimensions on each pair is multiplied once and offered to the lists of both texts.
-TRIANGLE_DIMENSIONS = 768
-# Mutual lists are all alive at once, 32 bytes a place; beyond this a join is done row by row.
-TRIANGLE_PLACES = 2_000_000
-
-Keys = NDArray[np.int64]
-# Below every key: an empty place.
-NOTHING = np.iinfo(np.int64).min
-LOW = 0x7FFFFFFF
 
 
 def nearest(
@@ -47,14 +49,8 @@ def nearest(
         excluded: for each row, further texts that may not be in its list.
         above: (m,) scores; what doesn't score above is left out (the floor then is this score at least).
     """
-    lists = _Lists(0, keep)
-    result = _empty(len(rows), keep)
-    square = above is None and excluded is None and np.array_equal(rows, columns)
+    result = empty_lists(len(rows), keep)
     for at, among in _by_language(vectors, languages, rows, columns):
-        if square and _pays(vectors, len(at), keep) and np.array_equal(rows[at], columns[among]):
-            lists = _triangle(vectors, rows[at], keep)
-            _put(result, at, lists, np.full(len(at), len(at) - 1))
-            continue
         theirs = np.sort(columns[among])
         for start in range(0, len(at), TILE_ROWS):
             mine = at[start : start + TILE_ROWS]
@@ -74,7 +70,7 @@ def mutual(
     Each pair is multiplied once. `rows` and `columns` have no text in common. The columns' lists are in
     memory all the time, 32 bytes a place. Which of equals is the last of a column's list is open.
     """
-    result = _empty(len(rows) + len(columns), keep)
+    result = empty_lists(len(rows) + len(columns), keep)
     back = _Lists(len(columns), keep)
     partners = np.zeros(len(columns), np.int64)
     for at, among in _by_language(vectors, languages, rows, columns):
@@ -99,9 +95,9 @@ def join_block(vectors: Vectors, languages: Ints, block: Block) -> Nearest:
     return mutual(*arguments, block.above) if block.mutual else nearest(*arguments, above=block.above)
 
 
-def present(vectors: Vectors, rows: Ints) -> NDArray[np.bool_]:
+def present(vectors: Vectors, rows: Ints) -> Bools:
     """(m,) where a text has a vector."""
-    there: NDArray[np.bool_] = vectors[rows, 0] != 0
+    there: Bools = vectors[rows, 0] != 0
     doubtful = np.flatnonzero(~there)
     there[doubtful] = vectors[rows[doubtful]].any(axis=1)
     return there
@@ -152,25 +148,6 @@ def _run(rows: Ints) -> Ints | slice:
     return rows
 
 
-def _pays(vectors: Vectors, count: int, keep: int) -> bool:
-    return vectors.shape[1] >= TRIANGLE_DIMENSIONS and count * keep <= TRIANGLE_PLACES
-
-
-def _triangle(vectors: Vectors, rows: Ints, keep: int) -> "_Lists":
-    """The lists of all rows among all rows; each pair is multiplied once."""
-    order = np.argsort(rows)
-    lists = _Lists(len(rows), keep)
-    for start in range(0, len(rows), TILE_ROWS):
-        mine, rest = order[start : start + TILE_ROWS], order[start:]
-        barred = np.arange(len(mine)), np.arange(len(mine))
-        for first, scores in _tiles(vectors, rows[mine], rows[rest], barred):
-            theirs = rest[first : first + scores.shape[1]]
-            lists.offer(mine, scores, rows[theirs])
-            if first:
-                lists.offer(theirs, scores.T, rows[mine])
-    return lists
-
-
 class _Lists:
     """Running lists: the best so far of each, and room for what may be better.
 
@@ -207,7 +184,7 @@ class _Lists:
                 place, at = np.divmod(some, len(lists))
                 order = np.argsort(at, kind="stable")
                 some, at, place = some[order], at[order], place[order]
-            self._insert(lists[at], _keys(flat[some], rows[place]))
+            self._insert(lists[at], keys_of(flat[some], rows[place]))
         self._settle(lists[self.used[lists] > self.room // 2])
 
     def _start(self, scores: Vectors) -> Vectors:
@@ -242,20 +219,12 @@ class _Lists:
             self.keys[lists] = keys
             self.used[lists] = 0
             self.last[lists] = keys[:, self.room]
-            self.least[lists] = np.maximum(self.above[lists], _scores(keys[:, self.room]))
+            self.least[lists] = np.maximum(self.above[lists], scores_of(keys[:, self.room]))
 
     def best(self, lists: Ints) -> Keys:
         """(r, keep), best first."""
         self._settle(lists)
         return np.sort(self.keys[lists, self.room :], axis=1)[:, ::-1]
-
-
-def _empty(count: int, keep: int) -> Nearest:
-    return Nearest(
-        np.full((count, keep), -1, np.int32),
-        np.full((count, keep), -np.inf, np.float32),
-        np.full(count, -np.inf, np.float32),
-    )
 
 
 def _put(result: Nearest, at: Ints, lists: _Lists, possible: Ints) -> None:
@@ -264,24 +233,8 @@ def _put(result: Nearest, at: Ints, lists: _Lists, possible: Ints) -> None:
         some = np.arange(start, min(len(at), start + TILE_ROWS))
         keys = lists.best(some)
         there = keys != NOTHING
-        result.rows[at[some]] = np.where(there, LOW - (keys & LOW), -1)
-        result.scores[at[some]] = scores = _scores(keys)
+        result.rows[at[some]] = rows_of(keys)
+        result.scores[at[some]] = scores = scores_of(keys)
         missing = possible[some] > there.sum(axis=1)
         last = np.where(missing, np.maximum(scores[:, -1], lists.above[some]), -np.inf)
         result.floors[at[some]] = last
-
-
-def _keys(scores: Vectors, rows: Ints) -> Keys:
-    """Score and row as one integer; bits of floats below zero are turned, so that integers order as floats do."""
-    bits = (scores + np.float32(0)).view(np.int32)  # no -0, which is equal to 0 but not below it
-    keys = (bits ^ ((bits >> 31) & LOW)).astype(np.int64)
-    keys <<= 32
-    keys |= LOW - rows
-    return keys
-
-
-def _scores(keys: Keys) -> Vectors:
-    bits = (keys >> 32).astype(np.int32)
-    bits ^= (bits >> 31) & LOW
-    scores: Vectors = np.where(keys == NOTHING, np.float32(-np.inf), bits.view(np.float32))
-    return scores
