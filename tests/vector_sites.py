@@ -54,7 +54,9 @@ def counted(
         banned = {row, *(excluded[at] if excluded else ())}
         free = [int(column) for column in columns if column not in banned and wide[column].any()]
         known = languages[row], *languages[free]
-        free = [c for c, code in zip(free, known[1:], strict=True) if code == known[0] or -1 in (code, known[0])]
+        free = [
+            c for c, code in zip(free, known[1:], strict=True) if code == known[0] or -1 in (code, known[0])
+        ]
         if not wide[row].any():
             continue
         scored = sorted((-float(wide[row] @ wide[column]), column) for column in free)
