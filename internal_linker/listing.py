@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from internal_linker.offers import sources_near
 from internal_linker.ranking import Ranking
 from internal_linker.records import Collected, Duplicate, Orphan
 from internal_linker.steps.duplicate import canonical_candidates
@@ -45,7 +46,7 @@ def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
     # An error or a copy is no place for a link, and a query is no page.
     editable = [at for at, source in enumerate(ranking.sources) if source.page and not source.page.not_target]
     keys = [key for key in ranking.linkable if not linked[key]]
-    near = dict(zip(keys, ranking.sources_near(keys, SOURCES, editable), strict=True))
+    near = dict(zip(keys, sources_near(ranking, keys, SOURCES, editable), strict=True))
     return [
         Orphan(page.url, tuple(ranking.sources[at].url for at in near.get(page.key, ())))
         for page in ranking.site.pages

@@ -1,6 +1,5 @@
 """Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -74,6 +73,7 @@ class Ranking:
         joined: what is known of the nearest pages by the vectors, see `Site`.
 
     Attributes:
+        site: all texts.
         graph: the links that are known.
         ranker: what ranks by all features, once one was learned that does better than the fixed weights.
         calibration: tells how probable a link is, by the ranker's logit or the fixed score, once that was learned.
@@ -96,7 +96,7 @@ class Ranking:
         self.sources, self.targets = sources, targets
         self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate, joined)
         self.graph = LinkGraph(collected.links, self.site.rows)
-        self._searched, self._rules = searched, rules
+        self._searched, self.rules = searched, rules
         self._below_floor: dict[tuple[str, str], int] = {}
         own = (source for source in sources if source.page is None)
         self._own_rows = {source.identity: len(collected.pages) + at for at, source in enumerate(own)}
@@ -133,15 +133,15 @@ class Ranking:
                 them than to its average target.
         """
         sources = [self.sources[at] for at in places]
-        self.site.prepare(map(self._row, sources))
+        self.site.prepare(map(self.row, sources))
         for at, source in zip(places, sources, strict=True):
             chosen, serp, votes = self._chosen(source, (offered or {}).get(at, ()))
-            row = self._row(source)
+            row = self.row(source)
             passages, (alike,) = self.site.fits(row, chosen.rows, [self.graph.targets(row)])
             signals = self._signals(row, chosen, votes, passages, alike)
             found = np.array([self._number(hit) for hit in serp], np.int32)
             ranks = np.array([hit.rank for hit in serp], np.int32)
-            yield fuse(found, ranks, self._scored(signals), self._rules.fusion)
+            yield fuse(found, ranks, self._scored(signals), self.rules.fusion)
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """What is in the arrays, in their order."""
@@ -156,9 +156,9 @@ class Ranking:
         self, sources: Sequence[Source], knowing: Sequence["Ranking"]
     ) -> Iterator[tuple[Signals, ...]]:
         """Yield what speaks for the candidates of each source, one for each of what `knowing` gave."""
-        self.site.prepare(map(self._row, sources))
+        self.site.prepare(map(self.row, sources))
         for source in sources:
-            row = self._row(source)
+            row = self.row(source)
             chosen = [other._chosen(source) for other in knowing]
             # Words know nothing of links: what all of them ask for is compared once.
             rows = np.unique(np.concatenate([matches.rows for matches, _, _ in chosen]))
@@ -180,7 +180,7 @@ class Ranking:
 
     def by(self, rules: LinkRules) -> "Ranking":
         """The same site ranked by other rules and nothing learned; how terms are weighed stays."""
-        return self._changed(_rules=rules, ranker=None, calibration=None)
+        return self._changed(rules=rules, ranker=None, calibration=None)
 
     def searching(self, searched: Searched) -> "Ranking":
         """The same site with these search results."""
@@ -188,7 +188,7 @@ class Ranking:
 
     def fused(self, fusion: Fusion) -> "Ranking":
         """The same, with what was learned, and search results fused in this way."""
-        return self._changed(_rules=replace(self._rules, fusion=fusion), _below_floor={})
+        return self._changed(rules=replace(self.rules, fusion=fusion), _below_floor={})
 
     def taught(self, ranker: Ranker | None, calibration: Calibration) -> "Ranking":
         """The same site, with what was learned of its links."""
@@ -200,55 +200,14 @@ class Ranking:
             setattr(other, name, value)
         return other
 
-    def sources_near(
-        self, keys: Sequence[str], keep: int, among: Iterable[int] | None = None
-    ) -> Iterator[list[int]]:
-        """Yield for each page the places of the most similar sources that a link to it would be new for, best first.
+    def row(self, source: Source) -> int:
+        """The source's row in `site`."""
+        return self._own_rows[source.identity] if source.page is None else self.site.rows[source.key]
 
-        Args:
-            keys: the pages, of `linkable`.
-            keep: how many sources at the most; none of which neither words nor embedding speak for it.
-            among: the places of the sources that count; all if not given. Only those with a page are found.
-        """
-        places = range(len(self.sources)) if among is None else among
-        at = {self._row(self.sources[place]): place for place in places}
-        sources = np.zeros(len(self._linkable), np.bool_)
-        sources[[*at]] = True
-        sources &= self.site.with_text
-        rows, linking = self.site.rows_of(keys), self._linking()
-        self.site.prepare(rows)
-        for row in rows:
-            matches = self.site.matches(row, sources, self._rules.lexical_weight)
-            old = np.array(linking.get(row, ()), np.int64)
-            new, _ = self.site.fresh(row, matches, keep, sources, self._rules.lexical_weight, old)
-            near = new.rows[np.fmax(new.similarity, new.lexical) > 0]
-            yield [at[source] for source in near[:keep].tolist()]
-
-    def offers(self, keep: int) -> Mapping[int, Sequence[int]]:
-        """Source's place -> rows of the pages of which it is among the `keep` most similar sources."""
-        offered: defaultdict[int, list[int]] = defaultdict(list)
-        keys = list(self.linkable)
-        for key, places in zip(keys, self.sources_near(keys, keep), strict=True):
-            for place in places:
-                offered[place].append(self.site.rows[key])
-        return offered
-
-    def _linking(self) -> Mapping[int, Sequence[int]]:
-        """For each page's row the rows of the sources that a link to it would not be new for."""
-        found: defaultdict[int, list[int]] = defaultdict(list)
-        for source in self.sources:
-            if source.page:
-                for row in self._old(source):
-                    found[row].append(self.site.rows[source.key])
-        return found
-
-    def _old(self, source: Source) -> list[int]:
+    def old(self, source: Source) -> list[int]:
         """The rows that a link from the source would not be new to."""
         alias = self.targets.aliases.get(source.key, "")
         return self.site.rows_of([alias, *self.targets.linked.get(source.key, ())])
-
-    def _row(self, source: Source) -> int:
-        return self._own_rows[source.identity] if source.page is None else self.site.rows[source.key]
 
     def _number(self, hit: SerpTarget) -> int:
         if hit.key in self.site.rows:
@@ -266,7 +225,7 @@ class Ranking:
         The pages are the source's best `candidates`, those that similar pages link to most, its search
         results, and of the offered ones those above its average target.
         """
-        row, rules, site = self._row(source), self._rules, self.site
+        row, rules, site = self.row(source), self.rules, self.site
         best = site.matches(row, self._linkable, rules.lexical_weight)
         votes = self.graph.votes(best.rows[:NEIGHBOURS], np.fmax(best.score[:NEIGHBOURS], 0))
         elected = votes.rows[np.argsort(-votes.counts, kind="stable")[:ELECTED]].tolist()
@@ -274,7 +233,7 @@ class Ranking:
         named = site.rows_of(hit.key for hit in hits)
         matches = site.matches(row, self._linkable, rules.lexical_weight, [*elected, *named, *offered])
         serp = self._near_enough(source, hits, matches)
-        old = np.array(self._old(source), np.int64)
+        old = np.array(self.old(source), np.int64)
         new, twins = site.fresh(row, matches, rules.candidates, self._linkable, rules.lexical_weight, old)
         always = np.array([*elected, *site.rows_of(hit.key for hit in serp)], np.int64)
         above = is_in(new.rows, np.array(offered, np.int64)) & (new.score > 0)
@@ -306,7 +265,7 @@ class Ranking:
         )
 
     def _scored(self, signals: Signals) -> Ranked:
-        score = known = fixed_score(signals, self._rules.weights)
+        score = known = fixed_score(signals, self.rules.weights)
         if self.ranker:
             known = self.ranker.logit(features(signals))
             score = reordered(score, known, signals.inlinks)
@@ -327,7 +286,7 @@ class Ranking:
         below = {
             hit.key
             for hit in serp
-            if scores.get(self.site.rows.get(hit.key, -1), nan) < self._rules.serp_floor
+            if scores.get(self.site.rows.get(hit.key, -1), nan) < self.rules.serp_floor
         }
         self._below_floor[source.identity] = len(below)
-        return serp if self._rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]
+        return serp if self.rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]

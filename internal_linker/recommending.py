@@ -6,6 +6,7 @@ from math import ceil
 import numpy as np
 
 from internal_linker.arrays import Vectors
+from internal_linker.offers import offers
 from internal_linker.ranking import LinkRules, Ranking
 from internal_linker.records import Recommendation
 from internal_linker.searching import Searched
@@ -27,7 +28,7 @@ def recommend(
     With `min_inlinks` or `max_inlinks`, links are given up for other pages' sake where that costs least.
     """
     ranked: list[Ranked] = []
-    offered = ranking.offers(OFFERS) if rules.min_inlinks else {}
+    offered = offers(ranking, OFFERS) if rules.min_inlinks else {}
     for ours in ranking.ranked(range(len(ranking.sources)), offered):
         ranked.append(ours)
         advance()

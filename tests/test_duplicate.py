@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from internal_linker.arrays import Vectors
+from internal_linker.offers import sources_near
 from internal_linker.ranking import CANDIDATES, LinkRules, Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets
@@ -162,11 +163,11 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
     (found,) = site.of([0])
     assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
     offered = site.site.rows_of(keys[300:600] + keys[-60:])
-    found = site.candidates(*site.ranked([0], {0: offered}))
-    assert {candidate.key for candidate in found} >= set(keys[600 : 600 + CANDIDATES]), (
+    beside = site.candidates(*site.ranked([0], {0: offered}))
+    assert {candidate.key for candidate in beside} >= set(keys[600 : 600 + CANDIDATES]), (
         "asked ones beside them"
     )
-    (nearest,) = site.sources_near([hub.key], 5)
+    (nearest,) = sources_near(site, [hub.key], 5)
     assert len(nearest) == 5
 
 
@@ -175,7 +176,7 @@ def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
     pages, _ = copies(2, 12)
     alone = page("alone", "something else entirely")
     site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
-    nobody, others = site.sources_near([alone.key, pages[5].key], 5)
+    nobody, others = sources_near(site, [alone.key, pages[5].key], 5)
     assert (nobody, len(others)) == ([], 5)
 
 
