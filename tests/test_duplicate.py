@@ -145,7 +145,7 @@ def test_copies_get_their_inlinks_from_others() -> None:
             counts[link.target.key] += 1
             assert "other" in one.source.key or "other" in link.target.key
     assert min(counts.values()) >= 2
-    (nearest,) = found.sources_near([pages[0].key], 10)
+    (nearest,) = sources_near(found, [pages[0].key], 10)
     assert len(nearest) == 10 and min(nearest) >= 15
 
 
