@@ -62,7 +62,7 @@ class LocalEncoder:
             # Threads run whole chunks side by side. Two threads inside one run wait for each other at every step:
             # they took 1.2 times the processor time, 1.6 times while they waited busily, and no less time.
             options.intra_op_num_threads = 1
-            # A pattern is kept for each length of text: it saved no time and took up to 8 MB a thread.
+            # A pattern is kept for each length of text: it saved no time and took some 10 MB a thread.
             options.enable_mem_pattern = False
             self._session: Any = onnxruntime.InferenceSession(
                 str(model), options, providers=["CPUExecutionProvider"]
