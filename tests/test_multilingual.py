@@ -63,8 +63,9 @@ def test_a_text_is_nearest_to_its_translation(encoder: MultilingualEncoder, lang
 
 
 def test_each_vector_has_unit_length_whatever_the_text(encoder: MultilingualEncoder) -> None:
-    """A title alone, a body alone, signs without a word and a huge cell each have a vector of length one."""
-    texts = [Text("Tea", ""), Text("", "tea"), Text("", "\u200c"), Text("t" * 10**6, "tea " * 10**6)]
+    """A title, a body, signs without a word, half a character and a huge cell have vectors of length one."""
+    half = Text("\ud83c", "tea \ud83c")
+    texts = [Text("Tea", ""), Text("", "tea"), Text("", "\u200c"), half, Text("t" * 10**6, "tea " * 10**6)]
     found = vectors(encoder, texts)
     assert found.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1, atol=1e-5)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -80,11 +81,23 @@ def test_an_answer_without_usage_costs_what_was_estimated(stand_in: OpenAIStandI
 
 
 def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
-    """A consumer that stops after the first batch leaves the rest unsent and unpaid."""
+    """A consumer that stops after the first batch leaves unsent and unpaid what was not under way."""
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
     batches.close()  # type: ignore[attr-defined]
-    assert len(stand_in.ledger) == 1
+    time.sleep(0.2)
+    assert len(stand_in.ledger) <= 2
+
+
+def test_requests_are_under_way_while_a_batch_is_written(stand_in: OpenAIStandIn) -> None:
+    """A consumer that keeps a batch for a while doesn't keep the service waiting."""
+    batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
+    next(batches)
+    deadline = time.monotonic() + 30
+    while len(stand_in.ledger) < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(stand_in.ledger) == 2
+    assert len(list(batches)) == 4
 
 
 def test_an_empty_text_is_refused_before_anything_is_sent(stand_in: OpenAIStandIn) -> None:

@@ -69,7 +69,9 @@ class MultilingualEncoder:
     def _vector(self, text: Text) -> Vectors:
         title, body = text.title[:TITLE_CHARACTERS], text.body[: CHUNKS * CHUNK_CHARACTERS]
         starts = range(0, max(1, len(body)), CHUNK_CHARACTERS)
-        chunks = [f"{title}\n{body[start : start + CHUNK_CHARACTERS]}" for start in starts]
+        pieces = (f"{title}\n{body[start : start + CHUNK_CHARACTERS]}" for start in starts)
+        # The model's word cutter refuses half a surrogate pair, as broken exports hold it.
+        chunks = [piece.encode("utf-8", "replace").decode() for piece in pieces]
         pooled: Vectors = self._model.encode(chunks).sum(axis=0)
         unit: Vectors = pooled / max(float(np.linalg.norm(pooled)), 1e-12)
         return unit

@@ -219,6 +219,7 @@ class OpenAIEmbeddings:
         """Send all requests: again in halves what was too much, again one by one what was too fast."""
         again: deque[_Request] = deque()
         running: dict[Future[EncodedBatch], tuple[_Request, int]] = {}
+        ready: deque[EncodedBatch] = deque()
         lanes, most, failure = self._in_flight, MOST_TOKENS, None
         while True:
             while failure is None and len(running) < lanes:
@@ -228,12 +229,15 @@ class OpenAIEmbeddings:
                 first, *rest = request.split(most)
                 again.extendleft(reversed(rest))
                 running[pool.submit(self._send, first, stop)] = first, lanes
-            if not running:
+            # Behind the sending, so that the service works while the consumer writes a batch away.
+            if ready:
+                yield ready.popleft()
+            elif not running:
                 break
-            for future in wait(running, return_when=FIRST_COMPLETED).done:
+            for future in wait(running, timeout=0 if ready else None, return_when=FIRST_COMPLETED).done:
                 (request, lanes_then), error = running.pop(future), future.exception()
                 if error is None:
-                    yield future.result()
+                    ready.append(future.result())
                 elif isinstance(error, TooMuch) and len(request.texts) > 1:
                     most = min(most, request.tokens // 2)
                     again.append(request)

