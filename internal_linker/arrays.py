@@ -8,6 +8,12 @@ from numpy.typing import NDArray
 Vectors = NDArray[np.floating]
 Ints = NDArray[np.integer]
 Bools = NDArray[np.bool_]
+Keys = NDArray[np.int64]
+"""Score and row as one integer each: the higher the better, of equal scores the smaller row."""
+
+NOTHING = np.iinfo(np.int64).min
+"""The key of an empty place: below all others."""
+_LOW = 0x7FFFFFFF
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +42,59 @@ class Neighbourhood:
 
     digests: NDArray[np.uint8]
     nearest: Nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One task of a join: independent of all others, and the same result whenever it is run.
+
+    Attributes:
+        name: says what is compared; equal names in one join have equal results.
+        rows: (m,) texts that lists are wanted for.
+        columns: (c,) distinct texts that may stand in these lists.
+        keep: the longest list.
+        above: (m,) only scores above these are wanted; None: all are.
+        mutual: lists of the columns, with the rows in them, are wanted too; they follow those of the rows.
+    """
+
+    name: str
+    rows: Ints
+    columns: Ints
+    keep: int
+    above: Vectors | None = None
+    mutual: bool = False
+
+
+def keys_of(scores: Vectors, rows: Ints) -> Keys:
+    """Keys of finite float32 scores; `NOTHING` where a row is -1."""
+    # Bits of floats below zero are turned, so that integers order as floats do; -0 would be below 0.
+    bits = (scores + np.float32(0)).view(np.int32)
+    keys = (bits ^ ((bits >> 31) & _LOW)).astype(np.int64)
+    keys <<= 32
+    keys |= _LOW - rows.astype(np.int64)
+    keys[rows < 0] = NOTHING
+    return keys
+
+
+def scores_of(keys: Keys) -> Vectors:
+    """The float32 scores in keys; -inf where there is nothing."""
+    bits = (keys >> 32).astype(np.int32)
+    bits ^= (bits >> 31) & _LOW
+    scores: Vectors = np.where(keys == NOTHING, np.float32(-np.inf), bits.view(np.float32))
+    return scores
+
+
+def rows_of(keys: Keys) -> Ints:
+    """The int32 rows in keys; -1 where there is nothing."""
+    return np.where(keys == NOTHING, -1, _LOW - (keys & _LOW)).astype(np.int32)
+
+
+def empty_lists(count: int, keep: int) -> Nearest:
+    """Lists of nothing, of which nothing is missing."""
+    rows, scores = np.full((count, keep), -1, np.int32), np.full((count, keep), -np.inf, np.float32)
+    return Nearest(rows, scores, np.full(count, -np.inf, np.float32))
+
+
+def lists_of(lists: Nearest, texts: Ints | slice) -> Nearest:
+    """The lists of some texts."""
+    return Nearest(lists.rows[texts], lists.scores[texts], lists.floors[texts])

@@ -1,9 +1,9 @@
 """The small protocols through which a run reaches the outside: what a service, store or face must offer."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from internal_linker.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
 from internal_linker.records import (
     EncodedBatch,
     Recommendation,
@@ -178,3 +178,22 @@ class JoinStore(Protocol):
 
     def put_block(self, join: str, block: str, nearest: Nearest) -> None:
         """Keep a finished block; committed when this returns."""
+
+
+class Compute(Protocol):
+    """Where the blocks of a join are done: in this process, on other machines."""
+
+    def run(
+        self,
+        work: Callable[[Vectors, Ints, Block], Nearest],
+        vectors: Vectors,
+        languages: Ints,
+        blocks: Sequence[Block],
+    ) -> Iterator[tuple[Block, Nearest]]:
+        """Yield each block with `work(vectors, languages, block)` as it is finished, in any order.
+
+        `work` is a pure function of a module, and a block may be done twice: its result is the same.
+
+        Raises:
+            ServiceError: the machines behind it are gone; what was yielded is whole.
+        """
