@@ -1,7 +1,7 @@
 """Unit vectors -> rows: our join beside scikit-learn, faiss and the machine's peak; what changed; clusters."""
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -9,9 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from tests.benchmarks import ours, peers, projects
 from tests.benchmarks.parts import Part, Work, measured
 from tests.benchmarks.results import Row, middle
+from tests.benchmarks.vectors import embedded
 
 KEEP = 10
 # Above so many pages the whole matrix doesn't fit into memory (two of 8 and 4 bytes a cell).
@@ -20,6 +22,8 @@ TARGETS = {
     (10_000, 384): "6 times scikit-learn",
     (100_000, 384): "9 times scikit-learn; 70% of the peak; 150 MB",
 }
+# With fewer real vectors there is nothing to see.
+LEAST_REAL = 500
 FASTER = {0.03: "25 times at 20,000"}
 
 
@@ -55,7 +59,7 @@ class Times:
         return [part.peak for each in self.rounds for part in each.values()]
 
 
-def rounds(times: int, parts: dict[str, tuple[Callable[..., Work], Sequence[object]]]) -> Times:
+def rounds(times: int, parts: Mapping[str, tuple[Callable[..., Work], Sequence[object]]]) -> Times:
     """Do all parts, then all of them again, so often."""
     return Times(
         [{name: measured(prepare, *given) for name, (prepare, given) in parts.items()} for _ in range(times)]
@@ -68,7 +72,7 @@ def join(sizes: Sequence[int], dimensions: Sequence[int], times: int) -> tuple[l
     peaks: list[float] = []
     for width in dimensions:
         for count in sizes:
-            with _vectors(count, width) as path:
+            with _saved(projects.clustered(count, width)) as path:
                 peer = peers.whole_matrix if count <= WHOLE_MATRIX else peers.row_by_row
                 parts = {"ours": (ours.full, (path, KEEP)), "scikit-learn": (peer, (path, KEEP))}
                 if find_spec("faiss"):
@@ -81,7 +85,7 @@ def join(sizes: Sequence[int], dimensions: Sequence[int], times: int) -> tuple[l
 
 def incremental(count: int, shares: Sequence[float], times: int) -> tuple[list[Row], list[float]]:
     """A join after some pages changed, beside the join of all; whether both find the same is measured, too."""
-    with _vectors(count, 384) as path:
+    with _saved(projects.clustered(count, 384)) as path:
         parts: dict[str, tuple[Callable[..., Work], Sequence[object]]] = {"full": (ours.full, (path, KEEP))}
         parts |= {f"{share:.0%}": (ours.incremental, (path, KEEP, share)) for share in shares}
         done = rounds(times, parts)
@@ -99,6 +103,33 @@ def incremental(count: int, shares: Sequence[float], times: int) -> tuple[list[R
             )
         )
     return rows, done.peaks
+
+
+def by_cells(real: Path, corpora: Sequence[Path], made_up: int, times: int) -> tuple[list[Row], list[float]]:
+    """The join by cells beside the exact one: real vectors, as many as are there, then made-up ones."""
+    vectors = embedded(real, [folder for folder in corpora if (folder / "pages.csv").exists()]).vectors
+    rows: list[Row] = []
+    peaks: list[float] = []
+    for name, given in (("real", vectors), ("made up", projects.clustered(made_up, 384))):
+        if len(given) < LEAST_REAL:
+            print(f"{len(given)} {name} vectors are too few: see --help.")
+            continue
+        with _saved(given) as path:
+            done = rounds(times, {"exact": (ours.full, (path, KEEP)), "cells": (ours.by_cells, (path, KEEP))})
+        way = "" if done.figure("cells", "clustered") else "; was done exactly: cells did not pay"
+        probes, recall = done.figure("cells", "probes"), done.figure("cells", "recall")
+        rows.append(
+            Row(
+                f"{len(given):,} x 384, {name}",
+                f"{done.seconds('cells'):.2f} (exact {done.seconds('exact'):.2f})",
+                f"{done.ratio('exact', 'cells'):.1f} times faster",
+                "8 times at recall 0.99, real",
+                memory=done.extra("cells"),
+                note=f"recall {recall:.4f} on 500 exact rows, {probes:.0f} probes{way}",
+            )
+        )
+        peaks += done.peaks
+    return rows, peaks
 
 
 def _lines(done: Times, count: int, width: int, *, scaled: bool) -> Iterator[Row]:
@@ -123,10 +154,10 @@ def _lines(done: Times, count: int, width: int, *, scaled: bool) -> Iterator[Row
 
 
 @contextmanager
-def _vectors(count: int, width: int) -> Iterator[Path]:
+def _saved(vectors: Vectors) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "vectors.npy"
-        np.save(path, projects.clustered(count, width))
+        np.save(path, vectors)
         yield path
 
 

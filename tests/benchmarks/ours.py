@@ -82,7 +82,7 @@ def by_cells(path: Path, keep: int) -> Work:
         return lambda: {
             "recall": found.recall,
             "probes": found.probes,
-            "way": float(found.way == "clustered"),
+            "clustered": float(found.way == "clustered"),
         }
 
     return work

@@ -1,18 +1,17 @@
 """A piece of work -> its seconds, memory and the machine's sgemm peak beside it, from a process of its own."""
 
 import os
-import sys
+import re
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-if sys.platform != "win32":
-    import resource
 
 # Work that is ready to be timed; what it answers tells, after the clock was stopped, figures of its own: recall, ...
 Work = Callable[[], Callable[[], Mapping[str, float]]]
@@ -27,7 +26,7 @@ class Part:
     Attributes:
         seconds: of the work alone, without its preparation.
         peak: GFLOP/s of a plain float32 product on this machine, the mean of before and after.
-        memory: MB of the process at its largest.
+        memory: MB of the process at its largest while it worked; 0 where that is unknown (it is known on Linux).
         extra: MB of it that the work took beside what was prepared.
         figures: what the work answered.
     """
@@ -66,11 +65,12 @@ def sgemm_peak() -> float:
 def _measure(prepare: Callable[..., Work], given: tuple[Any, ...]) -> Part:
     before = sgemm_peak()
     work = prepare(*given)
-    base = _memory()
+    _forget_largest()
+    base = _memory("VmRSS")
     began = time.perf_counter()
     told = work()
     seconds = time.perf_counter() - began
-    memory = _memory()
+    memory = _memory("VmHWM")
     return Part(seconds, (before + sgemm_peak()) / 2, memory, memory - base, told())
 
 
@@ -80,8 +80,14 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def _memory() -> float:
-    if sys.platform == "win32":
-        return 0.0  # unknown
-    # Linux counts in KB, macOS in bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+def _memory(which: str) -> float:
+    """MB of this process: VmRSS now, VmHWM at its largest since `_forget_largest`; 0 where that is unknown."""
+    status = Path("/proc/self/status")
+    found = re.search(rf"{which}:\s+(\d+)", status.read_text()) if status.exists() else None
+    return int(found[1]) / 1e3 if found else 0.0
+
+
+def _forget_largest() -> None:
+    # What was read and dropped while preparing would hide what the work takes.
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")

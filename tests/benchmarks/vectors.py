@@ -1,4 +1,4 @@
-"""Real pages -> their vectors by the local encoder, kept in a cache folder, where the work of hours goes on when stopped.
+"""Real pages -> their vectors by the local encoder, kept in a cache folder; what was stopped goes on.
 
     python -m tests.benchmarks.vectors --cache DIR --corpus DIR ...   embeds what DIR lacks
 
