@@ -1,10 +1,10 @@
 """Time the product as a user runs it: two runs a site, figures by step, requests, credits, cache, memory.
 
-    python -m tests.benchmark                     the sample site, without keys
-    python -m tests.benchmark --standins          the sample site against the stand-in servers
-    python -m tests.benchmark --corpus DIR        a folder with pages.csv (URL, Title, Content, Lang)
-    python -m tests.benchmark --synthetic 10000   so many made-up pages of 500 tokens (--words 286)
-    python -m tests.benchmark --synthetic 10000 --words 500 --links 5 --standins
+    python -m tests.benchmarks.runs                     the sample site, without keys
+    python -m tests.benchmarks.runs --standins          the sample site against the stand-in servers
+    python -m tests.benchmarks.runs --corpus DIR        a folder with pages.csv (URL, Title, Main Content, Lang)
+    python -m tests.benchmarks.runs --synthetic 10000   so many made-up pages of 500 tokens (--words 286)
+    python -m tests.benchmarks.runs --synthetic 10000 --words 500 --links 5 --standins
                                                   ... of 500 words, with 5 links on each already
 
 Figures are those of whole processes on this machine; compare runs of one day only.
@@ -16,25 +16,18 @@ import json
 import os
 import random
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from internal_linker.settings import ENV_PREFIX
+from tests.benchmarks import projects
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
-
-ROOT = Path(__file__).resolve().parent.parent
-WORDS_A_PAGE = 286  # about 500 tokens of the made-up words below
-PAGES_A_TOPIC = 50
-TOPIC_WORDS = 60
-csv.field_size_limit(2**31 - 1)
 
 
 @dataclass(frozen=True)
@@ -54,7 +47,7 @@ def main() -> None:
     )
     parser.add_argument("--corpus", type=Path)
     parser.add_argument("--synthetic", type=int, default=0, metavar="PAGES")
-    parser.add_argument("--words", type=int, default=WORDS_A_PAGE, help="words of each made-up page")
+    parser.add_argument("--words", type=int, default=projects.WORDS_A_PAGE, help="words of each made-up page")
     parser.add_argument("--links", type=int, default=0, help="links that stand on each made-up page already")
     parser.add_argument(
         "--standins", action="store_true", help="use the servers of tests.standins, not the local model"
@@ -73,79 +66,18 @@ def main() -> None:
         for name in ("first run", "rerun"):
             for server in servers.values():
                 server.forget()
-            figures = _run(project, environment)
+            figures = run(project, environment)
             table.append((name, figures, {key: (len(s.ledger), s.units) for key, s in servers.items()}))
         _print(len(urls), table)
 
 
 def _fill(project: Path, options: argparse.Namespace) -> list[str]:
     """Write the project's input; the answer is its URLs."""
-    (project / "files").mkdir()
-    (project / "config").mkdir()
     if not options.corpus and not options.synthetic:
-        for name in ("urls_rawdata.csv", "main_queries.csv"):
-            shutil.copy(ROOT / "files" / name, project / "files" / name)
-        shutil.copy(ROOT / "config" / "excluded_urls.txt", project / "config")
-    else:
-        rows = _corpus(options.corpus) if options.corpus else _synthetic(options.synthetic, options.words)
-        pages = [*rows]
-        _write(project / "files" / "urls_rawdata.csv", ("URL", "Title", "Main Content", "Lang"), pages)
-        queries = [(url, title.lower()) for url, title, *_ in pages]
-        _write(project / "files" / "main_queries.csv", ("URL", "Main Query"), queries)
-    if options.links:
-        links = _links(options.synthetic, options.links)
-        _write(project / "files" / "existing_links.csv", ("Source", "Destination", "Anchor"), links)
-    with (project / "files" / "urls_rawdata.csv").open(encoding="utf-8-sig", newline="") as file:
-        urls = [row["URL"] for row in csv.DictReader(file)]
-    host = urlsplit(urls[0]).netloc
-    (project / "config" / "settings.toml").write_text(
-        f'search_query_template = "site:{host} {{main_query}}"\nmax_serp_credits = 1000000\n',
-        encoding="utf-8",
-    )
-    return urls
-
-
-def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])
-
-
-def _corpus(folder: Path) -> Iterator[tuple[str, str, str, str]]:
-    with (folder / "pages.csv").open(encoding="utf-8-sig", newline="") as file:
-        for row in csv.DictReader(file):
-            yield row["URL"], row["Title"], row["Content"], row["Lang"]
-
-
-def _synthetic(count: int, length: int) -> Iterator[tuple[str, str, str, str]]:
-    """Pages in topics: a topic has words of its own, and every page some of everybody's."""
-    dice = random.Random(7)
-    syllables = "ka lo mi ren ta su vel dor pin gar ush eth nor bel qui zan fo tri mar sol".split()
-    words = ["".join(dice.choices(syllables, k=dice.randint(2, 3))) for _ in range(20_000)]
-    topics = [dice.sample(words, TOPIC_WORDS) for _ in range(_topics(count))]
-    for number in range(count):
-        topic = topics[number % len(topics)]
-        body = dice.choices(topic, k=length // 2) + dice.choices(words, k=length - length // 2)
-        dice.shuffle(body)
-        title = " ".join(dice.sample(topic, 3)) + f" {number}"
-        yield _url(number), title, " ".join(body), "en"
-
-
-def _links(count: int, each: int) -> Iterator[tuple[str, str, str]]:
-    """So many links from each page to others of its topic, a few of them much more often than the rest."""
-    dice = random.Random(11)
-    for number in range(count):
-        others = range(number % _topics(count), count, _topics(count))
-        for _ in range(each):
-            place = int(len(others) * dice.random() ** 2)
-            yield _url(number), _url(others[place]), "more"
-
-
-def _topics(count: int) -> int:
-    return max(1, count // PAGES_A_TOPIC)
-
-
-def _url(number: int) -> str:
-    return f"https://www.synthetic.example/page-{number}/"
+        return projects.fill_sample(project)
+    made = options.corpus is None
+    pages = projects.synthetic(options.synthetic, options.words) if made else projects.corpus(options.corpus)
+    return projects.fill(project, pages, projects.synthetic_links(len(pages) if made else 0, options.links))
 
 
 @contextmanager
@@ -179,11 +111,16 @@ def _servers(
         yield {"serper": serper, "openai": openai, "google": google}, environment
 
 
-def _run(project: Path, environment: dict[str, str]) -> Figures:
+def run(project: Path, environment: Mapping[str, str]) -> Figures:
+    """Run the product in a project's folder, in a process of its own.
+
+    Raises:
+        SystemExit: the run failed; says the end of its log.
+    """
     log = project / "logfile.txt"
     log.unlink(missing_ok=True)
     began = time.monotonic()
-    command = [sys.executable, str(ROOT / "main.py"), "--project", str(project)]
+    command = [sys.executable, str(projects.ROOT / "main.py"), "--project", str(project)]
     peak, code = _peak_of(subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL))
     seconds = time.monotonic() - began
     text = log.read_text(encoding="utf-8")

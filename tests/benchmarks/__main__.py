@@ -1,0 +1,90 @@
+"""Measure speed and memory, print the tables and put them into tests/benchmarks/RESULTS.md.
+
+    python -m tests.benchmarks                     every section, for hours
+    python -m tests.benchmarks join runs           some of them; the others stay as they are in the file
+    python -m tests.benchmarks --quick             small sizes, once each: does it work?
+    python -m tests.benchmarks cells --real DIR    ... with the real texts and vectors of DIR
+
+DIR is made once, by `python -m tests.benchmarks.debian --out DIR` and then
+`python -m tests.benchmarks.vectors --cache DIR --corpus DIR` (hours; it goes on where it was stopped).
+Needs the extra `benchmarks` for the peers: `pip install .[benchmarks]`. Close what else runs on the machine.
+"""
+
+import argparse
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tests.benchmarks import joins, whole
+from tests.benchmarks.parts import use_threads
+from tests.benchmarks.results import RESULTS, Row, machine, section, write
+from tests.quality.corpora import CORPORA
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How much is measured: sizes in pages, and how often each figure."""
+
+    joined: tuple[int, ...] = (1_000, 10_000, 100_000)
+    changed: int = 20_000
+    whole: int = 10_000
+    cached: int = 100_000
+    times: int = 3
+    real: Path = Path()
+
+
+QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 1)
+Section = Callable[[Scale], tuple[list[Row], list[float]]]
+SECTIONS: dict[str, tuple[str, Section]] = {
+    "join": (
+        "The exact join of all pages with all (k = 10) on made-up unit vectors in 200 topics.",
+        lambda scale: joins.join(scale.joined, (384, 1536), scale.times),
+    ),
+    "incremental": (
+        "The join of a later week, on the same vectors: only what changed is compared.",
+        lambda scale: joins.incremental(scale.changed, (0.01, 0.03, 0.10), scale.times),
+    ),
+    "cells": (
+        "The join by cells beside the exact one: pages of Debian's documentation and of a development site, embedded "
+        "by the local encoder; and made-up vectors, which flatter it.",
+        lambda scale: joins.by_cells(
+            scale.real, [scale.real, CORPORA / "18f-blog"], scale.joined[-1], scale.times
+        ),
+    ),
+    "runs": (
+        "Whole runs without keys, made-up English pages of 500 tokens with three links each.",
+        lambda scale: whole.keyless(scale.whole, scale.times),
+    ),
+    "large": (
+        "A whole first run without keys, every vector in the cache already.",
+        lambda scale: whole.cached(scale.cached, scale.times),
+    ),
+}
+
+
+def main() -> None:
+    """Measure the sections that are asked for; each is in the file before the next begins."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--real", type=Path, default=Path("benchmarks"), metavar="DIR")
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    options = parser.parse_args()
+    if unknown := set(options.sections) - set(SECTIONS):
+        parser.error(f"{', '.join(sorted(unknown))}: no such section; there are {', '.join(SECTIONS)}")
+    use_threads(options.threads)
+    scale = replace(QUICK if options.quick else Scale(), real=options.real)
+    for name in options.sections or SECTIONS:
+        about, measure = SECTIONS[name]
+        rows, peaks = measure(scale)
+        text = section(name, f"{about} {machine(peaks, scale.times)}", rows)
+        print(text, flush=True)
+        write(options.out, {name: text}, list(SECTIONS))
+
+
+if __name__ == "__main__":
+    main()

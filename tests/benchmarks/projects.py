@@ -1,0 +1,155 @@
+"""A number of made-up pages, or a corpus -> a project's folder to run in, and what changes in it between two runs."""
+
+import csv
+import random
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from internal_linker.arrays import Vectors
+from internal_linker.records import Text
+from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.settings import Settings
+from internal_linker.steps.text import text_hash
+from internal_linker.stores.database import open_database
+from internal_linker.stores.embedding_cache import EmbeddingCache
+from tests.benchmarks.vectors import read_pages
+
+ROOT = Path(__file__).resolve().parents[2]
+WORDS_A_PAGE = 286  # about 500 tokens of the made-up words below
+PAGES_A_TOPIC = 50
+TOPIC_WORDS = 60
+PAGES_A_PUT = 2000
+# Pages of a topic have a cosine of some 0.5 with each other, as real ones do.
+NOISE = 1.0
+
+# URL, title, content, language.
+Row = tuple[str, str, str, str]
+
+
+def fill_sample(project: Path) -> list[str]:
+    """The sample site's input; the answer is its URLs."""
+    _folders(project)
+    for name in ("urls_rawdata.csv", "main_queries.csv"):
+        shutil.copy(ROOT / "files" / name, project / "files" / name)
+    shutil.copy(ROOT / "config" / "excluded_urls.txt", project / "config")
+    with (project / "files" / "urls_rawdata.csv").open(encoding="utf-8-sig", newline="") as file:
+        urls = [row["URL"] for row in csv.DictReader(file)]
+    return _settle(project, urls)
+
+
+def fill(project: Path, pages: Sequence[Row], links: Iterable[Sequence[str]] = ()) -> list[str]:
+    """Input of those pages, each with its title as its query, and of those links, if any; the answer is the URLs."""
+    _folders(project)
+    _write(project / "files" / "urls_rawdata.csv", ("URL", "Title", "Main Content", "Lang"), pages)
+    queries = ((url, title.lower()) for url, title, *_ in pages)
+    _write(project / "files" / "main_queries.csv", ("URL", "Main Query"), queries)
+    there = [*links]
+    if there:
+        _write(project / "files" / "existing_links.csv", ("Source", "Destination", "Anchor"), there)
+    return _settle(project, [url for url, *_ in pages])
+
+
+def corpus(folder: Path) -> list[Row]:
+    """The pages of a folder with pages.csv."""
+    return [(page.url, page.title, page.content, page.lang) for page in read_pages(folder)]
+
+
+def synthetic(count: int, length: int = WORDS_A_PAGE) -> list[Row]:
+    """Pages in topics: a topic has words of its own, and every page some of everybody's."""
+    dice = random.Random(7)
+    syllables = "ka lo mi ren ta su vel dor pin gar ush eth nor bel qui zan fo tri mar sol".split()
+    words = ["".join(dice.choices(syllables, k=dice.randint(2, 3))) for _ in range(20_000)]
+    topics = [dice.sample(words, TOPIC_WORDS) for _ in range(_topics(count))]
+    pages = []
+    for number in range(count):
+        topic = topics[number % len(topics)]
+        body = dice.choices(topic, k=length // 2) + dice.choices(words, k=length - length // 2)
+        dice.shuffle(body)
+        title = " ".join(dice.sample(topic, 3)) + f" {number}"
+        pages.append((_url(number), title, " ".join(body), "en"))
+    return pages
+
+
+def synthetic_links(count: int, each: int) -> Iterator[tuple[str, str, str]]:
+    """So many links from each page to others of its topic, a few of them much more often than the rest."""
+    dice = random.Random(11)
+    for number in range(count):
+        others = range(number % _topics(count), count, _topics(count))
+        for _ in range(each):
+            place = int(len(others) * dice.random() ** 2)
+            yield _url(number), _url(others[place]), "more"
+
+
+def changed(pages: Sequence[Row], share: float) -> list[Row]:
+    """The same pages, but that this share of them, spread evenly, has a text in another order of its words."""
+    dice, every = random.Random(13), max(1, round(1 / share))
+    return [
+        (url, title, " ".join(dice.sample(text.split(), len(text.split()))), lang)
+        if at % every == 0
+        else page
+        for at, page in enumerate(pages)
+        for url, title, text, lang in [page]
+    ]
+
+
+def fill_cache(project: Path, pages: Sequence[Row]) -> None:
+    """Give each page a vector in the project's cache, as if the local encoder had made it; a topic's are alike."""
+    encoder, dice = LocalEncoder(), np.random.default_rng(3)
+    centres = dice.standard_normal((_topics(len(pages)), encoder.dimensions)).astype(np.float32)
+    engine = open_database(Settings.model_fields["store_url"].default, project)
+    cache = EmbeddingCache(engine, Settings.model_fields["embedding_storage"].default)
+    for first in range(0, len(pages), PAGES_A_PUT):
+        some = pages[first : first + PAGES_A_PUT]
+        topics = np.arange(first, first + len(some)) % len(centres)
+        vectors = _units(centres[topics] + NOISE * dice.standard_normal((len(some), encoder.dimensions)))
+        hashes = (text_hash(Text(title, text)) for _, title, text, _ in some)
+        cache.put(encoder, dict(zip(hashes, vectors, strict=True)))
+    engine.dispose()
+
+
+def clustered(count: int, dimensions: int, topics: int = 200) -> Vectors:
+    """(count, dimensions) float32 unit rows around so many topics, in no order."""
+    dice = np.random.default_rng(5)
+    centres = dice.standard_normal((topics, dimensions), np.float32)
+    rows = np.empty((count, dimensions), np.float32)
+    for first in range(0, count, PAGES_A_PUT):
+        part = rows[first : first + PAGES_A_PUT]
+        noise = NOISE * dice.standard_normal(part.shape, np.float32)
+        part[:] = _units(centres[dice.integers(topics, size=len(part))] + noise)
+    return rows
+
+
+def _units(rows: Vectors) -> Vectors:
+    unit: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return unit
+
+
+def _settle(project: Path, urls: list[str]) -> list[str]:
+    host = urlsplit(urls[0]).netloc
+    (project / "config" / "settings.toml").write_text(
+        f'search_query_template = "site:{host} {{main_query}}"\nmax_serp_credits = 1000000\n',
+        encoding="utf-8",
+    )
+    return urls
+
+
+def _folders(project: Path) -> None:
+    (project / "files").mkdir(exist_ok=True)
+    (project / "config").mkdir(exist_ok=True)
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
+def _topics(count: int) -> int:
+    return max(1, count // PAGES_A_TOPIC)
+
+
+def _url(number: int) -> str:
+    return f"https://www.synthetic.example/page-{number}/"

@@ -1,0 +1,106 @@
+"""Real pages -> their vectors by the local encoder, kept in a cache folder; what was stopped goes on.
+
+    python -m tests.benchmarks.vectors --cache DIR --corpus DIR ...   embeds what DIR lacks
+
+A corpus is a folder with pages.csv, as tests.benchmarks.debian makes it. Pages in a language that the encoder
+doesn't know are left out, as in any run. On a machine in use: `nice -n 19`.
+"""
+
+import argparse
+import csv
+import hashlib
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from internal_linker.arrays import Vectors
+from internal_linker.embedding import embed, encodable, plan_embedding
+from internal_linker.records import Page, Text
+from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.steps.text import page_text
+from internal_linker.stores.database import open_database
+from internal_linker.stores.embedding_cache import EmbeddingCache
+from internal_linker.terminal import Reporter, open_console
+from internal_linker.urls import normal_form
+
+STORE = "sqlite:///vectors.sqlite3"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """Real pages with a vector: `vectors` (n, 384) float32 unit rows, one each."""
+
+    pages: Sequence[Page]
+    vectors: Vectors
+
+
+def read_pages(folder: Path) -> list[Page]:
+    """The pages of a corpus."""
+    csv.field_size_limit(2**31 - 1)
+    with (folder / "pages.csv").open(encoding="utf-8-sig", newline="") as file:
+        return [
+            Page(
+                normal_form(row["URL"]),
+                row["URL"],
+                row["Title"],
+                content=row.get("Main Content") or row.get("Content") or "",
+                lang=row["Lang"],
+            )
+            for row in csv.DictReader(file)
+        ]
+
+
+def embedded(cache: Path, corpora: Sequence[Path]) -> Embedded:
+    """The corpora's pages whose vector is in the cache by now; of equal texts the first."""
+    encoder = LocalEncoder()
+    pages, texts = _known(corpora, encoder)
+    with closing(_Store(cache)) as store:
+        plan = plan_embedding(texts, encoder, store.cache)
+    first = {key: at for at, key in reversed([*enumerate(plan.hashes)]) if key in plan.cached}
+    kept = sorted(first.values())
+    vectors = np.array([plan.cached[plan.hashes[at]] for at in kept], np.float32).reshape(
+        -1, encoder.dimensions
+    )
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return Embedded([pages[at] for at in kept], vectors)
+
+
+class _Store:
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._engine = open_database(STORE, folder)
+        self.cache = EmbeddingCache(self._engine, "float16")
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+def _known(corpora: Sequence[Path], encoder: LocalEncoder) -> tuple[list[Page], list[Text]]:
+    """Pages in the encoder's languages, in the order of a digest: a part of them is a fair sample."""
+    pages = [page for folder in corpora for page in read_pages(folder)]
+    pages.sort(key=lambda page: hashlib.sha256(page.url.encode()).digest())
+    texts, _ = encodable([page_text(page) for page in pages], [page.lang for page in pages], encoder)
+    both = [(page, text) for page, text in zip(pages, texts, strict=True) if text.whole]
+    return [page for page, _ in both], [text for _, text in both]
+
+
+def main() -> None:
+    """Embed what isn't yet."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cache", type=Path, required=True)
+    parser.add_argument("--corpus", type=Path, nargs="+", required=True)
+    options = parser.parse_args()
+    encoder = LocalEncoder()
+    _, texts = _known(options.corpus, encoder)
+    reporter = Reporter(open_console(stderr=True))
+    with closing(_Store(options.cache)) as store, closing(reporter):
+        embed(texts, encoder, store.cache, reporter)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,142 @@
+"""The benchmark's own parts: what is a page of the documentation corpus, and how results are kept."""
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks import debian, projects
+from tests.benchmarks.parts import Work, measured
+from tests.benchmarks.results import Row, machine, merge, section
+
+URL = f"{debian.HOST}/tea-doc/doc/tea/html"
+PROSE = "<p>" + "Tea leaves are steamed and dried, so that the cup stays fresh. " * 8 + "</p>"
+
+
+def page(name: str, body: str, head: str = "") -> debian.Found | None:
+    html = f"<html><head><title>Tea</title>{head}</head><body>{body}</body></html>"
+    return debian.read_page(f"{URL}/{name}", html.encode())
+
+
+def test_a_page_has_title_text_language_and_links() -> None:
+    """A file's links are whole addresses on the made-up host; its menus are none of its text."""
+    html = f'<html lang="de-AT"><title>Grün\n Tee</title><div class="navheader">Menu</div>{PROSE}'
+    html += '<a href="../pots.html#clay">pots</a> <a href="https://other.example/">elsewhere</a></html>'
+    found = debian.read_page(f"{URL}/leaves/green.html", html.encode("cp1252"))
+    assert found
+    assert (found.title, found.lang) == ("Grün Tee", "de")
+    assert found.links == ((f"{URL}/pots.html", "pots"),)
+    assert "steamed" in found.text
+    assert "Menu" not in found.text
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "head"),
+    [
+        ("short.html", "<p>Tea leaves are steamed.</p>", ""),
+        ("moved.html", PROSE, '<meta http-equiv="Refresh" content="0; url=other.html">'),
+        ("genindex.html", PROSE, ""),
+        ("class-use/Tea.html", PROSE, ""),
+        ("whole-book.html", PROSE * 500, ""),
+    ],
+)
+def test_what_is_no_page(name: str, body: str, head: str) -> None:
+    """Short files, redirects, indexes and whole books in one file are left out."""
+    assert page("tea.html", PROSE) is not None
+    assert page(name, body, head) is None
+
+
+def test_a_redirect_for_browsers_without_scripts_is_none() -> None:
+    """LibreOffice's help sends these away; everybody else reads the page, its links starting at <base>."""
+    head = '<base href="../"><noscript><meta http-equiv="refresh" content="0; url=no.html"></noscript>'
+    found = page("help/green.html", PROSE + '<a href="pots.html">pots</a>', head)
+    assert found
+    assert found.links == ((f"{URL}/pots.html", "pots"),)
+
+
+def test_no_package_is_more_than_a_quarter() -> None:
+    """The cap takes small packages whole and cuts the largest, as far as the wanted pages allow."""
+    sizes = {"large": 900, "middle": 200, "other": 200, "third": 200, "small": 100}
+    for pages in (0, 400, 800):
+        cap = debian.chosen(sizes, pages)
+        counts = [min(size, cap) for size in sizes.values()]
+        assert cap <= sum(counts) / 4
+    assert debian.chosen(sizes, 400) == 80
+    assert debian.chosen({}, 100) == 0
+
+
+def test_links_are_those_between_pages_without_menus() -> None:
+    """Each pair is there once, with its first anchor; next, up and what every page links to are not."""
+    urls = [f"{URL}/{number}.html" for number in range(40)]
+    home = f"{URL}/home.html"
+    pages = [
+        debian.Found(
+            url,
+            "",
+            "text",
+            "en",
+            ((home, "tea"), (urls[0], "Next: pots"), (urls[1], "a pot"), (urls[1], "more")),
+        )
+        for url in urls[:15]
+    ]
+    pages += [debian.Found(url, "", "text", "en", ((home, "tea"),)) for url in [*urls[15:], home]]
+    links = debian.site(pages)
+    assert {(to, anchor) for _, to, anchor in links} == {(urls[1], "a pot")}
+    assert len(links) == 14  # one of the fifteen is the page itself
+
+
+def test_a_run_replaces_its_own_sections_only() -> None:
+    """Sections stand in the file's own order, those that were not measured as they were; unknown ones go."""
+    first = section("runs", "About runs.", [Row("cold", "9.0")])
+    old = merge("", {"runs": first, "gone": section("gone", "About.", [Row("x")])}, ["join", "runs", "gone"])
+    joined = section("join", "About joins.", [Row("ours", "1.0", note="fast"), Row("theirs", "6.0")])
+    new = merge(old, {"join": joined}, ["join", "runs"])
+    assert new.index("## join") < new.index("## runs")
+    assert first.strip() in new
+    assert "gone" not in new
+    assert "| What | Seconds | Note |\n| --- | --- | --- |\n| ours | 1.0 | fast |\n| theirs | 6.0 |  |" in new
+    assert merge(new, {"join": joined}, ["join", "runs"]) == new
+
+
+def test_the_machine_is_told() -> None:
+    """A section says its day, how often it was measured, and the peak with its range."""
+    told = machine([190.0, 200.0, 180.0], 3, datetime(2026, 3, 1, tzinfo=UTC))
+    assert told.startswith("2026-03-01, median of 3; ")
+    assert "sgemm peak 190 GFLOP/s (180 to 200)" in told
+    assert "numpy 2." in told
+
+
+def eat(megabytes: int) -> Work:
+    """Prepare twice as much as nothing, then take so much memory."""
+
+    def work() -> Callable[[], Mapping[str, float]]:
+        size = len(bytearray(b"x") * (megabytes << 20))
+        return lambda: {"size": size}
+
+    return work
+
+
+def test_a_part_is_measured_in_a_process_of_its_own() -> None:
+    """Memory is the part's own: a large part before a small one doesn't show in it."""
+    large, small = measured(eat, 300), measured(eat, 1)
+    assert large.figures == {"size": 300 << 20}
+    assert small.memory < large.memory - 200 or large.memory == 0
+    assert small.extra < 100
+    assert small.seconds < 60
+    assert large.peak > 0
+
+
+def test_one_percent_changes() -> None:
+    """So many texts are others, spread over the site, and every URL stays."""
+    pages = projects.synthetic(300, 40)
+    after = projects.changed(pages, 0.01)
+    assert [page[0] for page in after] == [page[0] for page in pages]
+    assert [at for at, (old, new) in enumerate(zip(pages, after, strict=True)) if old != new] == [0, 100, 200]
+
+
+def test_a_corpus_is_read_with_either_name_of_its_content(tmp_path: Path) -> None:
+    """The development sites call it Content, a project Main Content."""
+    for name in ("Content", "Main Content"):
+        (tmp_path / "pages.csv").write_text(f"URL,Title,{name},Lang\nhttps://a.example/,T,text,en\n")
+        assert projects.corpus(tmp_path) == [("https://a.example/", "T", "text", "en")]
