@@ -40,7 +40,8 @@ KEPT_SECONDS = 5.0
 SAMPLE = 500
 # Comparing with more than so much of all pairs by cells saves nothing: the small blocks are slower.
 WORTH = 0.5
-# The same for changes in a join that is done by cells, which is 8 to 12 times faster than the exact one.
+# The same for changes in a join that is done by cells: they must cost less than cells, of which
+# about a tenth of the pairs is expected.
 CELLS_SHARE = 0.1
 
 
