@@ -105,9 +105,8 @@ def test_long_runs_of_small_changes_stay_right() -> None:
     ways = []
     for week in range(24):
         gone = draw.choice(len(vectors), 4, replace=False)
-        vectors, languages, targets = (
-            np.delete(part, gone, axis=0) for part in (vectors, languages, targets)
-        )
+        vectors, languages = np.delete(vectors, gone, axis=0), np.delete(languages, gone)
+        targets = np.delete(targets, gone)
         vectors = np.concatenate(
             [vectors, random_vectors(int(draw.integers(2, 7)), 24, week + 9).astype(np.float32)]
         )

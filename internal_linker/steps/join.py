@@ -26,8 +26,8 @@ TILE_COLUMNS = 2048
 HANDFUL = 131_072
 # Room behind a list for what may enter it; a short list gets some more, to be put in order less often.
 LEAST_SPARE = 32
-# A list starts with the best of the first 16 times as many columns: to order whole tiles takes longer than
-# to drop again what enters by a bound that is somewhat lower.
+# A list starts with the best of the first 16 times as many columns: its bound is then nearly that of the
+# whole tile, and ordering the whole tile isn't needed.
 START = 16
 LEAST_START = 256
 
