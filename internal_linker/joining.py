@@ -23,7 +23,10 @@ from internal_linker.steps.cells import cells_of, partition, probes_for, share
 from internal_linker.steps.join import join_block, present
 from internal_linker.steps.neighbours import Known, known, merge
 
-# Rows of one task: half a second of one core at 100,000 texts x 384, a result of 2 MB with 256 places.
+# Rows of one task of an exact join: two seconds of one core at 100,000 texts x 384, a result of 4 MB
+# with 256 places; as many as the kernel has in a tile.
+EXACT_ROWS = 2048
+# Changed texts in one task.
 BLOCK_ROWS = 1024
 # Rows of one task with fewer columns.
 CELL_ROWS = 4096
@@ -37,7 +40,8 @@ KEPT_SECONDS = 5.0
 SAMPLE = 500
 # Comparing with more than so much of all pairs by cells saves nothing: the small blocks are slower.
 WORTH = 0.5
-# The same for changes in a join that is done by cells, which is 8 to 12 times faster than the exact one.
+# The same for changes in a join that is done by cells: they must cost less than cells, of which
+# about a tenth of the pairs is expected.
 CELLS_SHARE = 0.1
 
 
@@ -157,7 +161,7 @@ class _Join:
 
     def exact(self) -> Joined:
         columns = np.flatnonzero(self.targets)
-        parts = ((rows, columns) for rows in _chunks(self.texts, BLOCK_ROWS))
+        parts = ((rows, columns) for rows in _even(self.texts))
         lists = self.filled("exact", parts, self.pairs)
         return Joined(lists, "exact", len(self.vectors))
 
@@ -263,6 +267,11 @@ class _Join:
 
 def _chunks(texts: Ints, size: int) -> list[Ints]:
     return [texts[start : start + size] for start in range(0, len(texts), size)]
+
+
+def _even(texts: Ints) -> list[Ints]:
+    """Parts of at most `EXACT_ROWS`, an even number of nearly one size: two cores end together."""
+    return np.array_split(texts, 2 * max(1, -(-len(texts) // (2 * EXACT_ROWS))))
 
 
 def _recall(found: Nearest, truth: Nearest) -> float:
