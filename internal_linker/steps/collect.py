@@ -62,8 +62,7 @@ def collect(
     queried: dict[tuple[str, str], Source] = {}
     if queries:
         for source in _queries(queries, site, rejects, queries_in_sheet):
-            merged += source.identity in queried
-            queried.setdefault(source.identity, source)
+            merged += queried.setdefault(source.identity, source) is not source
     keys = {source.key for source in queried.values()}
     others = (
         Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages if page.key not in keys
