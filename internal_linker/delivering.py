@@ -28,7 +28,8 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
     """The same recommendations, taken one by one and made anew whenever they are read: a third of the memory."""
     sources, notes, ends = list[Source](), list[str](), array("Q", [0])
     keys, urls, origins = list[str](), list[str](), list[Origin]()
-    ranks, figures = array("I"), array("d")
+    scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
+    ranks, serp_ranks = array("I"), array("I")
     for item in recommendations:
         sources.append(item.source)
         notes.append(item.note)
@@ -37,19 +38,21 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
             keys.append(target.key)
             urls.append(target.url)
             origins.append(link.origin)
-            ranks.extend((link.rank, target.serp_rank))
-            figures.extend((target.score, target.similarity, target.lexical, target.probability))
+            ranks.append(link.rank)
+            scores.append(target.score)
+            similarities.append(target.similarity)
+            lexicals.append(target.lexical)
+            serp_ranks.append(target.serp_rank)
+            probabilities.append(target.probability)
         ends.append(len(keys))
 
-    def link_at(at: int) -> Link:
-        rank, serp_rank = ranks[2 * at : 2 * at + 2]
-        score, similarity, lexical, probability = figures[4 * at : 4 * at + 4]
-        target = Candidate(keys[at], urls[at], score, similarity, lexical, serp_rank, probability)
-        return Link(target, rank, origins[at])
-
     def made(row: int) -> Recommendation:
-        links = tuple(map(link_at, range(ends[row], ends[row + 1])))
-        return Recommendation(sources[row], links, notes[row])
+        links = slice(ends[row], ends[row + 1])
+        columns = (keys[links], urls[links], scores[links], similarities[links], lexicals[links])
+        targets = map(Candidate, *columns, serp_ranks[links], probabilities[links])
+        return Recommendation(
+            sources[row], tuple(map(Link, targets, ranks[links], origins[links])), notes[row]
+        )
 
     return Lazy(len(sources), made)
 

@@ -3,13 +3,19 @@
 import csv
 import random
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
 
+from internal_linker.records import Candidate, Link, Recommendation, Reject
+from internal_linker.sequences import Lazy
+from internal_linker.services.csv_files.lists import RejectedCsv
+from internal_linker.services.csv_files.tables import LinksCsv, OutputCsv
+from tests.builders import source, url
 from tests.small_project import start
 
-pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
+on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
 
 # Reads pages and goes through their texts, as a run does; prints the peak (MB) before and after.
 READING = """
@@ -58,6 +64,7 @@ def peak_mb(folder: Path, count: int, words: int, lang: str) -> tuple[float, flo
     return before, after
 
 
+@on_linux
 def test_long_pages_take_no_more_memory(tmp_path: Path) -> None:
     """400 MB of text in 1,000 pages: the 300 MB of the README, of which half is the program with its model."""
     before, after = peak_mb(tmp_path, 1_000, 80_000, "")
@@ -65,7 +72,27 @@ def test_long_pages_take_no_more_memory(tmp_path: Path) -> None:
     assert after - before < 150
 
 
+@on_linux
 def test_a_page_takes_little(tmp_path: Path) -> None:
     """From 20,000 to 60,000 short pages, each takes less than the 1 KB of the README."""
     (_, small), (_, large) = (peak_mb(tmp_path, count, 10, "en") for count in (20_000, 60_000))
     assert 1000 * (large - small) / 40_000 < 1
+
+
+def test_results_are_written_as_a_stream(tmp_path: Path) -> None:
+    """Wide and long results and a list, some megabytes together, are never in memory as text."""
+
+    def recommendation(number: int) -> Recommendation:
+        links = (Link(Candidate(url(at), url(at), 1.5, 0.5, 0.5), at, "semantic") for at in range(1, 6))
+        return Recommendation(source(number), tuple(links))
+
+    found = Lazy(6_000, recommendation)
+    rejects = Lazy(6_000, lambda number: Reject("pages.csv", number, url(number), "the URL is empty"))
+    files = [tmp_path / name for name in ("Output.csv", "links.csv", "rejected_rows.csv")]
+    tracemalloc.start()
+    OutputCsv(files[0], 5, keep_others=False).deliver(found, "run")
+    LinksCsv(files[1], "model", keep_others=False).deliver(found, "run")
+    RejectedCsv(files[2]).write(rejects)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 500_000 < sum(file.stat().st_size for file in files) / 5
