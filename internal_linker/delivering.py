@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from math import isnan, nan
 from typing import Any
 
 from internal_linker.errors import OutputError, ServiceError
@@ -48,13 +49,19 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
 
     def made(row: int) -> Recommendation:
         links = slice(ends[row], ends[row + 1])
-        columns = (keys[links], urls[links], scores[links], similarities[links], lexicals[links])
-        targets = map(Candidate, *columns, serp_ranks[links], probabilities[links])
+        signals = [_floats(column[links]) for column in (scores, similarities, lexicals)]
+        probable = _floats(probabilities[links])
+        targets = map(Candidate, keys[links], urls[links], *signals, serp_ranks[links], probable)
         return Recommendation(
             sources[row], tuple(map(Link, targets, ranks[links], origins[links])), notes[row]
         )
 
     return Lazy(len(sources), made)
+
+
+def _floats(numbers: Iterable[float]) -> list[float]:
+    """With one and the same NaN wherever there is none, for two records are equal by that only."""
+    return [nan if isnan(number) else number for number in numbers]
 
 
 def deliver(
