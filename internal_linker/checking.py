@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from internal_linker.errors import ConfigurationError, InputError, InternalLinkerError
-from internal_linker.ports import StreamSource, TableSource
+from internal_linker.ports import StreamSource
 from internal_linker.records import Collected
 from internal_linker.scheduling import cron_trigger, next_run
 from internal_linker.settings import PLACEHOLDER_SITE
@@ -60,7 +60,7 @@ def _input(project: Project) -> Iterator[Fact]:
     yield _tried("Search template", lambda: _template(project, keys))
 
 
-def _queries(project: Project) -> tuple[TableSource | None, Fact]:
+def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
     """Where main queries come from, and what there is to say about the Sheet."""
     name, notices = "Google Sheet", list[str]()
     try:
@@ -73,7 +73,7 @@ def _queries(project: Project) -> tuple[TableSource | None, Fact]:
         return None, Fact(name, False, str(error))
 
 
-def _table(name: str, table: TableSource | None, *, is_pages: bool) -> tuple[Fact, Collected]:
+def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fact, Collected]:
     """What is in a table: in words, and as it is collected."""
     found = Collected((), (), (), 0)
     if table is None:
@@ -81,11 +81,18 @@ def _table(name: str, table: TableSource | None, *, is_pages: bool) -> tuple[Fac
 
     def count() -> str:
         nonlocal found
-        rows = table.read()
-        found = collect(None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False)
+        rows = table.stream()
+        found = collect(
+            None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False, keep=_mark
+        )
         return f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
 
     return _tried(name, count), found
+
+
+def _mark(content: str) -> str:
+    """All that is looked at here is whether two contents are one."""
+    return str(hash(content)) if content else ""
 
 
 def _existing_links(links: StreamSource | None, queries: Collected, pages: Collected) -> Fact:

@@ -1,6 +1,6 @@
 """Texts -> one vector each, from the cache where it was paid for before, else from the encoder."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,11 @@ from internal_linker.arrays import Vectors
 from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.ports import Encoder, Progress, VectorCache
 from internal_linker.records import Text, Usage
+from internal_linker.sequences import Lazy
 from internal_linker.steps.text import distinct, text_hash
+
+# Vectors that come from the cache together: 12 MB of them at 1536 numbers each.
+BLOCK = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,8 @@ class Embedded:
     """What came of the embedding step.
 
     Attributes:
-        vectors: (n, d) float32 unit rows; all zeros where a text is empty or its vector could not be had.
+        vectors: (n, d) unit rows, float16 or float32 as the cache keeps them; all zeros where a text is empty
+            or its vector could not be had.
         encoded: distinct texts that the encoder did.
         cached: distinct texts whose vector was there.
         missing: distinct texts without a vector.
@@ -35,23 +40,56 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingPlan:
-    """What is to be encoded: `hashes` of all texts ("" for an empty one), the vectors there are, the rest."""
+    """What is to be encoded.
+
+    Attributes:
+        hashes: of all texts, "" for an empty one.
+        first: the first position of each distinct text, by its hash.
+        missing: those of them whose vector is not in the cache.
+    """
 
     hashes: tuple[str, ...]
-    cached: dict[str, Vectors]
+    first: dict[str, int]
     missing: dict[str, int]
 
+    @property
+    def cached(self) -> int:
+        """How many distinct texts have a vector in the cache."""
+        return len(self.first) - len(self.missing)
 
-def plan_embedding(texts: Sequence[Text], encoder: Encoder, cache: VectorCache) -> EmbeddingPlan:
-    """Look every distinct text up; `missing` maps its hash to the first position it stands at."""
-    hashes = tuple(text_hash(text) if text.whole else "" for text in texts)
+
+def plan_embedding(
+    texts: Sequence[Text],
+    encoder: Encoder,
+    cache: VectorCache,
+    take: Callable[[Sequence[int], Sequence[Vectors]], None] = lambda places, vectors: None,
+) -> EmbeddingPlan:
+    """Look every distinct text up, `BLOCK` at a time; `take` is given the first positions and their vectors."""
+    hashes = hashes_of(texts)
     first = distinct(hashes)
     first.pop("", None)
-    cached = {} if encoder.corpus_bound else dict(cache.get(encoder, list(first)))
-    return EmbeddingPlan(hashes, cached, {key: at for key, at in first.items() if key not in cached})
+    missing = dict(first)
+    for found in () if encoder.corpus_bound else cached_vectors(list(first), encoder, cache):
+        take([missing.pop(key) for key in found], list(found.values()))
+    return EmbeddingPlan(hashes, first, missing)
 
 
-def encodable(texts: Sequence[Text], languages: Sequence[str], encoder: Encoder) -> tuple[list[Text], int]:
+def hashes_of(texts: Sequence[Text]) -> tuple[str, ...]:
+    """Each text's hash, "" for an empty one."""
+    return tuple(text_hash(text) if text.whole else "" for text in texts)
+
+
+def cached_vectors(
+    hashes: Sequence[str], encoder: Encoder, cache: VectorCache
+) -> Iterator[Mapping[str, Vectors]]:
+    """Yield the vectors that are in the cache, for `BLOCK` hashes at a time."""
+    for first in range(0, len(hashes), BLOCK):
+        yield cache.get(encoder, hashes[first : first + BLOCK])
+
+
+def encodable(
+    texts: Sequence[Text], languages: Sequence[str], encoder: Encoder
+) -> tuple[Sequence[Text], int]:
     """The texts, blank where the encoder does not know the language, and how many those are.
 
     Args:
@@ -61,56 +99,71 @@ def encodable(texts: Sequence[Text], languages: Sequence[str], encoder: Encoder)
     """
     known = tuple(encoder.languages)
     # A language may be written as "en", "eng" or "english".
-    unknown = [bool(known and language and not language.startswith(known)) for language in languages]
-    texts = list(texts)
-    kept = [Text("", "") if skip else text for skip, text in zip(unknown, texts, strict=False)]
-    return kept + texts[len(unknown) :], sum(unknown)
+    unknown = {
+        row for row, language in enumerate(languages) if known and language and not language.startswith(known)
+    }
+    return Lazy(len(texts), lambda row: Text("", "") if row in unknown else texts[row]), len(unknown)
 
 
 def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress: Progress) -> Embedded:
     """Encode what the cache lacks; each finished batch is in the cache before the next is waited for.
 
     A service that fails ends the step, not the run: what was finished is kept, `problem` says why
-    the rest is missing.
+    the rest is missing. Beside the rows themselves, a block of the cache's vectors or a batch of the
+    encoder's is in memory.
 
     Raises:
         ConfigurationError: the server's model now gives vectors of another length than the cached ones.
     """
-    plan = plan_embedding(texts, encoder, cache)
-    vectors = dict(plan.cached)
-    keys, positions = list(plan.missing), list(plan.missing.values())
-    tokens, cost, problem = 0, 0.0, ""
+    rows = _Rows(len(texts), cache.storage, encoder.name)
+    plan = plan_embedding(texts, encoder, cache, rows.put)
+    keys, places = list(plan.missing), list(plan.missing.values())
+    encoded, tokens, cost, problem = 0, 0, 0.0, ""
     progress.start("Embedding", len(keys), "texts")
     try:
-        for batch in encoder.encode([texts[at] for at in positions]):
-            fresh = {keys[at]: vector for at, vector in zip(batch.positions, batch.vectors, strict=True)}
+        for batch in encoder.encode(Lazy(len(places), lambda at: texts[places[at]])):
             if not encoder.corpus_bound:
-                cache.put(encoder, fresh)
-            vectors |= fresh
+                fresh = zip(batch.positions, batch.vectors, strict=True)
+                cache.put(encoder, {keys[at]: vector for at, vector in fresh})
+            rows.put([places[at] for at in batch.positions], batch.vectors)
+            encoded += len(batch.positions)
             tokens, cost = tokens + batch.usage.tokens, cost + batch.usage.cost_usd
-            progress.advance(len(fresh))
+            progress.advance(len(batch.positions))
     except ServiceError as error:
         problem = str(error)
-    if len({len(vector) for vector in vectors.values()}) > 1:
-        raise ConfigurationError(
-            f"{encoder.name} gives vectors of another length than before: its model has changed. "
-            "Set embedding_dimensions to the new length; all pages are then embedded anew."
-        )
-    encoded = len(vectors) - len(plan.cached)
+    rows.copy(plan)
     missing = len(keys) - encoded
     lacking = f", {missing} missing" if missing else ""
-    progress.finish(f"{encoded} texts embedded, {len(plan.cached)} from the cache{lacking}")
-    usage = Usage(tokens, cost)
-    return Embedded(_rows(plan.hashes, vectors), encoded, len(plan.cached), missing, usage, problem)
+    progress.finish(f"{encoded} texts embedded, {plan.cached} from the cache{lacking}")
+    return Embedded(rows.array, encoded, plan.cached, missing, Usage(tokens, cost), problem)
 
 
-def _rows(hashes: Sequence[str], vectors: dict[str, Vectors]) -> Vectors:
-    width = len(next(iter(vectors.values()))) if vectors else 1
-    rows = np.zeros((len(hashes), width), np.float32)
-    for at, key in enumerate(hashes):
-        if key in vectors:
-            rows[at] = vectors[key]
-    # float16 storage and some servers leave lengths slightly off one.
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    unit: Vectors = rows / np.where(norms > 0, norms, 1)
-    return unit
+class _Rows:
+    """(n, d) unit rows, all zeros at first; the first vector tells d."""
+
+    def __init__(self, count: int, storage: str, encoder: str) -> None:
+        self.array: Vectors = np.zeros((count, 1), storage)
+        self._empty, self._encoder = True, encoder
+
+    def put(self, places: Sequence[int], vectors: Sequence[Vectors] | Vectors) -> None:
+        """Vectors of any length but zero for so many rows."""
+        if not len(places):
+            return
+        if self._empty:
+            self.array = np.zeros((len(self.array), len(vectors[0])), self.array.dtype)
+            self._empty = False
+        if {len(vector) for vector in vectors} != {self.array.shape[1]}:
+            raise ConfigurationError(
+                f"{self._encoder} gives vectors of another length than before: its model has changed. "
+                "Set embedding_dimensions to the new length; all pages are then embedded anew."
+            )
+        block = np.asarray(vectors, np.float32)
+        # float16 storage and some servers leave lengths slightly off one.
+        norms = np.linalg.norm(block, axis=1, keepdims=True)
+        self.array[places] = block / np.where(norms > 0, norms, 1)
+
+    def copy(self, plan: EmbeddingPlan) -> None:
+        """Give equal texts the row of the first of them."""
+        for row, key in enumerate(plan.hashes):
+            if key and plan.first[key] != row:
+                self.array[row] = self.array[plan.first[key]]

@@ -13,7 +13,7 @@ from internal_linker.records import Collected, ExistingLink, Page, Source, Targe
 from internal_linker.searching import Searched
 from internal_linker.steps.measure import Measured, cold, hidden, measure, reach, without_anchors
 from internal_linker.steps.signals import FIXED_WEIGHTS, Weights
-from internal_linker.steps.text import page_text
+from internal_linker.steps.text import all_texts
 
 # Candidates of each source among which the hidden links are looked for.
 REACH = 50
@@ -104,7 +104,12 @@ def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> 
     anchors: defaultdict[str, list[str]] = defaultdict(list)
     for link in links:
         anchors[link.source].append(link.anchor)
-    return tuple(replace(page, content=without_anchors(page.content, anchors[page.key])) for page in pages)
+    return tuple(
+        replace(page, content=without_anchors(str(page.content), anchors[page.key]))
+        if page.key in anchors
+        else page
+        for page in pages
+    )
 
 
 def evaluate(
@@ -169,7 +174,7 @@ def site_ranking(
     site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors], rules: LinkRules
 ) -> Ranking:
     """What ranks for every page of the site, knowing the visible links."""
-    texts = [page_text(page) for page in site.pages]
+    texts = all_texts(site.pages, {}, ())
     collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
     return Ranking(collected, site.sources, targets, Searched(), texts, vectors(texts), rules)
 

@@ -1,15 +1,17 @@
 """The pages of a project -> their vectors from the cache, for files/vectorized_urls.csv."""
 
+from collections.abc import Iterator
+
 from internal_linker.arrays import Vectors
-from internal_linker.embedding import plan_embedding
+from internal_linker.embedding import BLOCK, plan_embedding
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.pipeline import Parts
 from internal_linker.steps.collect import collect
-from internal_linker.steps.text import page_text
+from internal_linker.steps.text import all_texts
 
 
-def cached_vectors(parts: Parts) -> tuple[list[tuple[str, Vectors]], int]:
-    """URL and (d,) vector of every page that is embedded, in the input's order, and how many are not.
+def cached_rows(parts: Parts) -> tuple[Iterator[tuple[str, Vectors]], int, int]:
+    """URL and (d,) vector of every page that is embedded, in the input's order; how many are, and are not.
 
     Raises:
         ConfigurationError: the encoder's vectors are never kept.
@@ -24,11 +26,14 @@ def cached_vectors(parts: Parts) -> tuple[list[tuple[str, Vectors]], int]:
         raise InputError(
             "files/urls_rawdata.csv is not there. Put your pages there: URL, Title, Main Content."
         )
-    pages = collect(None, parts.pages.read(), queries_in_sheet=False).pages
-    plan = plan_embedding([page_text(page) for page in pages], parts.encoder, parts.vector_cache)
-    rows = [
-        (page.url, plan.cached[key])
-        for page, key in zip(pages, plan.hashes, strict=True)
-        if key in plan.cached
-    ]
-    return rows, len(pages) - len(rows)
+    pages = collect(None, parts.pages.stream(), queries_in_sheet=False, keep=parts.keep).pages
+    plan = plan_embedding(all_texts(pages, {}, ()), parts.encoder, parts.vector_cache)
+    kept = [row for row, key in enumerate(plan.hashes) if key and key not in plan.missing]
+
+    def rows() -> Iterator[tuple[str, Vectors]]:
+        for first in range(0, len(kept), BLOCK):
+            block = kept[first : first + BLOCK]
+            found = parts.vector_cache.get(parts.encoder, [plan.hashes[row] for row in block])
+            yield from ((pages[row].url, found[plan.hashes[row]]) for row in block)
+
+    return rows(), len(kept), len(pages) - len(kept)

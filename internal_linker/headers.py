@@ -114,7 +114,7 @@ def columns_of(
     return {kind: column for kind, column in found.items() if column is not None}
 
 
-def cells_of(table: Table, columns: dict[Kind, int]) -> Iterator[tuple[int, dict[Kind, str]]]:
+def cells_of(table: Table | TableStream, columns: dict[Kind, int]) -> Iterator[tuple[int, dict[Kind, str]]]:
     """Row number and stripped cells by kind; rows in which all these cells are blank are no rows."""
     for number, row in table.rows:
         cells = {kind: row[at].strip() if at < len(row) else "" for kind, at in columns.items()}

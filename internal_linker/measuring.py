@@ -36,7 +36,10 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
     kept = _is_second("--anchors", anchors, "removed", "kept")
     with _opened(project) as (parts, reporter):
         collected = gather(
-            parts.queries, parts.pages, parts.links, None, queries_in_sheet=False, progress=reporter
+            *(parts.queries, parts.pages, parts.links, None),
+            queries_in_sheet=False,
+            progress=reporter,
+            keep=parts.keep,
         )
         sites = {"hidden links": hide(collected, HIDINGS[hiding], cut_anchors=not kept)}
         with suppress(InputError):
@@ -71,7 +74,9 @@ def backtest_project(project: Project, before: Path, after: Path, anchors: str) 
             f"--before and --after are the same file ({before}). Give the links of two dates."
         )
     with _opened(project) as (parts, reporter):
-        collected = gather(None, parts.pages, None, None, queries_in_sheet=False, progress=reporter)
+        collected = gather(
+            None, parts.pages, None, None, queries_in_sheet=False, progress=reporter, keep=parts.keep
+        )
         # The links in the pages' own HTML may be younger than the earlier table: nobody may know them.
         bare = replace(collected, links=())
         tables = [with_links(bare, project.link_table(path), reporter) for path in (before, after)]
@@ -113,7 +118,7 @@ def _encoding(site: Hidden, parts: Parts, reporter: Reporter) -> Callable[[Seque
         embedded = embed(known, parts.encoder, parts.vector_cache, reporter)
         if embedded.problem:
             reporter.warn(f"{embedded.problem} Without all vectors, the figures are not those of a run.")
-        return embedded.vectors
+        return embedded.vectors.astype("float32")
 
     return vectors
 

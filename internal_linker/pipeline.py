@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from internal_linker.delivering import deliver
+from internal_linker.delivering import compact, deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
@@ -20,7 +20,6 @@ from internal_linker.ports import (
     SerpCache,
     SerpClient,
     StreamSource,
-    TableSource,
     VectorCache,
 )
 from internal_linker.ranking import LinkRules, Ranking
@@ -33,15 +32,17 @@ from internal_linker.records import (
     Orphan,
     Recommendation,
     Source,
+    StoredText,
     Targets,
     Text,
     Usage,
 )
 from internal_linker.searching import Searched, SearchRules, group_by_search, search_all
+from internal_linker.sequences import Lazy
 from internal_linker.steps.choose import choose
 from internal_linker.steps.exclude import excluded_targets
 from internal_linker.steps.select import link_targets
-from internal_linker.steps.text import page_text
+from internal_linker.steps.text import all_texts
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,14 @@ class Parts:
     Attributes:
         queries, pages, links: the input, `links` what is linked already; None where the user has none.
         queries_in_sheet: whether the rows of `queries` take links in the Sheet.
+        keep: where the pages' contents go while they are read.
         serp: the search service; None: the search step is skipped, and a notice says why.
         sinks: where links go, in order; without any, nothing is written.
         notices: what a person should know of these parts, such as a fallback in use.
     """
 
-    queries: TableSource | None
-    pages: TableSource | None
+    queries: StreamSource | None
+    pages: StreamSource | None
     queries_in_sheet: bool
     serp: SerpClient | None
     serp_cache: SerpCache
@@ -69,6 +71,7 @@ class Parts:
     duplicates: ListSink[Duplicate]
     orphans: ListSink[Orphan]
     links: StreamSource | None = None
+    keep: Callable[[str], str | StoredText] = str
     notices: Sequence[str] = ()
 
 
@@ -169,7 +172,8 @@ class Run:
         fresh = sum((search, 1) not in kept for search in groups)
         texts = self._encodable(self._texts(collected, sources), collected)
         todo = plan_embedding(texts, self.parts.encoder, self.parts.vector_cache)
-        usage = self.parts.encoder.estimate([texts[at] for at in todo.missing.values()])
+        places = list(todo.missing.values())
+        usage = self.parts.encoder.estimate(Lazy(len(places), lambda at: texts[places[at]]))
         return Plan(
             collected,
             sources=len(sources),
@@ -178,7 +182,7 @@ class Run:
             # An empty first page is asked for a second time.
             most_credits=len(groups) * most - sum(page <= most for _, page in kept) + fresh,
             texts=len(todo.missing),
-            cached_texts=len(todo.cached),
+            cached_texts=todo.cached,
             usage=usage,
             sheet_rows=sum(source.in_sheet for source in sources),
         )
@@ -194,6 +198,7 @@ class Run:
             parts.rejects if keep_rejects else None,
             queries_in_sheet=parts.queries_in_sheet,
             progress=self.progress,
+            keep=parts.keep,
         )
         targets = link_targets(
             collected.pages,
@@ -222,19 +227,14 @@ class Run:
             sources, self.parts.serp, self.parts.serp_cache, targets, self.rules.search, self.progress
         )
 
-    def _texts(self, collected: Collected, sources: Sequence[Source]) -> list[Text]:
+    def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:
         """The text of every page, then of every source that has no page."""
         queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
-        own = [source for source in sources if source.page is None]
-        # A page without any text is known by the main query that stands beside it.
-        texts = [page_text(page) for page in collected.pages]
-        named = [
-            text if text.whole else Text(queries.get(page.key, ""), "")
-            for text, page in zip(texts, collected.pages, strict=True)
-        ]
-        return named + [Text(source.query, "") for source in own]
+        return all_texts(
+            collected.pages, queries, [source.query for source in sources if source.page is None]
+        )
 
-    def _encodable(self, texts: Sequence[Text], collected: Collected) -> list[Text]:
+    def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
         known, skipped = encodable(texts, [page.lang for page in collected.pages], self.parts.encoder)
         if skipped:
             self.progress.warn(
@@ -243,7 +243,7 @@ class Run:
             )
         return known
 
-    def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[list[Text], Embedded]:
+    def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[Sequence[Text], Embedded]:
         self._step()
         texts = self._texts(collected, sources)
         encodable = self._encodable(texts, collected)
@@ -257,16 +257,18 @@ class Run:
         searched: Searched,
         texts: Sequence[Text],
         embedded: Embedded,
-    ) -> tuple[Ranking, Lesson | None, list[Recommendation]]:
+    ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation]]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
         rules = self.rules.linking
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
-        ranking = Ranking(collected, sources, targets, searched, texts, embedded.vectors, rules)
+        ranking = Ranking(
+            collected, sources, targets, searched, texts, embedded.vectors.astype("float32"), rules
+        )
         ranking, lesson = teach(ranking, collected.links)
-        recommendations = list(recommend(ranking, searched, rules, self.progress.advance))
+        recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
         return ranking, lesson, recommendations

@@ -9,7 +9,6 @@ from internal_linker.records import (
     Recommendation,
     Reject,
     SerpPage,
-    Table,
     TableStream,
     Text,
     Usage,
@@ -18,26 +17,8 @@ from internal_linker.records import (
 Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
-class TableSource(Protocol):
-    """A table to read: a sheet's tab, a CSV file."""
-
-    name: str
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """After a read: what was unusual, one sentence each."""
-
-    def read(self) -> Table:
-        """The whole table.
-
-        Raises:
-            InputError: it is not there or can't be read.
-            ServiceError: the service behind it failed.
-        """
-
-
 class StreamSource(Protocol):
-    """A table that may have millions of rows."""
+    """A table to read, a sheet's tab or a CSV file: it may have millions of rows."""
 
     name: str
 
@@ -50,6 +31,7 @@ class StreamSource(Protocol):
 
         Raises:
             InputError: it is not there or can't be read; at a damaged row, going through them raises it.
+            ServiceError: the service behind it failed.
         """
 
 
@@ -140,6 +122,9 @@ class Encoder(Protocol):
 
 class VectorCache(Protocol):
     """Vectors by model, dimensions, recipe and text."""
+
+    storage: str
+    """How a number of a vector is kept: "float16" or "float32"."""
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
         """The vectors that are there, (d,) each."""

@@ -38,6 +38,12 @@ class Reject:
     reason: str
 
 
+class StoredText:
+    """A text outside of memory: `str()` reads it; never an empty one."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page of the site. `key` is the URL's normal form (to compare), `url` the user's own writing of it."""
@@ -46,7 +52,7 @@ class Page:
     url: str
     title: str = ""
     h1: str = ""
-    content: str = ""
+    content: str | StoredText = ""
     lang: str = ""
     not_target: str = ""
     """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""

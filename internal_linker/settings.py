@@ -121,7 +121,9 @@ class Settings(BaseSettings):
         4, ge=1, le=64, description="Requests under way at the same time."
     )
     embedding_storage: Literal["float16", "float32"] = Field(
-        "float16", description="How vectors are kept: float16 takes half the room and gives the same links."
+        "float16",
+        description="How vectors are kept, in the cache and in memory: "
+        "float16 takes half the room and gives the same links.",
     )
 
     links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links for each page.")

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
@@ -94,9 +95,12 @@ class Reporter:
 def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list[tuple[str, str]]:
     """The lines of a run's summary, name and value."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
-    links = [link for each in report.recommendations for link in each.links]
-    serp = sum(link.origin == "serp" for link in links)
-    short = [each for each in report.recommendations if len(each.links) < wanted]
+    origins: Counter[str] = Counter()
+    reasons: Counter[str] = Counter()
+    for each in report.recommendations:
+        origins.update(link.origin for link in each.links)
+        if len(each.links) < wanted:
+            reasons[each.note.rpartition(": ")[2] or "unknown"] += 1
     rows = [
         ("Run", report.run_id),
         ("Pages", str(len(collected.pages))),
@@ -109,13 +113,9 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         ("Search results below serp_floor / dropped", f"{report.below_floor} / {report.dropped}"),
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
-        ("Links by search / by similarity", f"{serp} / {len(links) - serp}"),
-        (f"Rows with fewer than {wanted} links", str(len(short))),
+        ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
+        (f"Rows with fewer than {wanted} links", str(reasons.total())),
     ]
-    reasons: dict[str, int] = {}
-    for each in short:
-        reason = each.note.rpartition(": ")[2] or "unknown"
-        reasons[reason] = reasons.get(reason, 0) + 1
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
     if report.listed:

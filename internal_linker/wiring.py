@@ -15,7 +15,7 @@ from internal_linker.errors import ConfigurationError, OutputError, RunActive
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
 from internal_linker.pipeline import Parts, Rules
-from internal_linker.ports import Encoder, LinkSink, StreamSource, TableSource
+from internal_linker.ports import Encoder, LinkSink, StreamSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
 from internal_linker.services.csv_files.lists import (
@@ -33,6 +33,7 @@ from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
+from internal_linker.services.text_spool import TextSpool
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
 from internal_linker.stores.database import open_database
 from internal_linker.stores.embedding_cache import EmbeddingCache
@@ -77,7 +78,7 @@ class Project:
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
         client = self._serp(serp, notices)
-        engine = self.store(read_only=read_only)
+        engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
         parts = Parts(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -92,12 +93,13 @@ class Project:
             duplicates=DuplicatesCsv(self.file("duplicates.csv")),
             orphans=OrphansCsv(self.file("orphans.csv")),
             links=self.existing_links(),
+            keep=spool.keep,
             notices=notices,
         )
         with ExitStack() as closing:
             closing.callback(engine.dispose)
-            for service in (client, encoder, sheet):
-                if isinstance(service, Serper | OpenAIEmbeddings | GoogleSheet):
+            for service in (client, encoder, sheet, spool):
+                if isinstance(service, Serper | OpenAIEmbeddings | GoogleSheet | TextSpool):
                     closing.callback(service.close)
             yield parts
 
@@ -123,7 +125,7 @@ class Project:
         )
         return Rules(search, linking, settings.target_pages == "site")
 
-    def table(self, name: str, notices: list[str]) -> TableSource | None:
+    def table(self, name: str, notices: list[str]) -> StreamSource | None:
         """A CSV file of files/, or None where there is none."""
         path = self.file(name)
         if path.exists():
@@ -133,8 +135,7 @@ class Project:
 
     def existing_links(self) -> StreamSource | None:
         """The table of links that stand on the site already, or None where there is none: nobody needs one."""
-        path = self.file("existing_links.csv")
-        return CsvTable(path, "files/existing_links.csv") if path.exists() else None
+        return self.table("existing_links.csv", [])
 
     def link_table(self, path: Path) -> StreamSource:
         """Another table of links; a relative path starts at the current directory."""

@@ -10,7 +10,7 @@ import numpy as np
 from internal_linker.arrays import Vectors
 from internal_linker.errors import ServiceError
 from internal_linker.headers import Kind
-from internal_linker.ports import Encoder
+from internal_linker.ports import Encoder, StreamSource
 from internal_linker.records import (
     EncodedBatch,
     Page,
@@ -70,6 +70,12 @@ def links_table(
     )
 
 
+def whole(source: StreamSource) -> Table:
+    """A table with all its rows."""
+    table = source.stream()
+    return Table(table.name, table.header, [(number, tuple(cells)) for number, cells in table.rows])
+
+
 def nothing_excluded(*_: str) -> str:
     """No pattern at all."""
     return ""
@@ -99,6 +105,8 @@ class Told:
 
 class MemoryVectors:
     """A VectorCache in memory."""
+
+    storage = "float32"
 
     def __init__(self) -> None:
         self.kept: dict[str, Vectors] = {}
@@ -182,14 +190,14 @@ class Engine:
 
 @dataclass
 class Given:
-    """A TableSource that holds its table."""
+    """A StreamSource that holds its table."""
 
     table: Table
     name: str = "given"
     remarks: Sequence[str] = ()
 
-    def read(self) -> Table:
-        return self.table
+    def stream(self) -> TableStream:
+        return TableStream(self.table.name, self.table.header, iter(self.table.rows))
 
 
 @dataclass

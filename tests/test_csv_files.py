@@ -15,6 +15,7 @@ from internal_linker.records import Table
 from internal_linker.services.csv_files.records import LONGEST_CELL
 from internal_linker.services.csv_files.tables import CsvTable
 from internal_linker.services.csv_files.writing import defuse
+from tests.builders import whole
 
 ROWS = [
     ["URL", "Main Query", "Note"],
@@ -34,7 +35,7 @@ def read(folder: Path, content: bytes | str, encoding: str = "utf-8") -> tuple[T
     path = folder / "table.csv"
     path.write_bytes(content if isinstance(content, bytes) else content.encode(encoding))
     source = CsvTable(path)
-    return source.read(), source.remarks
+    return whole(source), source.remarks
 
 
 def problem(folder: Path, content: bytes | str) -> str:
@@ -215,9 +216,9 @@ def test_other_kinds_of_files_are_named_with_a_remedy(tmp_path: Path, content: b
 def test_a_missing_file_and_a_folder_are_input_errors(tmp_path: Path) -> None:
     """A name that leads nowhere, or to a folder, is told as such."""
     with pytest.raises(InputError, match=r"absent\.csv is not there"):
-        CsvTable(tmp_path / "absent.csv").read()
+        CsvTable(tmp_path / "absent.csv").stream()
     with pytest.raises(InputError, match="is a folder"):
-        CsvTable(tmp_path).read()
+        CsvTable(tmp_path).stream()
 
 
 @pytest.mark.skipif(
@@ -228,7 +229,7 @@ def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
     path = tmp_path / "loop.csv"
     path.symlink_to(path)
     with pytest.raises(InputError, match="can't be read"):
-        CsvTable(path).read()
+        CsvTable(path).stream()
 
 
 def test_a_table_can_be_called_otherwise(tmp_path: Path) -> None:

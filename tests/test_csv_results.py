@@ -24,6 +24,7 @@ from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, R
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
+from tests.builders import whole
 
 OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]
 
@@ -78,7 +79,7 @@ def test_output_is_what_excel_and_our_own_reader_expect(path: Path) -> None:
         [links_of("a", "x", query="two\rlines"), links_of("b")], "run"
     )
     assert path.read_bytes().startswith(b"\xef\xbb\xbfURL,")
-    table = CsvTable(path).read()
+    table = whole(CsvTable(path))
     assert [list(table.header), *(list(cells) for _, cells in table.rows)] == rows(path)
     assert table.rows[0] == (2, ("https://a.example/", "two\rlines", "https://x.example/", "", ""))
 

@@ -1,8 +1,11 @@
 """What a run found goes to every place that takes it, whatever the others do."""
 
-from internal_linker.delivering import deliver
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.delivering import compact, deliver
 from internal_linker.errors import OutputError
-from internal_linker.records import ExcludedTarget, Recommendation
+from internal_linker.records import Candidate, ExcludedTarget, Link, Recommendation
 from tests.builders import Kept, KeptList, Told, source, url
 
 LINKS = [Recommendation(source("a"), ())]
@@ -11,6 +14,28 @@ EXCLUDED = [
     ExcludedTarget(url("a"), url("b"), "already linked"),
     ExcludedTarget(url("a"), url("c"), "already linked"),
 ]
+
+
+CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
+
+
+@given(
+    st.lists(
+        st.builds(
+            Recommendation,
+            st.sampled_from([source("a"), source("b", "tea"), source(query="pots")]),
+            st.lists(st.builds(Link, CANDIDATES, st.integers(1, 9)), max_size=3).map(tuple),
+            st.sampled_from(["", "1 of 5 links: why"]),
+        ),
+        max_size=5,
+    )
+)
+def test_compact_recommendations_are_the_same(items: list[Recommendation]) -> None:
+    """Every field of every link comes back, equal however often they are read; a missing signal stays NaN."""
+    kept = compact(iter(items))
+    assert repr(list(kept)) == repr(items)
+    assert list(kept) == list(kept)
+    assert [kept[at].source for at in range(len(items))] == [item.source for item in items]
 
 
 def test_lists_are_kept_beside_the_links() -> None:

@@ -101,7 +101,7 @@ def test_both_cosine_and_text_make_a_near_duplicate(
 def test_a_copy_is_a_near_duplicate_at_any_threshold() -> None:
     """Rounding takes nothing from a page's cosine with its copy: it counts at 1, too."""
     pages, vectors = copies(2, 12)
-    copy = [page("twin", pages[0].content), *pages]
+    copy = [page("twin", str(pages[0].content)), *pages]
     found = suggested(ranking(copy, np.concatenate([vectors[:1], vectors]), near_duplicate=1.0))
     assert "copy0" not in found["twin"] and "copy1" in found["twin"]
 
@@ -118,8 +118,8 @@ def test_no_link_joins_two_near_duplicates() -> None:
 def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> None:
     """The search knows nothing of copies: what it finds gives way, in another language, too."""
     pages, vectors = copies(3, 20)
-    pages[2] = page("copy2", pages[2].content, lang="de")
-    pages[0] = page("copy0", pages[0].content, lang="en")
+    pages[2] = page("copy2", str(pages[2].content), lang="de")
+    pages[0] = page("copy0", str(pages[0].content), lang="en")
     results = tuple(SerpTarget(each.key, each.url, rank) for rank, each in enumerate(pages[1:5], 1))
     searched = Searched(targets={(pages[0].key, "query"): results})
     (first, *_) = recommend(

@@ -1,13 +1,17 @@
 """The embedding step: every text encoded once in its life, nothing finished ever lost."""
 
-from collections.abc import Iterator, Sequence
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.embedding import Embedded, embed, plan_embedding
+from internal_linker.arrays import Vectors
+from internal_linker.embedding import BLOCK, Embedded, embed, plan_embedding
+from internal_linker.errors import ConfigurationError
+from internal_linker.ports import Encoder
 from internal_linker.records import EncodedBatch, Text, Usage
 from internal_linker.steps.text import text_hash
 from tests.builders import Letters, MemoryVectors, Told
@@ -125,7 +129,7 @@ def test_a_plan_encodes_and_keeps_nothing() -> None:
     cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
     plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
     assert plan.missing == {text_hash(TEXTS[1]): 1, text_hash(TEXTS[2]): 4}
-    assert (list(plan.cached), plan.hashes[2]) == ([text_hash(TEXTS[0])], "")
+    assert (plan.cached, plan.hashes[2]) == (1, "")
     assert (encoder.asked, len(cache.kept)) == ([], 1)
 
 
@@ -135,3 +139,48 @@ def test_a_person_sees_what_was_done() -> None:
     embed(TEXTS, Letters(fails_after=2), MemoryVectors(), told)
     assert told.done == 4
     assert told.outcomes == ["4 texts embedded, 0 from the cache, 1 missing"]
+
+
+def test_vectors_stay_as_the_cache_keeps_them() -> None:
+    """With float16 storage the rows are float16: unit vectors to a thousandth, equal for equal texts."""
+    cache = MemoryVectors()
+    cache.storage = "float16"
+    exact, rounded = run([*TEXTS, TEXTS[0]], Letters()), run([*TEXTS, TEXTS[0]], Letters(), cache)
+    assert rounded.vectors.dtype == np.float16
+    np.testing.assert_allclose(rounded.vectors, exact.vectors, atol=5e-4)
+    np.testing.assert_array_equal(rounded.vectors[0], rounded.vectors[-1])
+
+
+def test_a_model_that_changed_its_vectors_is_told() -> None:
+    """Where new vectors are longer than the kept ones, one sentence says so; what was paid for is kept."""
+    cache = MemoryVectors()
+    cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
+    with pytest.raises(ConfigurationError, match="letters gives vectors of another length than before"):
+        run(TEXTS, Letters(), cache)
+    assert set(cache.kept) == {text_hash(text) for text in TEXTS[:3]}
+
+
+class Endless(MemoryVectors):
+    """Has a vector (256,) for every hash; remembers for how many it was asked at a time."""
+
+    storage = "float16"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
+        self.asked.append(len(hashes))
+        return {key: np.full(256, int(key[:8], 16) + 1, np.float32) for key in hashes}
+
+
+def test_vectors_of_the_cache_come_in_blocks() -> None:
+    """Beside the rows themselves there is memory for hashes and a block only: not for all vectors once more."""
+    texts, cache = [Text(str(number), "") for number in range(5 * BLOCK)], Endless()
+    tracemalloc.start()
+    result = run(texts, Letters(), cache)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (result.cached, cache.asked) == (5 * BLOCK, [BLOCK] * 5)
+    block_bytes, hash_bytes = 4 * 256 * BLOCK, 500 * len(texts)
+    assert peak < result.vectors.nbytes + 4 * block_bytes + hash_bytes

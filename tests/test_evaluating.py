@@ -47,7 +47,7 @@ def test_all_links_are_hidden() -> None:
     assert site.visible == ()
     assert site.pairs == len(LINKS)
     assert site.truth[GREEN] == {WHITE, STORAGE}
-    texts = {page.key: page.content.split() for page in site.pages}
+    texts = {page.key: str(page.content).split() for page in site.pages}
     assert texts[GREEN] == ["water"]
     assert texts[POTS] == ["fresh", "light"]
     assert texts[STORAGE] == ["fresh", "light", "water"]
@@ -143,7 +143,7 @@ def test_what_links_taught_is_printed_with_its_reliability(
     pairs = link_sites.random_pairs(150, 800, seed=2, popularity=1.0)
     folder = make_project(tmp_path)
     write_csv(
-        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, p.content) for p in site)]
+        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, str(p.content)) for p in site)]
     )
     links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])

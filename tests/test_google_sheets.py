@@ -6,7 +6,7 @@ from internal_linker.errors import (
     InputError,
     OutputError,
 )
-from internal_linker.ports import LinkSink, TableSource
+from internal_linker.ports import LinkSink, StreamSource
 from tests.sheets import HEADER, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
 from tests.standins import GoogleStandIn, Reset
 from tests.standins.google_token import EMAIL
@@ -45,7 +45,7 @@ def test_a_tab_is_found_in_any_case(google: GoogleStandIn) -> None:
 
 def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
     """Making the object costs no call, and it fits both ports."""
-    source: TableSource = sheet(google)
+    source: StreamSource = sheet(google)
     sink: LinkSink = sheet(google)
     assert sink.deliver([links_for(SITE, in_sheet=False)], "run") == []
     assert source.name == "Google Sheet 'Main'"

@@ -8,8 +8,9 @@ import pytest
 
 from internal_linker.ranking import LinkRules, Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import Collected, Page, Recommendation, SerpTarget, Source, Targets, Text
+from internal_linker.records import Collected, Page, Recommendation, SerpTarget, Source, Targets
 from internal_linker.searching import Searched
+from internal_linker.steps.text import page_text
 from tests import link_sites
 
 
@@ -37,7 +38,7 @@ def links(
     collected = Collected(pages, sources, (), 0)
     targets = Targets({page.key: page.url for page in pages}, {}, linked=linked or {})
     rules = LinkRules(3, "fill", 0.65, least, most)
-    texts = [Text(page.title, page.content) for page in pages]
+    texts = [page_text(page) for page in pages]
     searched = searched or Searched()
     ranking = Ranking(
         collected, sources, targets, searched, texts, np.zeros((len(pages), 1), np.float32), rules

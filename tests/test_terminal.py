@@ -67,7 +67,7 @@ def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> 
     site, folder = link_sites.pages(150), make_project(tmp_path)
     pairs = link_sites.random_pairs(150, 600, seed=2, popularity=1.0)
     write_csv(
-        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, p.content) for p in site)]
+        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, str(p.content)) for p in site)]
     )
     links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])

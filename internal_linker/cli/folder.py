@@ -43,12 +43,12 @@ def export_vectors(context: typer.Context, project: ProjectOption = None) -> Non
     The vectors are those of the last run: nothing is embedded and nothing spent.
     """
     opened = opened_project(context, project)
-    from internal_linker.exporting import cached_vectors
+    from internal_linker.exporting import cached_rows
 
     with opened.parts(serp=False, deliver=False, read_only=True) as parts:
-        rows, missing = cached_vectors(parts)
-    remarks = opened.vectors_csv().write(rows)
-    typer.echo(f"{len(rows)} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
+        rows, found, missing = cached_rows(parts)
+        remarks = opened.vectors_csv().write(rows)
+    typer.echo(f"{found} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
     if missing:
         typer.echo(
             f"{missing} pages have none: new or changed since the last run (start one), without text, "

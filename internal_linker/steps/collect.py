@@ -1,14 +1,27 @@
 """The two input tables -> pages and sources in the user's own order, and every unusable row with its reason."""
 
 import re
-from collections.abc import Iterator, Mapping
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import starmap
 from urllib.parse import urljoin
 
 from internal_linker.headers import Kind, cells_of, columns_of
 from internal_linker.html_text import is_html, read_html
-from internal_linker.records import Collected, ExistingLink, Page, Reject, Source, Table, fold_query
+from internal_linker.records import (
+    Collected,
+    ExistingLink,
+    Page,
+    Reject,
+    Source,
+    StoredText,
+    Table,
+    TableStream,
+    fold_query,
+)
+from internal_linker.sequences import Lazy
 from internal_linker.urls import NormalForms, normal_form, without_tracking
 
 _NOT_INDEXABLE = re.compile(r"^(non|not|no|nicht)\b|noindex|^(false|0)$", re.IGNORECASE)
@@ -19,36 +32,45 @@ _OPTIONAL = (
 )
 
 
-def collect(queries: Table | None, pages: Table | None, *, queries_in_sheet: bool) -> Collected:
+def collect(
+    queries: Table | TableStream | None,
+    pages: Table | TableStream | None,
+    *,
+    queries_in_sheet: bool,
+    keep: Callable[[str], str | StoredText] = str,
+    languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]] | None = None,
+) -> Collected:
     """Join queries and pages by the normal form of their URL; content in HTML becomes text and links.
 
     Args:
         queries: a table with URL and Main Query; None where there is none.
         pages: a table with URL and Main Content; None where there is none.
         queries_in_sheet: whether the rows of `queries` can take links in the Sheet.
+        keep: where a page's content goes while the others are read.
+        languages: tells the pages' languages by their texts and the codes in their rows; None: the latter stand.
 
     Raises:
-        InputError: a table lacks a column that it can't do without.
+        InputError: a table lacks a column that it can't do without, or has a damaged row.
     """
     rejects: list[Reject] = []
-    site = _Site()
+    site = _Site(keep)
     if pages:
         _read_pages(pages, site, rejects)
+    if languages:
+        _tell_languages(site.pages, languages)
     merged = site.merged
-    sources: dict[tuple[str, str], Source] = {}
+    queried: dict[tuple[str, str], Source] = {}
     if queries:
-        for source in _queries(queries, site.pages, rejects, queries_in_sheet):
-            merged += source.identity in sources
-            sources.setdefault(source.identity, source)
-    queried = {source.key for source in sources.values()}
-    for page in site.pages.values():
-        if page.key not in queried:
-            source = Source(page.key, page.url, "", page, in_sheet=False)
-            sources[source.identity] = source
-    aliases = _followed({key: to for key, to in site.leads_to.items() if site.pages[key].not_target})
+        for source in _queries(queries, site, rejects, queries_in_sheet):
+            merged += queried.setdefault(source.identity, source) is not source
+    keys = {source.key for source in queried.values()}
+    others = (
+        Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages if page.key not in keys
+    )
+    aliases = _followed({key: to for key, to in site.leads_to.items() if site.page(key).not_target})
     return Collected(
-        tuple(site.pages.values()),
-        tuple(sources.values()),
+        tuple(site.pages),
+        (*queried.values(), *others),
         tuple(rejects),
         merged,
         tuple(starmap(ExistingLink, _resolved(site.links, aliases))),
@@ -58,17 +80,30 @@ def collect(queries: Table | None, pages: Table | None, *, queries_in_sheet: boo
 
 @dataclass
 class _Site:
-    """What the rows of the page table have told so far; `rows` tells which of them each page is."""
+    """What the rows of the page table have told so far.
 
-    pages: dict[str, Page] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
+    Attributes:
+        keep: where contents go.
+        pages: in the order of their first rows.
+        rows: the number of the row that each of them is.
+        places: each one's place among them, by its key.
+    """
+
+    keep: Callable[[str], str | StoredText]
+    pages: list[Page] = field(default_factory=list)
+    rows: "array[int]" = field(default_factory=lambda: array("Q"))
+    places: dict[str, int] = field(default_factory=dict)
     leads_to: dict[str, str] = field(default_factory=dict)
     links: dict[tuple[str, str, str], None] = field(default_factory=dict)
     forms: NormalForms = field(default_factory=NormalForms)
     merged: int = 0
 
+    def page(self, key: str) -> Page:
+        """The page of a key that has one."""
+        return self.pages[self.places[key]]
 
-def _read_pages(table: Table, site: _Site, rejects: list[Reject]) -> None:
+
+def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) -> None:
     columns = columns_of(table, required=(Kind.URL, Kind.CONTENT), optional=_OPTIONAL)
     pages, rows = site.pages, site.rows
     for number, cells in cells_of(table, columns):
@@ -77,20 +112,19 @@ def _read_pages(table: Table, site: _Site, rejects: list[Reject]) -> None:
         except ValueError as error:
             rejects.append(Reject(table.name, number, cells[Kind.URL], str(error)))
             continue
-        first = pages.get(page.key)
-        if first is None:
-            pages[page.key], rows[page.key] = page, number
+        place = site.places.setdefault(page.key, len(pages))
+        if place == len(pages):
+            pages.append(page)
+            rows.append(number)
             continue
         site.merged += 1
-        used, other, row = first, page, number
-        if first.not_target and not page.not_target:
+        used, other, row = pages[place], page, number
+        if used.not_target and not page.not_target:
             # A crawl lists a redirect beside the page it leads to: the page's own row counts.
-            used, other, row, rows[page.key] = page, first, rows[page.key], number
-        pages[page.key] = _filled(used, other)
-        if other.content and used.content and other.content != used.content:
-            reason = (
-                f"the same page as row {rows[page.key]} with another content: row {rows[page.key]} is used"
-            )
+            used, other, row, rows[place] = page, used, rows[place], number
+        pages[place] = _filled(used, other)
+        if other.content and used.content and str(other.content) != str(used.content):
+            reason = f"the same page as row {rows[place]} with another content: row {rows[place]} is used"
             rejects.append(Reject(table.name, row, other.url, reason))
 
 
@@ -108,12 +142,14 @@ def _page(cells: dict[Kind, str], site: _Site) -> Page:
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
                 site.links.setdefault((key, target, anchor))
+    url, title, h1 = cells[Kind.URL], cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
     return Page(
         key,
-        cells[Kind.URL],
-        title=cells.get(Kind.TITLE, ""),
-        h1=cells.get(Kind.H1, ""),
-        content=content,
+        # Of two equal texts one is kept.
+        key if url == key else url,
+        title=title,
+        h1=title if h1 == title else h1,
+        content=site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
         not_target=not_target,
     )
@@ -127,6 +163,7 @@ def _target(base: str, href: str, forms: NormalForms) -> str:
         return ""
 
 
+@lru_cache(maxsize=1024)  # one copy of each code is kept, too
 def _language(cell: str) -> str:
     """The language's code without its region; "" for hreflang's x-default, which is none."""
     code = cell.lower().replace("_", "-").partition("-")[0]
@@ -194,7 +231,18 @@ def _filled(first: Page, other: Page) -> Page:
     return replace(first, **gaps)
 
 
-def _queries(table: Table, pages: dict[str, Page], rejects: list[Reject], in_sheet: bool) -> Iterator[Source]:
+def _tell_languages(
+    pages: list[Page], languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]]
+) -> None:
+    texts = Lazy(len(pages), lambda at: f"{pages[at].title}\n{pages[at].content}")
+    for at, language in enumerate(languages(texts, [page.lang for page in pages])):
+        if language != pages[at].lang:
+            pages[at] = replace(pages[at], lang=language)
+
+
+def _queries(
+    table: Table | TableStream, site: _Site, rejects: list[Reject], in_sheet: bool
+) -> Iterator[Source]:
     columns = columns_of(table, required=(Kind.URL, Kind.MAIN_QUERY))
     for number, cells in cells_of(table, columns):
         url, query = cells[Kind.URL], " ".join(cells[Kind.MAIN_QUERY].split())
@@ -206,4 +254,5 @@ def _queries(table: Table, pages: dict[str, Page], rejects: list[Reject], in_she
         except ValueError as error:
             rejects.append(Reject(table.name, number, url, str(error)))
             continue
-        yield Source(key, url, query, pages.get(key), in_sheet)
+        page = site.page(key) if key in site.places else None
+        yield Source(key, url, query, page, in_sheet)

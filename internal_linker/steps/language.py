@@ -60,15 +60,21 @@ def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
     if all(given):
         return list(given)
     names = _names(texts, given)
-    guesses = [("", 0.0) if code else _guess(text) for text, code in zip(texts, given, strict=True)]
-    sure = [(names.get(found, found), how) if how >= _SURE else ("", how) for found, how in guesses]
-    languages = [code or found for code, (found, _) in zip(given, sure, strict=True)]
+    languages = list(given)
+    doubtful: list[int] = []
+    for at, code in enumerate(given):
+        if not code:
+            found, how = _guess(texts[at])
+            languages[at] = names.get(found, found) if how >= _SURE else ""
+            if how < _RARE_SURE:
+                doubtful.append(at)
     pages = Counter(filter(None, languages))
     enough = max(_RARE_PAGES, _RARE_SHARE * pages.total())
-    return [
-        code or (found if pages[found] >= enough or how >= _RARE_SURE else "")
-        for code, (found, how) in zip(given, sure, strict=True)
-    ]
+    rare = {language for language, count in pages.items() if count < enough}
+    for at in doubtful:
+        if languages[at] in rare:
+            languages[at] = ""
+    return languages
 
 
 def _names(texts: Sequence[str], given: Sequence[str]) -> dict[str, str]:
@@ -78,9 +84,9 @@ def _names(texts: Sequence[str], given: Sequence[str]) -> dict[str, str]:
     """
     known = set(_identifier().labels) - set(_SISTERS) | {""}
     shown: dict[str, Counter[str]] = {}
-    for text, code in zip(texts, given, strict=True):
+    for at, code in enumerate(given):
         if code not in known and shown.setdefault(code, Counter()).total() < _SHOWN_PAGES:
-            shown[code][detect(text)] += 1
+            shown[code][detect(texts[at])] += 1
     names = {found.most_common(1)[0][0]: code for code, found in reversed(shown.items())}
     return {found: code for found, code in names.items() if found and found not in given}
 

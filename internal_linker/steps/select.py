@@ -54,11 +54,12 @@ def link_targets(
 
 def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:
     """For each source that has any the targets of its links (normal forms), in the order of the links."""
-    known: dict[str, dict[str, None]] = {source.key: {} for source in sources if source.key}
+    listed = {source.key for source in sources if source.key}
+    found: dict[str, dict[str, None]] = {}
     for link in links:
-        if (ours := known.get(link.source)) is not None:
-            ours[link.target] = None
-    return {key: ours for key, ours in known.items() if ours}
+        if link.source in listed:
+            found.setdefault(link.source, {})[link.target] = None
+    return found
 
 
 def eligible(source: Source, ranked: Iterable[T], targets: Targets) -> Iterator[T]:

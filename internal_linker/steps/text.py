@@ -1,14 +1,33 @@
 """Pages -> the text that stands for each, and the hash by which its vector is kept."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from internal_linker.records import Page, Text
+from internal_linker.sequences import Lazy
 
 
 def page_text(page: Page) -> Text:
     """Title (else H1) and main content."""
-    return Text((page.title or page.h1).strip(), page.content.strip())
+    return Text((page.title or page.h1).strip(), str(page.content).strip())
+
+
+def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence[str]) -> Sequence[Text]:
+    """The text of every page, then of every query, each made when it is asked for: contents may lie in a file.
+
+    Args:
+        pages: all pages.
+        names: for pages, by their keys, the main query that stands for one without any text.
+        queries: those without a page.
+    """
+
+    def text(row: int) -> Text:
+        if row >= len(pages):
+            return Text(queries[row - len(pages)], "")
+        found = page_text(pages[row])
+        return found if found.title or found.body else Text(names.get(pages[row].key, ""), "")
+
+    return Lazy(len(pages) + len(queries), text)
 
 
 def text_hash(text: Text) -> str:

@@ -32,7 +32,7 @@ class EmbeddingCache:
     """
 
     def __init__(self, engine: Engine, storage: str) -> None:
-        self._engine, self._storage = engine, storage
+        self._engine, self.storage = engine, storage
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
         """The vectors that are there, (d,) float32 each."""
@@ -60,8 +60,8 @@ class EmbeddingCache:
                 "dimensions": encoder.dimensions,
                 "recipe": encoder.recipe,
                 "text_hash": text_hash,
-                "dtype": self._storage,
-                "vector": vector.astype(self._storage).tobytes(),
+                "dtype": self.storage,
+                "vector": vector.astype(self.storage).tobytes(),
                 "created_at": now,
             }
             for text_hash, vector in vectors.items()

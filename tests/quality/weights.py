@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
+import numpy as np
+
 from internal_linker.arrays import Vectors
 from internal_linker.embedding import embed, encodable
 from internal_linker.evaluating import Hidden
@@ -147,7 +149,7 @@ def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder]
     """What gives one row for each text, from the cache of the folder where it was computed before."""
     engine = open_database("sqlite:///vectors.sqlite3" if folder else "sqlite://", folder or Path())
     cache, reporter = EmbeddingCache(engine, "float16"), Reporter(open_console(stderr=True))
-    yield lambda texts, encoder: embed(texts, encoder, cache, reporter).vectors
+    yield lambda texts, encoder: embed(texts, encoder, cache, reporter).vectors.astype(np.float32)
     reporter.close()
     engine.dispose()
 

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from internal_linker.errors import InputError
-from internal_linker.records import Recommendation, Table, TableStream, fold_query
+from internal_linker.records import Recommendation, TableStream, fold_query
 from internal_linker.services.csv_files.records import CsvRecords
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, defuse, write_rows
@@ -16,12 +16,10 @@ from internal_linker.urls import normal_form
 Identity = tuple[str, str]
 
 _QUERY = "Main Query"
-# Status codes, languages and the like come again in every row: one copy of each is kept.
-_SHARED_LENGTH, _SHARED_CELLS = 40, 100_000
 
 
 class CsvTable:
-    """A CSV file as a TableSource or a StreamSource; rows are numbered as a spreadsheet program shows them.
+    """A CSV file as a StreamSource; rows are numbered as a spreadsheet program shows them.
 
     Args:
         path: the file.
@@ -31,36 +29,20 @@ class CsvTable:
     def __init__(self, path: Path, name: str | None = None) -> None:
         self.path, self.name = path, name or path.name
         self.remarks: tuple[str, ...] = ()
-        """After a read: what was replaced or left out of the file, one sentence each."""
-
-    def read(self) -> Table:
-        """The whole table; rows may be shorter or longer than the header.
-
-        Raises:
-            InputError: the file is missing, unreadable, empty, damaged or no CSV.
-        """
-        table = self.stream()
-        shared: dict[str, str] = {}
-        rows = [(number, tuple([_shared(cell, shared) for cell in cells])) for number, cells in table.rows]
-        return Table(table.name, table.header, rows)
+        """Once the stream is open: what was replaced or left out of the file, one sentence each."""
 
     def stream(self) -> TableStream:
-        """The header and, while they are gone through, the rows, never all in memory.
+        """The header and, while they are gone through, the rows, which may be shorter or longer than it.
 
         Raises:
-            InputError: as in `read`; at a damaged row, going through them raises it.
+            InputError: the file is missing, unreadable, empty or no CSV; at a damaged row, going through them
+                raises it.
         """
         source = CsvRecords(self.path)
         records = source.stream()
         _, header = next(records)
         self.remarks = source.remarks
         return TableStream(self.name, tuple(header), records)
-
-
-def _shared(cell: str, shared: dict[str, str]) -> str:
-    if len(cell) > _SHARED_LENGTH:
-        return cell
-    return shared.setdefault(cell, cell) if len(shared) < _SHARED_CELLS else shared.get(cell, cell)
 
 
 class _LinkCsv:
@@ -100,17 +82,20 @@ class _LinkCsv:
             if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
                 raise InputError(f"{self.path} is no earlier result: it has no column '{min(missing)}'.")
             header = self._header(recommendations, earlier)
-            ours: dict[Identity, Iterable[Row]] = {}
-            for item in recommendations:
-                key = _identity(item.source.url, item.source.query)
-                ours[key] = [*ours.get(key, ()), *self._rows(item, header, run_id)]
+            places: dict[Identity, list[int]] = {}
+            for place, item in enumerate(recommendations):
+                places.setdefault(_identity(item.source.url, item.source.query), []).append(place)
             remarks = list(source.remarks)
             if foreign := [column or "unnamed" for column in earlier if column not in header]:
                 copy = copy_aside(self.path).name
                 remarks.append(
                     f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
                 )
-            rows = _merged(earlier, (cells for _, cells in records), header, self.url_column, ours)
+            kept = ((cells for _, cells in records), earlier, header, self.url_column)
+            rows = chain.from_iterable(
+                self._rows(recommendations[part], header, run_id) if isinstance(part, int) else [part]
+                for part in _merged(*kept, places)
+            )
             return remarks + write_rows(self.path, header, rows, self._write_whole)
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
@@ -186,21 +171,23 @@ class LinksCsv(_LinkCsv):
 
 
 def _merged(
-    earlier: Sequence[str],
     records: Iterable[Sequence[str]],
+    earlier: Sequence[str],
     header: Sequence[str],
     url_column: str,
-    ours: Mapping[Identity, Iterable[Row]],
-) -> Iterator[Row]:
-    """Earlier rows in their order, ours in the place of those that they replace, new ones at the end."""
-    waiting = dict(ours)
+    ours: Mapping[Identity, Iterable[int]],
+) -> Iterator[Row | int]:
+    """Earlier rows in their order, our places instead of those that they replace, new ones at the end."""
+    done: set[Identity] = set()
     for cells in records:
         row = dict(zip(earlier, cells, strict=False))
         key = _identity(row.get(url_column, ""), row.get(_QUERY, ""))
         if key not in ours:
             yield [row.get(column, "") for column in header]
-        yield from waiting.pop(key, ())
-    yield from chain.from_iterable(waiting.values())
+        elif key not in done:
+            done.add(key)
+            yield from ours[key]
+    yield from chain.from_iterable(places for key, places in ours.items() if key not in done)
 
 
 def _identity(url: str, query: str) -> Identity:

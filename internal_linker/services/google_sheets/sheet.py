@@ -12,7 +12,7 @@ from requests import JSONDecodeError, RequestException
 from internal_linker.errors import InputError, InternalLinkerError, OutputError
 from internal_linker.headers import Kind, display, find_column, link_column, link_name
 from internal_linker.limits import with_retries
-from internal_linker.records import Recommendation, Table
+from internal_linker.records import Recommendation, Table, TableStream
 from internal_linker.services.google_sheets.client import GOOGLE, Refused, make_client
 from internal_linker.services.google_sheets.ranges import Cells, Delivery, chunks, ranges
 from internal_linker.services.google_sheets.refusals import Refusals
@@ -29,7 +29,7 @@ class _Tab:
 
 
 class GoogleSheet:
-    """A TableSource and LinkSink; nothing is contacted until it is used.
+    """A StreamSource and LinkSink; nothing is contacted until it is used.
 
     Args:
         service_account: the JSON text of a service account's key; it is kept in no message.
@@ -69,6 +69,11 @@ class GoogleSheet:
             ServiceError: Google refused or failed.
         """
         return self._table(self._find_tab(with_retries(self._metadata)))
+
+    def stream(self) -> TableStream:
+        """The tab as in `read`: a Sheet is never too large to be held."""
+        table = self.read()
+        return TableStream(table.name, table.header, iter(table.rows))
 
     def _table(self, tab: _Tab) -> Table:
         values = with_retries(lambda: self._values(tab))

@@ -23,19 +23,21 @@ class LsaEncoder:
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         """Yield one batch: (len, up to 256) float32 unit vectors of all texts together."""
         if texts:
-            yield EncodedBatch(range(len(texts)), _lsa([text.whole for text in texts]))
+            yield EncodedBatch(range(len(texts)), _lsa(texts))
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
         """Nothing: it is computed here."""
         return Usage()
 
 
-def _lsa(texts: list[str]) -> Vectors:
+def _lsa(texts: Sequence[Text]) -> Vectors:
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     try:
-        terms = TfidfVectorizer(sublinear_tf=True, dtype=np.float32).fit_transform(texts)
+        terms = TfidfVectorizer(sublinear_tf=True, dtype=np.float32).fit_transform(
+            text.whole for text in texts
+        )
     except ValueError:  # no text holds a word of two letters
         return np.zeros((len(texts), 1), np.float32)
     rank = min(DIMENSIONS, min(terms.shape) - 1)

@@ -1,0 +1,35 @@
+"""A length and a function of the place -> a sequence whose items are made whenever they are asked for."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar, overload
+
+Item_co = TypeVar("Item_co", covariant=True)
+
+
+class Lazy(Sequence[Item_co]):
+    """A sequence that holds none of its items.
+
+    Args:
+        length: how many there are.
+        make: gives the item at a place from 0 to length - 1, the same one every time.
+    """
+
+    def __init__(self, length: int, make: Callable[[int], Item_co]) -> None:
+        self._places, self._make = range(length), make
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Item_co]:
+        return map(self._make, self._places)
+
+    @overload
+    def __getitem__(self, at: int) -> Item_co: ...
+    @overload
+    def __getitem__(self, at: slice) -> "Lazy[Item_co]": ...
+    def __getitem__(self, at: int | slice) -> "Item_co | Lazy[Item_co]":
+        if isinstance(at, int):
+            return self._make(self._places[at])
+        part = Lazy(0, self._make)
+        part._places = self._places[at]
+        return part
