@@ -1,9 +1,9 @@
 """Settings -> the concrete services and stores of one project: the only file that names them."""
 
+import functools
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
-import functools
 from pathlib import Path
 
 from sqlalchemy import Engine
@@ -57,12 +57,7 @@ class Project:
         return self._database(self.settings.store_url, read_only=read_only)
 
     def copy_store(self, source: str, destination: str, progress: Progress) -> None:
-        """Copy a whole cache into another, the newer answer staying where they differ.
-
-        Args:
-            source: as store_url has it, or the path of an SQLite file.
-            destination: the same.
-            progress: is told of each table.
+        """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
 
         Raises:
             ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.

@@ -34,7 +34,7 @@ def running_server() -> Iterator[URL]:
             server = get_server(folder)
         except Exception as error:
             pytest.skip(f"PostgreSQL does not start here ({error}); name a server in {SERVER_VARIABLE}.")
-        address = make_url(server.get_uri()).set(drivername="postgresql+psycopg", password=None)
+        address = make_url(server.get_uri()).set(drivername="postgresql+psycopg")._replace(password=None)
         statements(address, *(f"ALTER SYSTEM SET {one}" for one in QUICK), "SELECT pg_reload_conf()")
         yield address
         server.cleanup()

@@ -9,7 +9,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.ports import Progress
-from internal_linker.stores.database import Moment, failed, lacks, transact, upsert
+from internal_linker.stores.database import Moment, failed, lacks, shown_address, transact, upsert
 
 # Rows in memory and in a transaction: a vector takes some KB. A chunk of a join is 4 MB, and comes alone.
 _ROWS_A_BATCH = 500
@@ -22,7 +22,9 @@ def require_cache(source: Engine, tables: Sequence[Table]) -> None:
         InputError: the source, opened for reading only, has none of the tables.
     """
     if lacks(source, *tables):
-        raise InputError(f"There is no cache at {_shown(source)}. Correct the first of the two addresses.")
+        raise InputError(
+            f"There is no cache at {shown_address(source)}. Correct the first of the two addresses."
+        )
 
 
 def copy_tables(source: Engine, destination: Engine, tables: Sequence[Table], progress: Progress) -> None:
@@ -39,7 +41,7 @@ def copy_tables(source: Engine, destination: Engine, tables: Sequence[Table], pr
         StoreLost: a server is gone in the middle.
     """
     if source.url == destination.url:
-        raise ConfigurationError(f"Both addresses are the same database, {_shown(source)}. Name two.")
+        raise ConfigurationError(f"Both addresses are the same database, {shown_address(source)}. Name two.")
     for table in tables:
         _copy(source, destination, table, progress)
 
@@ -70,8 +72,3 @@ def _batches(engine: Engine, table: Table) -> Iterator[list[Mapping[str, Any]]]:
                 yield [dict(row) for row in batch]
     except SQLAlchemyError as error:
         raise failed(engine, error) from None
-
-
-def _shown(engine: Engine) -> str:
-    """The address without its password."""
-    return engine.url.set(query={}).render_as_string(hide_password=True)

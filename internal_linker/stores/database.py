@@ -1,6 +1,7 @@
 """An SQLAlchemy URL -> an engine with our tables; the one file that knows a database's own tricks."""
 
 import hashlib
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -95,18 +96,20 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
     try:
         address = _address(url, project, password)
         password = str(address.password or "")
+        shown = _shown(address)
         if (path := database_file(address)) is not None:
             if not read_only:
                 path.parent.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 address = make_url("sqlite://")
         engine = _engine(address, read_only)
-        with engine.begin() as connection:
-            _verify_encoding(connection)
-            if not read_only:
-                _create_tables(connection)
-            lacking = set(METADATA.tables) - set(inspect(connection).get_table_names())
-        engine.update_execution_options(lacking=frozenset(lacking))
+        try:
+            with engine.begin() as connection:
+                lacking = _prepare(connection, read_only)
+        except BaseException:
+            engine.dispose()
+            raise
+        engine.update_execution_options(lacking=lacking, shown=shown)
     except ModuleNotFoundError as error:
         remedy = 'PostgreSQL is an extra: install it by pip install "psycopg[binary]>=3.2,<4"'
         raise _unusable("opened", f"{error}. {remedy}", password) from None
@@ -126,6 +129,11 @@ def lacks(engine: Engine, *tables: Table) -> bool:
     """Whether none of these tables was there when the database was opened for reading only."""
     lacking: frozenset[str] = engine.get_execution_options()["lacking"]
     return {table.name for table in tables} <= lacking
+
+
+def shown_address(engine: Engine) -> str:
+    """Where the database is, for a person: without its password."""
+    return str(engine.get_execution_options()["shown"])
 
 
 def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
@@ -181,7 +189,9 @@ def upsert(
     }
     where = statement.excluded[newer_by] > table.c[newer_by] if newer_by else None
     result = connection.execute(
-        statement.on_conflict_do_update(index_elements=keys, set_=others, where=where), list(rows)
+        statement.on_conflict_do_update(index_elements=keys, set_=others, where=where),
+        list(rows),
+        execution_options={"preserve_rowcount": True},
     )
     return result.rowcount
 
@@ -202,7 +212,14 @@ def _address(url: str, project: Path, password: str) -> URL:
         raise ArgumentError(_SHAPE)
     if address.drivername == "postgresql":  # which driver that means depends on the library's version
         address = address.set(drivername="postgresql+psycopg")
-    return address.set(password=password) if password and address.password is None else address
+    return address.set(password=password) if password and not address.password else address
+
+
+def _shown(address: URL) -> str:
+    # An address without its scheme is taken for a file's name, with the password in it.
+    if (path := database_file(address)) is not None:
+        return f"sqlite:///{re.sub(r':[^:/@]*@', ':***@', str(path))}"
+    return address.set(query={}).render_as_string(hide_password=True)
 
 
 def _engine(address: URL, read_only: bool) -> Engine:
@@ -216,12 +233,15 @@ def _engine(address: URL, read_only: bool) -> Engine:
     return engine
 
 
-def _verify_encoding(connection: Connection) -> None:
-    """A query in another script must not fail when it has been paid for."""
+def _prepare(connection: Connection, read_only: bool) -> frozenset[str]:
+    """See that the database can hold what we keep; the names of our tables that are not there."""
     if connection.dialect.name == "postgresql":
         encoding = connection.execute(select(func.current_setting("server_encoding"))).scalar_one()
-        if encoding != "UTF8":
+        if encoding != "UTF8":  # a query in another script must not fail when it has been paid for
             raise ArgumentError(f"its encoding is {encoding}: create the database with ENCODING 'UTF8'")
+    if not read_only:
+        _create_tables(connection)
+    return frozenset(METADATA.tables) - set(inspect(connection).get_table_names())
 
 
 def _create_tables(connection: Connection) -> None:
