@@ -190,10 +190,11 @@ def _server(project: Project) -> str:
 
 
 def _cache(project: Project) -> str:
-    project.store(read_only=True).dispose()
-    return (
-        project.settings.store_url if "@" not in project.settings.store_url else "the database can be opened"
-    )
+    engine = project.store(read_only=True)
+    engine.dispose()
+    if engine.dialect.name == "sqlite":
+        return project.settings.store_url
+    return f"{engine.url.set(query={}).render_as_string(hide_password=True)} can be opened"
 
 
 def _schedule(project: Project) -> str:

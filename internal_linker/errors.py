@@ -7,7 +7,8 @@ InternalLinkerError
 │   ├── CredentialsRefused     a key is wrong, expired, revoked or lacks a right
 │   ├── OutOfCredits           the account behind a key is empty
 │   └── BudgetReached          our own cap (max_cost_usd, max_serp_credits) would be passed
-├── RunActive               5  another run holds this project folder
+├── StoreLost               4  the database's server is gone in the middle; what it holds is safe
+├── RunActive               5  another run holds this project folder, or its database for too long
 ├── OutputError             3  a result file can't be written
 └── Interrupted           130  a person or the system asked the run to stop
 """
@@ -52,8 +53,14 @@ class OutputError(InternalLinkerError):
     exit_code = ExitCode.INPUT
 
 
+class StoreLost(InternalLinkerError):
+    """The server of store_url can't be reached any more: no step goes on without it, as it would without a service."""
+
+    exit_code = ExitCode.SERVICE
+
+
 class RunActive(InternalLinkerError):
-    """Another run holds the project folder."""
+    """Another run holds the project folder, or its database for longer than this one waits."""
 
     exit_code = ExitCode.ACTIVE
 

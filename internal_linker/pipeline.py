@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -56,6 +57,7 @@ class Parts:
         serp: the search service; None: the search step is skipped, and a notice says why.
         sinks: where links go, in order; without any, nothing is written.
         notices: what a person should know of these parts, such as a fallback in use.
+        turn: waits until no other run pays for the same caches; its second argument ends the waiting.
     """
 
     queries: StreamSource | None
@@ -73,6 +75,7 @@ class Parts:
     links: StreamSource | None = None
     keep: Callable[[str], str | StoredText] = str
     notices: Sequence[str] = ()
+    turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
 
 
 @dataclass(frozen=True)
@@ -144,8 +147,9 @@ class Run:
             Interrupted: `should_stop` said so between two steps.
         """
         collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
-        searched = self._search(sources, targets)
-        texts, embedded = self._embed(collected, sources)
+        with self.parts.turn(self.progress, self._step):
+            searched = self._search(sources, targets)
+            texts, embedded = self._embed(collected, sources)
         ranking, lesson, recommendations = self._recommend(
             collected, sources, targets, searched, texts, embedded
         )

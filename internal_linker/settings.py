@@ -167,7 +167,8 @@ class Settings(BaseSettings):
         "sqlite:///files/cache.sqlite3",
         title="Cache",
         repr=False,  # a server's address can hold a password
-        description="Database for vectors and search results; a relative path starts at the project folder.",
+        description="Database for vectors and search results; a relative path starts at the project folder. "
+        "For a team: postgresql+psycopg://user@host/database, the password in config/store_password.txt.",
     )
 
     schedule_cron: str = Field(
@@ -187,6 +188,7 @@ class Settings(BaseSettings):
     service_account: SecretStr = Field(
         SecretStr(""), description="JSON text of a Google service account's key."
     )
+    store_password: SecretStr = Field(SecretStr(""), description="Password of store_url's server.")
 
     @field_validator("*", mode="before")
     @classmethod
@@ -255,7 +257,7 @@ class Settings(BaseSettings):
     @property
     def secrets(self) -> list[str]:
         """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
-        values = [self.serper_api_key, self.openai_api_key, self.service_account]
+        values = [self.serper_api_key, self.openai_api_key, self.service_account, self.store_password]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
         passwords = (
             password(url) for url in (self.store_url, self.base_url, self.serper_url, self.google_api_url)

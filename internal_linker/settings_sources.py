@@ -21,6 +21,7 @@ KEY_FILES = {
     "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
     "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
     "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
+    "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
 }
 # By the first word of pydantic's error type: its own sentences for these are a programmer's.
 _PLAIN_WORDS = {

@@ -1,21 +1,19 @@
 """Settings -> the concrete services and stores of one project: the only file that names them."""
 
-import os
-import socket
+import functools
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
-from datetime import datetime
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from filelock import FileLock, Timeout
 from sqlalchemy import Engine
 
-from internal_linker.errors import ConfigurationError, OutputError, RunActive
+from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
+from internal_linker.locking import folder_lock
 from internal_linker.pipeline import Parts, Rules
-from internal_linker.ports import Encoder, LinkSink, StreamSource
+from internal_linker.ports import Encoder, LinkSink, Progress, StreamSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
 from internal_linker.services.csv_files.lists import (
@@ -35,12 +33,12 @@ from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.services.text_spool import TextSpool
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
+from internal_linker.stores.copying import copy_tables, require_cache
 from internal_linker.stores.database import open_database
-from internal_linker.stores.embedding_cache import EmbeddingCache
-from internal_linker.stores.serp_cache import SerpResultCache
-
-LOCK_FILE = Path("files/.internal_linker.lock")
-HOLDER_FILE = Path("files/.internal_linker.running")
+from internal_linker.stores.embedding_cache import EMBEDDINGS, EmbeddingCache
+from internal_linker.stores.join_store import JOIN_CHUNKS, JOINS
+from internal_linker.stores.serp_cache import SERP, SerpResultCache
+from internal_linker.stores.turn import turn
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,30 @@ class Project:
 
     def store(self, *, read_only: bool = False) -> Engine:
         """The database of the caches; `read_only` creates and changes nothing."""
-        return open_database(self.settings.store_url, self.root, read_only=read_only)
+        return self._database(self.settings.store_url, read_only=read_only)
+
+    def copy_store(self, source: str, destination: str, progress: Progress) -> None:
+        """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
+
+        Raises:
+            ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.
+            InputError: there is no cache at the source.
+            StoreLost: a server is gone in the middle; copy again.
+        """
+        # The chunks come before the joins that need them; finished blocks are work in progress and stay.
+        tables = (EMBEDDINGS, SERP, JOIN_CHUNKS, JOINS)
+        urls = [one if "://" in one else f"sqlite:///{one}" for one in (source, destination)]
+        with ExitStack() as closing:
+            given = self._database(urls[0], read_only=True)
+            closing.callback(given.dispose)
+            require_cache(given, tables)  # before a destination is made for nothing
+            taking = self._database(urls[1])
+            closing.callback(taking.dispose)
+            return copy_tables(given, taking, tables, progress)
+
+    def _database(self, url: str, *, read_only: bool = False) -> Engine:
+        password = self.settings.store_password.get_secret_value()
+        return open_database(url, self.root, password=password, read_only=read_only)
 
     @contextmanager
     def parts(
@@ -96,6 +117,9 @@ class Project:
             keep=spool.keep,
             notices=notices,
         )
+        if deliver and (client or not encoder.corpus_bound):
+            # A look-up or a dry run does not wait, nor one that fetches and keeps nothing.
+            parts = replace(parts, turn=functools.partial(turn, engine))
         with ExitStack() as closing:
             closing.callback(engine.dispose)
             for service in (client, encoder, sheet, spool):
@@ -227,38 +251,14 @@ class Project:
         """Where `backtest` writes."""
         return BacktestCsv(self.file("backtest.csv"))
 
-    @contextmanager
-    def lock(self) -> Iterator[None]:
+    def lock(self) -> AbstractContextManager[None]:
         """Hold the folder, so that one run at a time works on it.
 
         Raises:
             RunActive: another run holds it; the message says which.
             OutputError: the folder can't be written.
         """
-        path, holder = self.root / LOCK_FILE, self.root / HOLDER_FILE
-        lock = FileLock(path, timeout=0)
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            lock.acquire()
-            now = datetime.now().strftime("%Y-%m-%d %H:%M:%S")
-            holder.write_text(
-                f"process {os.getpid()} on {socket.gethostname()}, since {now}", encoding="utf-8"
-            )
-        except Timeout:
-            who = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
-            raise RunActive(
-                f"A run is already active in this folder: {who}. Wait until it has ended."
-            ) from None
-        except OSError as error:
-            lock.release()
-            raise OutputError(
-                f"{error.filename or path} can't be written ({error.strerror}). Check the folder's rights."
-            ) from None
-        try:
-            yield
-        finally:
-            holder.unlink(missing_ok=True)
-            lock.release()
+        return folder_lock(self.root)
 
     def _serp(self, wanted: bool, notices: list[str]) -> Serper | None:
         settings = self.settings

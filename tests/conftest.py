@@ -3,7 +3,9 @@
 from collections.abc import Iterator
 
 import pytest
+from sqlalchemy import URL
 
+from tests.databases import fresh_database, running_server
 from tests.sheets import HEADER, SITE
 from tests.standins import GoogleStandIn
 
@@ -12,3 +14,24 @@ from tests.standins import GoogleStandIn
 def google() -> Iterator[GoogleStandIn]:
     with GoogleStandIn({"Main": [HEADER, *([SITE + name, f"{name} query"] for name in "abc")]}) as stand_in:
         yield stand_in
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[URL]:
+    with running_server() as address:
+        yield address
+
+
+@pytest.fixture
+def postgres(postgres_server: URL) -> Iterator[str]:
+    """A store_url of an empty PostgreSQL database of the test's own."""
+    with fresh_database(postgres_server) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_url(request: pytest.FixtureRequest) -> str:
+    """A store_url of an empty database of the test's own, once for each kind."""
+    if request.param == "postgresql":
+        return str(request.getfixturevalue("postgres"))
+    return "sqlite:///files/cache.sqlite3"

@@ -49,44 +49,44 @@ def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> No
     np.testing.assert_allclose(found["h"], vector, atol=0 if storage == "float32" else 1e-3)
 
 
-def test_what_is_kept_outlives_the_process(tmp_path: Path) -> None:
+def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> None:
     """A cache opened anew holds what the last one held, and reads vectors of the other storage, too."""
-    first = open_database(URL, tmp_path)
+    first = open_database(store_url, tmp_path)
     EmbeddingCache(first, "float16").put(encoder(), {"h": np.array([0.5, 0, 1], np.float32)})
     serp(first).put("tea", 1, "us", answer("a"))
     first.dispose()
-    again = open_database(URL, tmp_path)
+    again = open_database(store_url, tmp_path)
     assert EmbeddingCache(again, "float32").get(encoder(), ["h"])["h"].tolist() == [0.5, 0, 1]
     assert serp(again).get(["tea"], "us") == {("tea", 1): SerpPage(("a",), 0)}
 
 
 @pytest.mark.parametrize("other", [encoder(model="n"), encoder(dimensions=4), encoder(recipe="v2")])
-def test_vectors_of_two_makers_are_never_mixed(tmp_path: Path, other: Letters) -> None:
+def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path, other: Letters) -> None:
     """Another model, another length or another recipe knows nothing of a text that the first one did."""
-    cache = EmbeddingCache(open_database(URL, tmp_path), "float32")
+    cache = EmbeddingCache(open_database(store_url, tmp_path), "float32")
     cache.put(encoder(), {"h": np.ones(3, np.float32)})
     assert cache.get(other, ["h"]) == {}
     cache.put(other, {"h": np.zeros(3, np.float32)})
     assert cache.get(encoder(), ["h"])["h"].tolist() == [1, 1, 1]
 
 
-def test_more_keys_than_a_query_takes_are_all_found(tmp_path: Path) -> None:
+def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Path) -> None:
     """A site of many pages is looked up in parts, and no part is lost."""
-    cache, count = EmbeddingCache(open_database(URL, tmp_path), "float16"), 2 * KEYS_A_QUERY + 1
+    cache, count = EmbeddingCache(open_database(store_url, tmp_path), "float16"), 2 * KEYS_A_QUERY + 1
     cache.put(encoder(), {f"h{n}": np.full(3, n, np.float32) for n in range(count)})
     found = cache.get(encoder(), [f"h{n}" for n in range(count)])
     assert [found[f"h{n}"][0] for n in range(count)] == list(range(count))
     cache.put(encoder(), {})
     assert cache.get(encoder(), []) == {}
     queries = [f"q{n}" for n in range(count)]
-    results = serp(open_database(URL, tmp_path))
+    results = serp(open_database(store_url, tmp_path))
     results.put(queries[-1], 1, "us", answer("a"))
     assert list(results.get(queries, "us")) == [(queries[-1], 1)]
 
 
-def test_a_new_answer_replaces_the_old(tmp_path: Path) -> None:
+def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
     """What is put twice is there once, the later one."""
-    engine = open_database(URL, tmp_path)
+    engine = open_database(store_url, tmp_path)
     vectors, results = EmbeddingCache(engine, "float32"), serp(engine)
     for value in (1, 2):
         vectors.put(encoder(), {"h": np.full(3, value, np.float32)})
@@ -95,9 +95,9 @@ def test_a_new_answer_replaces_the_old(tmp_path: Path) -> None:
     assert results.get(["tea"], "us") == {("tea", 1): SerpPage(("link 2",), 0)}
 
 
-def test_answers_are_told_apart_by_query_page_and_market(tmp_path: Path) -> None:
+def test_answers_are_told_apart_by_query_page_and_market(store_url: str, tmp_path: Path) -> None:
     """An answer stands for its own query, page and market; kept ones cost no credit; an empty one is one."""
-    cache = serp(open_database(URL, tmp_path))
+    cache = serp(open_database(store_url, tmp_path))
     cache.put("tea", 1, "us", answer("https://e.example/چای", "b"))
     cache.put("tea", 2, "us", answer())
     cache.put("tea", 1, "de", answer("c"))
@@ -113,10 +113,10 @@ def test_answers_are_told_apart_by_query_page_and_market(tmp_path: Path) -> None
     [(0, 0, False), (1, 0, True), (1, 23, True), (1, 25, False), (0.5, 13, False)],
 )
 def test_an_answer_is_used_until_it_is_too_old(
-    tmp_path: Path, days: float, age_hours: int, used: bool
+    store_url: str, tmp_path: Path, days: float, age_hours: int, used: bool
 ) -> None:
     """Answers count for the days of the setting, fractions too; with 0 days none is ever used again."""
-    engine = open_database(URL, tmp_path)
+    engine = open_database(store_url, tmp_path)
     cache = serp(engine, days)
     cache.put("tea", 1, "us", answer("a"))
     if age_hours:
@@ -225,9 +225,9 @@ def in_threads(work: Sequence[Callable[[], None]]) -> list[BaseException]:
     return problems
 
 
-def test_threads_read_while_others_write(tmp_path: Path) -> None:
+def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None:
     """Two threads read and two write at the same time: no error, no half answer, nothing lost."""
-    cache = serp(open_database(URL, tmp_path))
+    cache = serp(open_database(store_url, tmp_path))
     names = [f"q{n}" for n in range(30)]
     seen: list[tuple[tuple[str, int], SerpPage]] = []
 

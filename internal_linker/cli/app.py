@@ -13,6 +13,7 @@ from internal_linker import __version__
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.running import lookup, run, schedule
+from internal_linker.cli.store import store
 from internal_linker.ending import Start, guarded
 
 EPILOG = (
@@ -32,6 +33,7 @@ app = typer.Typer(
 # In the order of --help.
 for command in (run, lookup, check, evaluate, backtest, init, export_vectors, schedule):
     app.command()(command)
+app.add_typer(store, name="store")
 
 
 @app.callback(invoke_without_command=True)

@@ -1,97 +1,256 @@
 """An SQLAlchemy URL -> an engine with our tables; the one file that knows a database's own tricks."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import hashlib
+import re
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, event, inspect, make_url
+from sqlalchemy import (
+    Connection,
+    DateTime,
+    Dialect,
+    Engine,
+    MetaData,
+    Table,
+    create_engine,
+    event,
+    func,
+    inspect,
+    make_url,
+    select,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import ArgumentError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
+from sqlalchemy.schema import CreateTable
+from sqlalchemy.types import TypeDecorator
 
-from internal_linker.errors import ConfigurationError
+from internal_linker.errors import ConfigurationError, StoreLost
 
+T = TypeVar("T")
 METADATA = MetaData()
 # Keys asked for in one SELECT ... IN: below every database's limit of bound values.
 KEYS_A_QUERY = 500
+# Advisory locks are numbers that all programs of a database share: ours are the letters of "linker", then one.
+LOCK_NUMBERS = int.from_bytes(b"linker", "big") << 8
+_CREATING = LOCK_NUMBERS + 1
+# Seconds between tries to reach a lost server: together they outlast its restart.
+_PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
+# A server learns within two minutes that a laptop fell asleep, a client that a server is gone.
+_ALIVE = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4}
+_SHAPE = (
+    "it must be like sqlite:///files/cache.sqlite3 or postgresql+psycopg://user@host/database, "
+    "the password in config/store_password.txt"
+)
 
 
-def open_database(url: str, project: Path, *, read_only: bool = False) -> Engine:
+class Moment(TypeDecorator[datetime]):
+    """A time: kept and given back as UTC, whatever the database or its session thinks of zones."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """On its way in."""
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """On its way out: SQLite gives times back without their zone, PostgreSQL in the session's."""
+        if value is None:
+            return None
+        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+
+def key_text(text: str, most: int) -> str:
+    """A text as a part of a key: itself, or its digest if a database would refuse it.
+
+    PostgreSQL knows no NUL and keeps 2,700 bytes of a key at the most; neither database keeps half a pair
+    of surrogates.
+
+    Args:
+        text: any text.
+        most: bytes in UTF-8.
+    """
+    whole = text.encode("utf-8", "surrogatepass")
+    fits = len(whole) <= most and "\0" not in text and whole.decode("utf-8", "replace") == text
+    return text if fits else f"sha256:{hashlib.sha256(whole).hexdigest()}"
+
+
+def open_database(url: str, project: Path, *, password: str = "", read_only: bool = False) -> Engine:
     """Connect and create missing tables.
 
     Args:
         url: SQLAlchemy URL; a relative SQLite path starts at `project`.
         project: the project folder.
-        read_only: nothing is created or written: a missing SQLite file, or one that lacks a table of
-            ours, reads as an empty one.
+        password: for a server, if the URL holds none.
+        read_only: nothing is created or written: a missing SQLite file, or a table of ours that is
+            missing, reads as an empty one.
 
     Raises:
         ConfigurationError: the URL is wrong or the database can't be opened.
     """
     try:
-        address = make_url(url)
-        if address.get_backend_name() not in ("sqlite", "postgresql"):
-            raise ArgumentError(f"{address.get_backend_name()} is none of sqlite and postgresql")
-        if address.get_backend_name() == "sqlite" and address.database not in (None, "", ":memory:"):
-            path = project / str(address.database)
-            address = address.set(database=str(path))
+        address = _address(url, project, password)
+        password = str(address.password or "")
+        shown = _shown(address)
+        if (path := database_file(address)) is not None:
             if not read_only:
                 path.parent.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
-                return _empty()
+                address = make_url("sqlite://")
         engine = _engine(address, read_only)
-        if not read_only:
-            METADATA.create_all(engine)
-        elif not set(METADATA.tables) <= set(inspect(engine).get_table_names()):
+        try:
+            with engine.begin() as connection:
+                lacking = _prepare(connection, read_only)
+        except BaseException:
             engine.dispose()
-            return _empty()
+            raise
+        engine.update_execution_options(lacking=lacking, shown=shown)
+    except ModuleNotFoundError as error:
+        remedy = 'PostgreSQL is an extra: install it by pip install "psycopg[binary]>=3.2,<4"'
+        raise _unusable("opened", f"{error}. {remedy}", password) from None
     except (ArgumentError, SQLAlchemyError, OSError, ImportError) as error:
-        raise _unusable("opened", error) from None
+        raise _unusable("opened", error, password) from None
     return engine
 
 
-@contextmanager
-def transaction(engine: Engine) -> Iterator[Connection]:
-    """A connection whose work is committed when the block ends, undone when it fails.
+def database_file(address: URL) -> Path | None:
+    """The file of an SQLite database; None for one in memory or on a server."""
+    if address.get_backend_name() != "sqlite" or address.database in (None, "", ":memory:"):
+        return None
+    return Path(str(address.database))
+
+
+def lacks(engine: Engine, *tables: Table) -> bool:
+    """Whether none of these tables was there when the database was opened for reading only."""
+    lacking: frozenset[str] = engine.get_execution_options()["lacking"]
+    return {table.name for table in tables} <= lacking
+
+
+def shown_address(engine: Engine) -> str:
+    """Where the database is, for a person: without its password."""
+    return str(engine.get_execution_options()["shown"])
+
+
+def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
+    """Do work on a connection: committed when it ends, undone when it fails, done again after a lost connection.
 
     Raises:
         ConfigurationError: the database failed: damaged, full, locked by another program.
+        StoreLost: its server is gone, for longer than a restart takes.
     """
-    try:
-        with engine.begin() as connection:
-            yield connection
-    except SQLAlchemyError as error:
-        raise _unusable("used", error) from None
+    for pause in (*_PAUSES, None):
+        try:
+            with engine.begin() as connection:
+                return work(connection)
+        except SQLAlchemyError as error:
+            if pause is None or not _lost(engine, error):
+                raise failed(engine, error) from None
+            time.sleep(pause)
+    raise AssertionError
 
 
-def upsert(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows; one whose primary key is there replaces the old."""
+def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | StoreLost:
+    """The library's error as ours."""
+    password = str(engine.url.password or "")
+    if not _lost(engine, error):
+        return _unusable("used", error, password)
+    return StoreLost(
+        f"store_url: the database's server can't be reached any more ({_short(error, password)}). "
+        "When it is there again, run again: what it holds is not fetched again."
+    )
+
+
+def upsert(
+    connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer_by: str = ""
+) -> int:
+    """Insert rows; one whose primary key is there replaces the old.
+
+    Args:
+        connection: in a transaction.
+        table: one of ours.
+        rows: by column name.
+        newer_by: a column; a row replaces only one that has less there. Without: always.
+
+    Returns:
+        How many rows were inserted or replaced.
+    """
     if not rows:
-        return
+        return 0
     insert = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     statement = insert(table)
     keys = [column.name for column in table.primary_key]
     others = {
         column.name: statement.excluded[column.name] for column in table.columns if column.name not in keys
     }
-    connection.execute(statement.on_conflict_do_update(index_elements=keys, set_=others), list(rows))
+    where = statement.excluded[newer_by] > table.c[newer_by] if newer_by else None
+    result = connection.execute(
+        statement.on_conflict_do_update(index_elements=keys, set_=others, where=where),
+        list(rows),
+        execution_options={"preserve_rowcount": True},
+    )
+    return result.rowcount
+
+
+def _address(url: str, project: Path, password: str) -> URL:
+    try:
+        address = make_url(url)
+    except (ArgumentError, ValueError):
+        # The library's words may hold a piece of the password.
+        raise ArgumentError(_SHAPE) from None
+    if address.get_backend_name() not in ("sqlite", "postgresql"):
+        raise ArgumentError(f"{address.get_backend_name()} is none of sqlite and postgresql: {_SHAPE}")
+    if (path := database_file(address)) is not None:
+        return address.set(database=str(project / path))
+    if address.get_backend_name() == "sqlite":
+        return address
+    if "@" in (address.host or "") or "password" in address.query:
+        raise ArgumentError(_SHAPE)
+    if address.drivername == "postgresql":  # which driver that means depends on the library's version
+        address = address.set(drivername="postgresql+psycopg")
+    return address.set(password=password) if password and not address.password else address
+
+
+def _shown(address: URL) -> str:
+    # An address without its scheme is taken for a file's name, with the password in it.
+    if (path := database_file(address)) is not None:
+        return f"sqlite:///{re.sub(r':[^:/@]*@', ':***@', str(path))}"
+    return address.set(query={}).render_as_string(hide_password=True)
 
 
 def _engine(address: URL, read_only: bool) -> Engine:
+    if address.get_backend_name() == "postgresql":
+        options = {"postgresql_readonly": True} if read_only else {}
+        return create_engine(address, pool_pre_ping=True, connect_args=_ALIVE, execution_options=options)
     # A database in memory lives as long as its connection: all threads share the one.
-    memory = address.get_backend_name() == "sqlite" and address.database in (None, "", ":memory:")
+    memory = database_file(address) is None
     engine = create_engine(address, poolclass=StaticPool) if memory else create_engine(address)
-    if engine.dialect.name == "sqlite":
-        event.listen(engine, "connect", _read_sqlite if read_only else _write_sqlite)
+    event.listen(engine, "connect", _read_sqlite if read_only else _write_sqlite)
     return engine
 
 
-def _empty() -> Engine:
-    engine = _engine(make_url("sqlite://"), read_only=False)
-    METADATA.create_all(engine)
-    return engine
+def _prepare(connection: Connection, read_only: bool) -> frozenset[str]:
+    """See that the database can hold what we keep; the names of our tables that are not there."""
+    if connection.dialect.name == "postgresql":
+        encoding = connection.execute(select(func.current_setting("server_encoding"))).scalar_one()
+        if encoding != "UTF8":  # a query in another script must not fail when it has been paid for
+            raise ArgumentError(f"its encoding is {encoding}: create the database with ENCODING 'UTF8'")
+    if not read_only:
+        _create_tables(connection)
+    return frozenset(METADATA.tables) - set(inspect(connection).get_table_names())
+
+
+def _create_tables(connection: Connection) -> None:
+    """IF NOT EXISTS is no help to two at once on PostgreSQL, hence the lock; on SQLite it is all that it takes."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_CREATING)))
+    for table in METADATA.sorted_tables:
+        if not inspect(connection).has_table(table.name):
+            connection.execute(CreateTable(table, if_not_exists=True))
 
 
 def _write_sqlite(connection: Any, _: Any) -> None:
@@ -106,12 +265,17 @@ def _read_sqlite(connection: Any, _: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _unusable(what: str, error: Exception) -> ConfigurationError:
+def _lost(engine: Engine, error: SQLAlchemyError) -> bool:
+    return engine.dialect.name == "postgresql" and isinstance(error, OperationalError | InterfaceError)
+
+
+def _unusable(what: str, error: Exception | str, password: str) -> ConfigurationError:
     return ConfigurationError(
-        f"store_url: the database can't be {what} ({_short(error)}). Correct the setting, or move a damaged "
-        "cache file aside: it is made anew, and what it held is fetched again."
+        f"store_url: the database can't be {what} ({_short(error, password)}). Correct the setting, or move "
+        "a damaged cache file aside: it is made anew, and what it held is fetched again."
     )
 
 
-def _short(error: Exception) -> str:
-    return str(getattr(error, "orig", None) or error).splitlines()[0]
+def _short(error: Exception | str, password: str) -> str:
+    text = str(getattr(error, "orig", None) or error).splitlines()[0]
+    return text.replace(password, "***") if password else text

@@ -5,20 +5,30 @@ import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import Column, DateTime, Engine, Integer, String, Table, Text, select
+from sqlalchemy import Column, Connection, Engine, Integer, String, Table, Text, select
 
 from internal_linker.records import SerpPage
-from internal_linker.stores.database import KEYS_A_QUERY, METADATA, transaction, upsert
+from internal_linker.stores.database import (
+    KEYS_A_QUERY,
+    METADATA,
+    Moment,
+    key_text,
+    lacks,
+    transact,
+    upsert,
+)
 
-_SERP = Table(
+SERP = Table(
     "serp",
     METADATA,
     Column("query", Text, primary_key=True),
     Column("page", Integer, primary_key=True),
     Column("market", String(300), primary_key=True),
     Column("links", Text, nullable=False),
-    Column("fetched_at", DateTime(timezone=True), nullable=False),
+    Column("fetched_at", Moment, nullable=False),
 )
+# Bytes: with the market well below PostgreSQL's limit of a key, and above any query that a person writes.
+_LONGEST_QUERY, _LONGEST_MARKET = 1500, 300
 
 
 class SerpResultCache:
@@ -36,30 +46,30 @@ class SerpResultCache:
 
     def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
         """The kept answers that are young enough, by query and page, with 0 credits."""
-        found: dict[tuple[str, int], SerpPage] = {}
+        asked = {key_text(query, _LONGEST_QUERY): query for query in queries}
+        keys, place = list(asked), key_text(market, _LONGEST_MARKET)
         now = datetime.now(UTC)
-        with transaction(self._engine) as connection:
-            for first in range(0, len(queries), KEYS_A_QUERY):
-                some = queries[first : first + KEYS_A_QUERY]
-                wanted = select(_SERP).where(_SERP.c.market == market, _SERP.c.query.in_(some))
+
+        def read(connection: Connection) -> dict[tuple[str, int], SerpPage]:
+            found: dict[tuple[str, int], SerpPage] = {}
+            for first in range(0, len(keys), KEYS_A_QUERY):
+                some = keys[first : first + KEYS_A_QUERY]
+                wanted = select(SERP).where(SERP.c.market == place, SERP.c.query.in_(some))
                 for row in connection.execute(wanted):
-                    if now - _utc(row.fetched_at) < self._max_age:
-                        found[row.query, row.page] = SerpPage(tuple(json.loads(row.links)), 0)
-        return found
+                    if now - row.fetched_at < self._max_age:
+                        found[asked[row.query], row.page] = SerpPage(tuple(json.loads(row.links)), 0)
+            return found
+
+        return {} if lacks(self._engine, SERP) else transact(self._engine, read)
 
     def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
         """Keep an answer; committed when this returns."""
         row = {
-            "query": query,
+            "query": key_text(query, _LONGEST_QUERY),
             "page": page,
-            "market": market,
+            "market": key_text(market, _LONGEST_MARKET),
             "links": json.dumps(answer.links),
             "fetched_at": datetime.now(UTC),
         }
-        with self._lock, transaction(self._engine) as connection:
-            upsert(connection, _SERP, [row])
-
-
-def _utc(moment: datetime) -> datetime:
-    """SQLite gives times back without their zone; all are stored as UTC."""
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        with self._lock:
+            transact(self._engine, lambda connection: upsert(connection, SERP, [row]))
