@@ -27,6 +27,7 @@ class Embedded:
         cached: distinct texts whose vector was there.
         missing: distinct texts without a vector.
         usage: tokens and dollars of the encoder's work.
+        hashes: of all n texts, "" for an empty one.
         problem: why vectors are missing, or "".
     """
 
@@ -35,6 +36,7 @@ class Embedded:
     cached: int
     missing: int
     usage: Usage
+    hashes: Sequence[str]
     problem: str = ""
 
 
@@ -135,7 +137,7 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
     missing = len(keys) - encoded
     lacking = f", {missing} missing" if missing else ""
     progress.finish(f"{encoded} texts embedded, {plan.cached} from the cache{lacking}")
-    return Embedded(rows.array, encoded, plan.cached, missing, Usage(tokens, cost), problem)
+    return Embedded(rows.array, encoded, plan.cached, missing, Usage(tokens, cost), plan.hashes, problem)
 
 
 class _Rows:

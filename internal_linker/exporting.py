@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from internal_linker.arrays import Vectors
 from internal_linker.embedding import BLOCK, plan_embedding
 from internal_linker.errors import ConfigurationError, InputError
-from internal_linker.pipeline import Parts
+from internal_linker.parts import Parts
 from internal_linker.steps.collect import collect
 from internal_linker.steps.text import all_texts
 

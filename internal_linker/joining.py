@@ -67,6 +67,14 @@ class Joined:
     probes: int = 0
     recall: float = 1.0
 
+    def __str__(self) -> str:
+        if self.way == "exact":
+            return "all with all"
+        found = "" if self.recall == 1.0 else f", {self.recall:.1%} of the nearest pages found"
+        if self.way == "clustered":
+            return f"by clusters, each with its {self.probes} nearest{found}"
+        return f"{self.changed} new or changed, {self.removed} gone, {self.renewed} anew{found}"
+
 
 def join(
     name: str,

@@ -12,7 +12,7 @@ from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.evaluating import HIDINGS, REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
 from internal_linker.learning import TOO_FEW, Lesson
-from internal_linker.pipeline import Parts
+from internal_linker.parts import Parts
 from internal_linker.records import Collected, ExistingLink, Targets, Text
 from internal_linker.searching import search_cached
 from internal_linker.steps.select import link_targets

@@ -2,89 +2,44 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import numpy as np
 
 from internal_linker.delivering import compact, deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
+from internal_linker.joining import Joined, join
 from internal_linker.learning import Lesson, teach
 from internal_linker.listing import Listed, list_site
+from internal_linker.parts import Parts, Rules
 from internal_linker.ports import (
-    Encoder,
-    LinkSink,
     ListSink,
     Progress,
-    RejectSink,
-    SerpCache,
-    SerpClient,
-    StreamSource,
-    VectorCache,
 )
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import (
     Choice,
     Collected,
-    Duplicate,
     ExcludedTarget,
-    Orphan,
     Recommendation,
     Source,
-    StoredText,
     Targets,
     Text,
     Usage,
 )
-from internal_linker.searching import Searched, SearchRules, group_by_search, search_all
+from internal_linker.searching import Searched, group_by_search, search_all
 from internal_linker.sequences import Lazy
+from internal_linker.site import SERVED
 from internal_linker.steps.choose import choose
 from internal_linker.steps.exclude import excluded_targets
+from internal_linker.steps.match import language_codes
+from internal_linker.steps.neighbours import digests
 from internal_linker.steps.select import link_targets
 from internal_linker.steps.text import all_texts
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What a run works with; `wiring` puts it together.
-
-    Attributes:
-        queries, pages, links: the input, `links` what is linked already; None where the user has none.
-        queries_in_sheet: whether the rows of `queries` take links in the Sheet.
-        keep: where the pages' contents go while they are read.
-        serp: the search service; None: the search step is skipped, and a notice says why.
-        sinks: where links go, in order; without any, nothing is written.
-        notices: what a person should know of these parts, such as a fallback in use.
-        turn: waits until no other run pays for the same caches; its second argument ends the waiting.
-    """
-
-    queries: StreamSource | None
-    pages: StreamSource | None
-    queries_in_sheet: bool
-    serp: SerpClient | None
-    serp_cache: SerpCache
-    encoder: Encoder
-    vector_cache: VectorCache
-    sinks: Sequence[LinkSink]
-    rejects: RejectSink
-    excluded: ListSink[ExcludedTarget]
-    duplicates: ListSink[Duplicate]
-    orphans: ListSink[Orphan]
-    links: StreamSource | None = None
-    keep: Callable[[str], str | StoredText] = str
-    notices: Sequence[str] = ()
-    turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How to search, how to link, and whether a search result in none of the lists may be a target."""
-
-    search: SearchRules
-    linking: LinkRules
-    any_on_site: bool
 
 
 @dataclass
@@ -103,6 +58,8 @@ class Report:
     dropped: int = 0
     lesson: Lesson | None = None
     """What was learned of the site's own links; None where they are too few."""
+    joined: Joined | None = None
+    """How all pages were compared; None where each was when it was its turn."""
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
     excluded: Counter[str] = field(default_factory=Counter)
@@ -150,13 +107,15 @@ class Run:
         with self.parts.turn(self.progress, self._step):
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources)
+        joined = self._join(collected, sources, embedded)
         ranking, lesson, recommendations = self._recommend(
-            collected, sources, targets, searched, texts, embedded
+            collected, sources, targets, searched, texts, embedded, joined
         )
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         listed = None if self.choice.partial else list_site(ranking, collected)
         report = Report(run_id, collected, searched, embedded, recommendations, listed)
-        report.below_floor, report.dropped, report.lesson = ranking.below_floor, dropped, lesson
+        report.below_floor, report.dropped = ranking.below_floor, dropped
+        report.lesson, report.joined = lesson, joined
         report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(
@@ -253,6 +212,28 @@ class Run:
         encodable = self._encodable(texts, collected)
         return texts, embed(encodable, self.parts.encoder, self.parts.vector_cache, self.progress)
 
+    def _join(self, collected: Collected, sources: Sequence[Source], embedded: Embedded) -> Joined | None:
+        self._step()
+        parts, vectors = self.parts, embedded.vectors
+        if parts.compute is None or self.choice.partial or not vectors.any():
+            return None
+        names = [page.key for page in collected.pages]
+        languages = [page.lang for page in collected.pages]
+        own = ["\n".join(source.identity) for source in sources if source.page is None]
+        targets = np.any(vectors, axis=1)
+        targets[len(names) :] = False
+        return join(
+            _join_name(parts.encoder, names, vectors),
+            vectors,
+            digests([*names, *own], embedded.hashes, [*languages, *([""] * len(own))]),
+            language_codes([*languages, *([""] * len(own))]),
+            targets,
+            SERVED,
+            None if parts.encoder.corpus_bound else parts.joins,
+            parts.compute,
+            self.progress,
+        )
+
     def _recommend(
         self,
         collected: Collected,
@@ -261,6 +242,7 @@ class Run:
         searched: Searched,
         texts: Sequence[Text],
         embedded: Embedded,
+        joined: Joined | None,
     ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation]]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
@@ -268,9 +250,8 @@ class Run:
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
-        ranking = Ranking(
-            collected, sources, targets, searched, texts, embedded.vectors.astype("float32"), rules
-        )
+        nearest = joined.nearest if joined else None
+        ranking = Ranking(collected, sources, targets, searched, texts, embedded.vectors, rules, nearest)
         ranking, lesson = teach(ranking, collected.links)
         recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
@@ -299,3 +280,10 @@ def _counted(excluded: Iterable[ExcludedTarget], counts: Counter[str]) -> Iterat
     for target in excluded:
         counts[target.reason] += 1
         yield target
+
+
+def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
+    """What a join of these pages' vectors is called: by model, recipe and host, for a team's sites share a store."""
+    hosts = Counter(page.partition("://")[2].partition("/")[0] for page in pages)
+    host = max(sorted(hosts), key=hosts.__getitem__, default="")
+    return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"

@@ -114,6 +114,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
+        ("Pages compared", str(report.joined or "each when its turn came")),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),
     ]
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]

@@ -1,6 +1,7 @@
 """Settings -> the concrete services and stores of one project: the only file that names them."""
 
 import functools
+import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -12,7 +13,7 @@ from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
 from internal_linker.locking import folder_lock
-from internal_linker.pipeline import Parts, Rules
+from internal_linker.parts import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, Progress, StreamSource
 from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
@@ -32,11 +33,12 @@ from internal_linker.services.local_embeddings.multilingual import MultilingualE
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.services.text_spool import TextSpool
+from internal_linker.services.threads import Threads
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
 from internal_linker.stores.copying import copy_tables, require_cache
 from internal_linker.stores.database import open_database
 from internal_linker.stores.embedding_cache import EMBEDDINGS, EmbeddingCache
-from internal_linker.stores.join_store import JOIN_CHUNKS, JOINS
+from internal_linker.stores.join_store import JOIN_CHUNKS, JOINS, StoredJoins
 from internal_linker.stores.serp_cache import SERP, SerpResultCache
 from internal_linker.stores.turn import turn
 
@@ -115,6 +117,8 @@ class Project:
             orphans=OrphansCsv(self.file("orphans.csv")),
             links=self.existing_links(),
             keep=spool.keep,
+            compute=Threads(os.cpu_count() or 1),
+            joins=StoredJoins(engine),
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):

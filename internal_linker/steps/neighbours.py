@@ -37,6 +37,13 @@ class Known:
     removed: int
 
 
+def digests(names: Sequence[str], hashes: Sequence[str], languages: Sequence[str]) -> NDArray[np.uint8]:
+    """(n, 16) uint8: what tells each text from others, and from what it was: its name, hash and language."""
+    whole = map("\n".join, zip(names, hashes, languages, strict=True))
+    each = b"".join(blake2b(one.encode("utf-8", "surrogatepass"), digest_size=16).digest() for one in whole)
+    return np.frombuffer(each, np.uint8).reshape(-1, 16)
+
+
 def known(old: Neighbourhood, digests: Ints, served: int) -> Known:
     """The old lists by the new rows, without the texts that are gone.
 

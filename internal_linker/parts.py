@@ -1,0 +1,67 @@
+"""What a run works with: its services, stores and rules."""
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from internal_linker.ports import (
+    Compute,
+    Encoder,
+    JoinStore,
+    LinkSink,
+    ListSink,
+    Progress,
+    RejectSink,
+    SerpCache,
+    SerpClient,
+    StreamSource,
+    VectorCache,
+)
+from internal_linker.ranking import LinkRules
+from internal_linker.records import Duplicate, ExcludedTarget, Orphan, StoredText
+from internal_linker.searching import SearchRules
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a run works with; `wiring` puts it together.
+
+    Attributes:
+        queries, pages, links: the input, `links` what is linked already; None where the user has none.
+        queries_in_sheet: whether the rows of `queries` take links in the Sheet.
+        keep: where the pages' contents go while they are read.
+        serp: the search service; None: the search step is skipped, and a notice says why.
+        sinks: where links go, in order; without any, nothing is written.
+        notices: what a person should know of these parts, such as a fallback in use.
+        turn: waits until no other run pays for the same caches; its second argument ends the waiting.
+        compute: compares all pages at once; None: each page is compared when it is its turn.
+        joins: what the last run left of that.
+    """
+
+    queries: StreamSource | None
+    pages: StreamSource | None
+    queries_in_sheet: bool
+    serp: SerpClient | None
+    serp_cache: SerpCache
+    encoder: Encoder
+    vector_cache: VectorCache
+    sinks: Sequence[LinkSink]
+    rejects: RejectSink
+    excluded: ListSink[ExcludedTarget]
+    duplicates: ListSink[Duplicate]
+    orphans: ListSink[Orphan]
+    links: StreamSource | None = None
+    keep: Callable[[str], str | StoredText] = str
+    notices: Sequence[str] = ()
+    turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
+    compute: Compute | None = None
+    joins: JoinStore | None = None
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How to search, how to link, and whether a search result in none of the lists may be a target."""
+
+    search: SearchRules
+    linking: LinkRules
+    any_on_site: bool
