@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from internal_linker.delivering import compact, deliver
-from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
+from internal_linker.embedding import Embedded, embed, encodable, plan_embedding, unit_rows
 from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
 from internal_linker.learning import Lesson, teach
@@ -264,9 +264,7 @@ class Run:
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
-        ranking = Ranking(
-            collected, sources, targets, searched, texts, embedded.vectors.astype("float32"), rules
-        )
+        ranking = Ranking(collected, sources, targets, searched, texts, unit_rows(embedded.vectors), rules)
         ranking, lesson = teach(ranking, collected.links)
         recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
