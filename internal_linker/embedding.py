@@ -140,6 +140,14 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
     return Embedded(rows.array, encoded, plan.cached, missing, Usage(tokens, cost), plan.hashes, problem)
 
 
+def unit_rows(vectors: Vectors) -> Vectors:
+    """(n, d) float32 rows of length one: float16 storage and some servers leave lengths slightly off it."""
+    rows = vectors.astype(np.float32)
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    rows /= np.where(norms > 0, norms, 1)
+    return rows
+
+
 class _Rows:
     """(n, d) unit rows, all zeros at first; the first vector tells d."""
 
@@ -159,10 +167,7 @@ class _Rows:
                 f"{self._encoder} gives vectors of another length than before: its model has changed. "
                 "Set embedding_dimensions to the new length; all pages are then embedded anew."
             )
-        block = np.asarray(vectors, np.float32)
-        # float16 storage and some servers leave lengths slightly off one.
-        norms = np.linalg.norm(block, axis=1, keepdims=True)
-        self.array[places] = block / np.where(norms > 0, norms, 1)
+        self.array[places] = unit_rows(np.asarray(vectors))
 
     def copy(self, plan: EmbeddingPlan) -> None:
         """Give equal texts the row of the first of them."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from internal_linker.arrays import Vectors
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
-from internal_linker.embedding import embed, encodable
+from internal_linker.embedding import embed, encodable, unit_rows
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.evaluating import HIDINGS, REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links
@@ -118,7 +118,7 @@ def _encoding(site: Hidden, parts: Parts, reporter: Reporter) -> Callable[[Seque
         embedded = embed(known, parts.encoder, parts.vector_cache, reporter)
         if embedded.problem:
             reporter.warn(f"{embedded.problem} Without all vectors, the figures are not those of a run.")
-        return embedded.vectors.astype("float32")
+        return unit_rows(embedded.vectors)
 
     return vectors
 

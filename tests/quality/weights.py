@@ -14,10 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-import numpy as np
-
 from internal_linker.arrays import Vectors
-from internal_linker.embedding import embed, encodable
+from internal_linker.embedding import embed, encodable, unit_rows
 from internal_linker.evaluating import Hidden
 from internal_linker.ports import Encoder
 from internal_linker.ranking import LinkRules, Ranking
@@ -149,7 +147,7 @@ def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder]
     """What gives one row for each text, from the cache of the folder where it was computed before."""
     engine = open_database("sqlite:///vectors.sqlite3" if folder else "sqlite://", folder or Path())
     cache, reporter = EmbeddingCache(engine, "float16"), Reporter(open_console(stderr=True))
-    yield lambda texts, encoder: embed(texts, encoder, cache, reporter).vectors.astype(np.float32)
+    yield lambda texts, encoder: unit_rows(embed(texts, encoder, cache, reporter).vectors)
     reporter.close()
     engine.dispose()
 
