@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from internal_linker.arrays import Vectors
 from internal_linker.delivering import compact, deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
@@ -15,10 +16,7 @@ from internal_linker.joining import Joined, join
 from internal_linker.learning import Lesson, teach
 from internal_linker.listing import Listed, list_site
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import (
-    ListSink,
-    Progress,
-)
+from internal_linker.ports import Encoder, ListSink, Progress
 from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import (

@@ -1,8 +1,11 @@
 """The last run's lists and this run's texts -> the lists that are still known, what is to be compared, new lists."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
+from numpy.typing import NDArray
 
 from internal_linker.arrays import (
     NOTHING,
