@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.arrays import Vectors
-from internal_linker.ranking import Ranking
+from internal_linker.ranking import BLOCK, Ranking
 from internal_linker.records import ExistingLink, Source
 from internal_linker.site import Site
 from internal_linker.steps.measure import Estimate, Measured, fold, measure, paired
@@ -106,7 +106,7 @@ def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Les
     fixed = [fixed_score(trial.signals) for trial in trials]
     logits = _cross_validated(known, trials)
     ours = [
-        reordered(score, logit, trial.signals.inlinks)
+        reordered(score, logit, trial.signals)
         for score, logit, trial in zip(fixed, logits, trials, strict=True)
     ]
     learned, by_hand = _measured(ours, trials), _measured(fixed, trials)
@@ -137,10 +137,13 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
             by[part == hidden].append(link)
         variants.append(ranking.knowing(by[False], sources))
         wanted.append(_target_rows(ranking.site, by[True]))
-    for source, found in zip(sources, ranking.signals(sources, variants), strict=True):
-        for number, (rows, signals) in enumerate(zip(wanted, found, strict=True)):
-            ours = frozenset(rows.get(source.key, ()))
-            yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, signals)
+    blocks = zip(range(0, len(sources), BLOCK), ranking.signals(sources, variants), strict=True)
+    for first, found in blocks:
+        each = [list(signals.split(len(sources[first : first + BLOCK]))) for signals in found]
+        for at, source in enumerate(sources[first : first + BLOCK]):
+            for number, (rows, signals) in enumerate(zip(wanted, each, strict=True)):
+                ours = frozenset(rows.get(source.key, ()))
+                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, signals[at])
 
 
 def _target_rows(site: Site, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:

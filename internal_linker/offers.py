@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from internal_linker.ranking import Ranking
+from internal_linker.pairs import pairs_of, ranks
+from internal_linker.ranking import BLOCK, Ranking
 
 
 def sources_near(
@@ -25,15 +26,17 @@ def sources_near(
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
-    linking = _linking(ranking)
-    rows = site.rows_of(keys)
-    site.prepare(rows)
-    for row in rows:
-        matches = site.matches(row, sources, weight)
-        old = np.array(linking.get(row, ()), np.int64)
-        new, _ = site.fresh(row, matches, keep, sources, weight, old)
-        near = new.rows[np.fmax(new.similarity, new.lexical) > 0]
-        yield [at[source] for source in near[:keep].tolist()]
+    linking, rows = _linking(ranking), np.array(site.rows_of(keys), np.int64)
+    for first in range(0, len(rows), BLOCK):
+        texts = rows[first : first + BLOCK]
+        old = pairs_of([linking.get(row, ()) for row in texts.tolist()])
+        new, _ = site.fresh(texts, site.matches(texts, sources, weight), keep, sources, weight, old)
+        near = new.at(np.fmax(new.similarity, new.lexical) > 0)
+        near = near.at(ranks(near.of) < keep)
+        found: list[list[int]] = [[] for _ in texts]
+        for place, source in zip(near.of.tolist(), near.rows.tolist(), strict=True):
+            found[place].append(at[source])
+        yield from found
 
 
 def offers(ranking: Ranking, keep: int) -> Mapping[int, Sequence[int]]:

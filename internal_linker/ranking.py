@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import nan
 
 import numpy as np
 
-from internal_linker.arrays import Nearest, Vectors, is_in
+from internal_linker.arrays import Ints, Nearest, Vectors
+from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.records import (
     Candidate,
     Collected,
@@ -36,6 +38,8 @@ NEIGHBOURS = 15
 # Pages that are candidates by their votes alone: they raise the share of the editors' links that candidates
 # reach from 0.77 to 0.81 on one development site.
 ELECTED = 20
+# Sources that are ranked at a time: more gain nothing.
+BLOCK = 256
 # Cosine from which two pages may be near-duplicates; their texts decide (steps/duplicate.py).
 NEAR_DUPLICATE = 0.95
 
@@ -120,34 +124,44 @@ class Ranking:
 
     def of(self, places: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
         """Yield the candidates of each source, best first: the most similar pages, and search results."""
-        return (tuple(self.candidates(ranked)) for ranked in self.ranked(list(places)))
+        places = list(places)
+        for first, ranked in zip(range(0, len(places), BLOCK), self.ranked(places), strict=True):
+            ends = np.searchsorted(ranked.of, np.arange(min(BLOCK, len(places) - first) + 1))
+            for start, end in pairwise(ends.tolist()):
+                yield tuple(self.candidates(ranked.at(slice(start, end))))
 
     def ranked(
         self, places: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
     ) -> Iterator[Ranked]:
-        """As `of`, in arrays; `candidates` tells what is in them.
+        """As `of`, in arrays, `BLOCK` sources at a time; `candidates` tells what is in them.
 
         Args:
             places: which sources, by their place in the run's list.
             offered: source's place -> rows of pages that are candidates beside its best, if it is more similar to
                 them than to its average target.
         """
-        sources = [self.sources[at] for at in places]
-        self.site.prepare(map(self.row, sources))
-        for at, source in zip(places, sources, strict=True):
-            chosen, serp, votes = self._chosen(source, (offered or {}).get(at, ()))
-            row = self.row(source)
-            passages, (alike,) = self.site.fits(row, chosen.rows, [self.graph.targets(row)])
-            signals = self._signals(row, chosen, votes, passages, alike)
-            found = np.array([self._number(hit) for hit in serp], np.int32)
-            ranks = np.array([hit.rank for hit in serp], np.int32)
-            yield fuse(found, ranks, self._scored(signals), self.rules.fusion)
+        for first in range(0, len(places), BLOCK):
+            some = places[first : first + BLOCK]
+            sources = [self.sources[at] for at in some]
+            chosen = self._chosen(sources, pairs_of([(offered or {}).get(at, ()) for at in some]))
+            linked = self.graph.targets(chosen.texts)
+            fits = [
+                self.site.fits(row, chosen.of(at), [linked.rows[linked.of == at]])
+                for at, row in enumerate(chosen.texts.tolist())
+            ]
+            signals = self._signals(
+                chosen,
+                np.concatenate([passages for passages, _ in fits]),
+                np.concatenate([alike for _, (alike,) in fits]),
+            )
+            found = pairs_of([[self._number(hit) for hit in hits] for hits in chosen.serp])
+            serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
+            yield fuse(found, serp_ranks, self._scored(signals), self.rules.fusion)
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """What is in the arrays, in their order."""
-        names = ("score", "similarity", "lexical", "serp_rank", "probability")
-        figures = (getattr(ranked, name).tolist() for name in ("targets", *names))
-        for number, *signals in zip(*figures, strict=True):
+        names = ("targets", "score", "similarity", "lexical", "serp_rank", "probability")
+        for number, *signals in zip(*(getattr(ranked, name).tolist() for name in names), strict=True):
             at = number - len(self.site.pages)
             page = self.site.pages[number] if at < 0 else self._stranger_urls[at]
             yield Candidate(page.key, page.url, *signals)
@@ -155,20 +169,24 @@ class Ranking:
     def signals(
         self, sources: Sequence[Source], knowing: Sequence["Ranking"]
     ) -> Iterator[tuple[Signals, ...]]:
-        """Yield what speaks for the candidates of each source, one for each of what `knowing` gave."""
-        self.site.prepare(map(self.row, sources))
-        for source in sources:
-            row = self.row(source)
-            chosen = [other._chosen(source) for other in knowing]
-            # Words know nothing of links: what all of them ask for is compared once.
-            rows = np.unique(np.concatenate([matches.rows for matches, _, _ in chosen]))
-            passages, alike = self.site.fits(row, rows, [other.graph.targets(row) for other in knowing])
-            places = [np.searchsorted(rows, matches.rows) for matches, _, _ in chosen]
+        """Yield what speaks for the candidates of `BLOCK` sources at a time, one for each of what `knowing` gave."""
+        for first in range(0, len(sources), BLOCK):
+            some = sources[first : first + BLOCK]
+            chosen = [other._chosen(some) for other in knowing]
+            linked = [other.graph.targets(chosen[0].texts) for other in knowing]
+            fits: list[list[tuple[Vectors, Vectors]]] = [[] for _ in knowing]
+            for at, row in enumerate(chosen[0].texts.tolist()):
+                # Words know nothing of links: what all of them ask for is compared once.
+                wanted = [each.of(at) for each in chosen]
+                rows = np.unique(np.concatenate(wanted))
+                groups = [pairs.rows[pairs.of == at] for pairs in linked]
+                passages, alike = self.site.fits(row, rows, groups)
+                for mine, ours, likeness in zip(fits, wanted, alike, strict=True):
+                    places = np.searchsorted(rows, ours)
+                    mine.append((passages[places], likeness[places]))
             yield tuple(
-                other._signals(row, matches, votes, passages[at], likeness[at])
-                for other, (matches, _, votes), likeness, at in zip(
-                    knowing, chosen, alike, places, strict=True
-                )
+                other._signals(each, *map(np.concatenate, zip(*mine, strict=True)))
+                for other, each, mine in zip(knowing, chosen, fits, strict=True)
             )
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
@@ -217,76 +235,103 @@ class Ranking:
             self._stranger_urls.append(hit)
         return self._strangers[hit.key]
 
-    def _chosen(
-        self, source: Source, offered: Sequence[int] = ()
-    ) -> tuple[Matches, Sequence[SerpTarget], Counted]:
-        """The pages that a link would be new to, the search results to rank, and all pages' votes.
+    def _chosen(self, sources: Sequence[Source], offered: Pairs = NO_PAIRS) -> "_Chosen":
+        """The candidates of some sources: pages that a link would be new to, and search results.
 
-        The pages are the source's best `candidates`, those that similar pages link to most, its search
+        The pages are a source's best `candidates`, those that similar pages link to most, its search
         results, and of the offered ones those above its average target.
         """
-        row, rules, site = self.row(source), self.rules, self.site
-        best = site.matches(row, self._linkable, rules.lexical_weight)
-        votes = self.graph.votes(best.rows[:NEIGHBOURS], np.fmax(best.score[:NEIGHBOURS], 0))
-        elected = votes.rows[np.argsort(-votes.counts, kind="stable")[:ELECTED]].tolist()
-        hits = [*eligible(source, self._searched.targets.get(source.identity, ()), self.targets)]
-        named = site.rows_of(hit.key for hit in hits)
-        matches = site.matches(row, self._linkable, rules.lexical_weight, [*elected, *named, *offered])
-        serp = self._near_enough(source, hits, matches)
-        old = np.array(self.old(source), np.int64)
-        new, twins = site.fresh(row, matches, rules.candidates, self._linkable, rules.lexical_weight, old)
-        always = np.array([*elected, *site.rows_of(hit.key for hit in serp)], np.int64)
-        above = is_in(new.rows, np.array(offered, np.int64)) & (new.score > 0)
-        kept = is_in(new.rows, always) | above
-        kept[: rules.candidates] = True
-        return (
-            new.at(np.flatnonzero(kept)),
-            [hit for hit in serp if self.site.rows.get(hit.key) not in twins],
-            votes,
-        )
+        rules, site, n = self.rules, self.site, len(self._linkable)
+        texts = np.array([self.row(source) for source in sources], np.int64)
+        given = self._linkable, rules.lexical_weight
+        votes = self._votes(site.matches(texts, *given))
+        elected = votes.pairs.at(np.lexsort((-votes.counts, votes.pairs.of)))
+        elected = elected.at(ranks(elected.of) < ELECTED)
+        hits = [
+            [*eligible(each, self._searched.targets.get(each.identity, ()), self.targets)] for each in sources
+        ]
+        named = pairs_of([site.rows_of(hit.key for hit in ours) for ours in hits])
+        matches = site.matches(texts, *given, both(elected, named, offered))
+        old = pairs_of([self.old(source) for source in sources])
+        new, twins = site.fresh(texts, matches, rules.candidates, *given, old)
+        serp = self._near_enough(sources, hits, matches, twins)
+        found = pairs_of([site.rows_of(hit.key for hit in ours) for ours in serp])
+        keys = new.pairs.keys(n)
+        above = is_in(keys, offered.keys(n)) & (new.score > 0)
+        always = is_in(keys, both(elected, found).keys(n))
+        return _Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
 
-    def _signals(
-        self, row: int, matches: Matches, votes: Counted, passages: Vectors, alike: Vectors
-    ) -> Signals:
-        """What speaks for each of the matches of a row."""
-        rows = matches.rows
+    def _votes(self, matches: Matches) -> Counted:
+        """What share of the pages most similar to each text link to each page; the more similar count more."""
+        near = matches.at(ranks(matches.of) < NEIGHBOURS)
+        return self.graph.votes(near.pairs, np.fmax(near.score, 0))
+
+    def _signals(self, chosen: "_Chosen", passages: Vectors, alike: Vectors) -> Signals:
+        """What speaks for each candidate."""
+        texts, matches, n = chosen.texts, chosen.matches, len(self._linkable)
+        rows, pairs = matches.rows, matches.pairs
         return Signals(
+            matches.of,
             rows,
             matches.score,
             matches.similarity,
             matches.lexical,
             passages,
-            self.site.nearness(row, rows),
-            votes.of(rows),
+            self.site.nearness(texts[matches.of], rows),
+            chosen.votes.of(pairs),
             alike,
             self.graph.inlinks[rows],
-            is_in(rows, self.graph.sources(row)).astype(np.float32),
-            self.graph.cocited(row).of(rows),
+            is_in(pairs.keys(n), self.graph.sources(texts).keys(n)).astype(np.float32),
+            self.graph.cocited(texts).of(pairs),
         )
 
     def _scored(self, signals: Signals) -> Ranked:
         score = known = fixed_score(signals, self.rules.weights)
         if self.ranker:
             known = self.ranker.logit(features(signals))
-            score = reordered(score, known, signals.inlinks)
+            score = reordered(score, known, signals)
         unknown = np.full(len(score), np.nan)
         probability = self.calibration.probability(known) if self.calibration else unknown
         figures = score, signals.similarity, signals.lexical, probability
         not_searched = np.zeros(len(score), np.int32)
-        return Ranked(signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
+        return Ranked(signals.of, signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
 
     def _near_enough(
-        self, source: Source, serp: Sequence[SerpTarget], matches: Matches
-    ) -> Sequence[SerpTarget]:
-        """The search results to rank: "fill" trusts the search, "blend" leaves out those under the floor."""
-        if not serp:
-            return serp
-        scores = dict(zip(matches.rows.tolist(), matches.score.tolist(), strict=True))
-        # A page without content, or in another language, has no score and is not under it.
-        below = {
-            hit.key
-            for hit in serp
-            if scores.get(self.site.rows.get(hit.key, -1), nan) < self.rules.serp_floor
-        }
-        self._below_floor[source.identity] = len(below)
-        return serp if self.rules.fusion == "fill" else [hit for hit in serp if hit.key not in below]
+        self,
+        sources: Sequence[Source],
+        hits: Sequence[Sequence[SerpTarget]],
+        matches: Matches,
+        twins: Pairs,
+    ) -> list[Sequence[SerpTarget]]:
+        """The search results to rank, without near-duplicates: "blend" leaves out those under the floor."""
+        kept: list[Sequence[SerpTarget]] = []
+        for at, (source, ours) in enumerate(zip(sources, hits, strict=True)):
+            if not ours:
+                kept.append(ours)
+                continue
+            here = matches.of == at
+            scores = dict(zip(matches.rows[here].tolist(), matches.score[here].tolist(), strict=True))
+            floor, copies = self.rules.serp_floor, set(twins.rows[twins.of == at].tolist())
+            # A page without content, or in another language, has no score and is not under it.
+            below = {hit.key for hit in ours if scores.get(self.site.rows.get(hit.key, -1), nan) < floor}
+            self._below_floor[source.identity] = len(below)
+            barred = set() if self.rules.fusion == "fill" else below
+            kept.append(
+                [hit for hit in ours if hit.key not in barred and self.site.rows.get(hit.key) not in copies]
+            )
+        return kept
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """The candidates of some sources: (t,) their rows; matching pages; search results; what pages are voted for."""
+
+    texts: Ints
+    matches: Matches
+    serp: Sequence[Sequence[SerpTarget]]
+    votes: Counted
+
+    def of(self, at: int) -> Ints:
+        """The rows of the pages that match one of the sources."""
+        start, end = np.searchsorted(self.matches.of, [at, at + 1])
+        return self.matches.rows[start:end]

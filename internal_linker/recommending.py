@@ -1,13 +1,15 @@
 """Everything known of pages and queries -> the recommendations: rank for each source, spread over the site, select."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from math import ceil
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
 from internal_linker.offers import offers
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.pairs import ranks
+from internal_linker.ranking import BLOCK, LinkRules, Ranking
 from internal_linker.records import Recommendation
 from internal_linker.searching import Searched
 from internal_linker.steps.fuse import Ranked
@@ -27,35 +29,52 @@ def recommend(
 
     With `min_inlinks` or `max_inlinks`, links are given up for other pages' sake where that costs least.
     """
-    ranked: list[Ranked] = []
     offered = offers(ranking, OFFERS) if rules.min_inlinks else {}
-    for ours in ranking.ranked(range(len(ranking.sources)), offered):
-        ranked.append(ours)
-        advance()
+    ranked = _all_ranked(ranking, offered, advance)
     if rules.min_inlinks or rules.max_inlinks:
-        ranked = _spread(ranked, rules)
-    for source, ours in zip(ranking.sources, ranked, strict=True):
+        ranked = _spread(ranked, len(ranking.sources), rules)
+    ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
+    for source, start, end in zip(ranking.sources, ends, ends[1:], strict=False):
         note = searched.notes.get(source.identity, "")
-        yield select(source, ranking.candidates(ours), ranking.targets, rules.links_per_page, note)
+        # The first that may be linked to are nearly always the first.
+        ours = (ranking.candidates(ranked.at(slice(at, at + 1))) for at in range(start, end))
+        yield select(source, chain.from_iterable(ours), ranking.targets, rules.links_per_page, note)
 
 
-def _spread(ranked: Sequence[Ranked], rules: LinkRules) -> list[Ranked]:
-    """The candidates of each source: those that are chosen, in their order, before the others."""
-    sizes = [len(ours.targets) for ours in ranked]
-    ends = np.cumsum([0, *sizes])
-    place = np.arange(ends[-1]) - np.repeat(ends[:-1], sizes)
-    numbers, targets = np.unique(_flat(ranked, "targets"), return_inverse=True)
-    edges = Edges(
-        sources=np.repeat(np.arange(len(ranked)), sizes),
-        targets=targets,
-        scores=np.nan_to_num(_flat(ranked, "score")),
-        # Search results that come first by the user's own rule stay.
-        fixed=(_flat(ranked, "serp_rank") > 0) & (place < rules.links_per_page) & (rules.fusion == "fill"),
+def _all_ranked(
+    ranking: Ranking, offered: Mapping[int, Sequence[int]], advance: Callable[[], None]
+) -> Ranked:
+    """The candidates of all sources."""
+    blocks: list[Ranked] = []
+    done = 0
+    for block in ranking.ranked(range(len(ranking.sources)), offered):
+        blocks.append(replace(block, of=block.of + done))
+        ranked = min(BLOCK, len(ranking.sources) - done)
+        done += ranked
+        for _ in range(ranked):
+            advance()
+    empty = [np.empty(0, np.int64)] * 3 + [np.empty(0, np.float32)] * 4
+    parts = zip(empty, Ranked.__slots__, strict=True)
+    return Ranked(
+        *(np.concatenate([none, *(getattr(each, name) for each in blocks)]) for none, name in parts)
     )
-    mean = rules.links_per_page * len(ranked) / max(1, len(numbers))
+
+
+def _spread(ranked: Ranked, sources: int, rules: LinkRules) -> Ranked:
+    """The candidates of each source: those that are chosen, in their order, before the others."""
+    numbers, targets = np.unique(ranked.targets, return_inverse=True)
+    # Search results that come first by the user's own rule stay.
+    first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page)
+    edges = Edges(
+        sources=ranked.of,
+        targets=targets,
+        scores=np.nan_to_num(ranked.score.astype(np.float64)),
+        fixed=first & (rules.fusion == "fill"),
+    )
+    mean = rules.links_per_page * sources / max(1, len(numbers))
     chosen = spread(
         edges,
-        len(ranked),
+        sources,
         len(numbers),
         count=rules.links_per_page,
         min_inlinks=rules.min_inlinks,
@@ -63,11 +82,4 @@ def _spread(ranked: Sequence[Ranked], rules: LinkRules) -> list[Ranked]:
         floor=-np.inf,
     )
     # The chosen ones first; where all the others are at their limit, five links count for more than it.
-    return [
-        ours.at(np.argsort(~chosen[start:end], kind="stable"))
-        for ours, start, end in zip(ranked, ends, ends[1:], strict=False)
-    ]
-
-
-def _flat(ranked: Sequence[Ranked], name: str) -> Vectors:
-    return np.concatenate([np.empty(0), *(getattr(ours, name) for ours in ranked)])
+    return ranked.at(np.lexsort((~chosen, ranked.of)))

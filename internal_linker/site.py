@@ -1,18 +1,19 @@
 """The pages of a run -> all of them ready to be compared: words, vectors, dates, near-duplicates."""
 
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import nan
 
 import numpy as np
 
-from internal_linker.arrays import Bools, Ints, Nearest, Vectors, is_in
+from internal_linker.arrays import Bools, Ints, Nearest, Vectors
+from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of
 from internal_linker.records import Page, Text
 from internal_linker.steps.boilerplate import Boilerplate
 from internal_linker.steps.dates import days, nearness
 from internal_linker.steps.duplicate import NearDuplicates, Pair
 from internal_linker.steps.join import nearest
-from internal_linker.steps.match import Comparer, Index, Matches, Pool, language_codes, understands
+from internal_linker.steps.match import Comparer, Index, Matches, Pool, language_codes, scores, understands
 from internal_linker.steps.postings import Postings
 from internal_linker.steps.terms import TermFit, TermWeights, index_terms
 from internal_linker.steps.words import words
@@ -65,10 +66,11 @@ class Site:
         order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
         self._comparer = Comparer(self._index, np.array(order, np.int64))
         self._postings = Postings(index.rows, self.with_text, languages)
-        self._joined, self._all = joined, np.arange(len(texts))
+        self._joined, self._n = joined, max(1, len(texts))
         self._pools: dict[int, Pool] = {}
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
-        self._days = days(page.url for page in pages)
+        own = np.full(len(texts) - len(pages), nan)
+        self._days = np.concatenate([days(page.url for page in pages), own])
         self.has_dates = not np.isnan(self._days).all()
 
     @property
@@ -92,59 +94,63 @@ class Site:
             found = [ours[fresh] for ours, fresh in zip(both, new, strict=True)]
             self._pools.update(zip(some.tolist(), self._comparer.pools(some, found), strict=True))
 
-    def matches(self, row: int, among: Bools, lexical_weight: float, asked: Collection[int] = ()) -> Matches:
-        """The best matches of a row, best first: of its candidates, and of the rows that are asked for.
+    def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
+        """The matches of some texts, best first: their candidates, and the pages that are asked for.
 
         Args:
-            row: of which text.
-            among: (len(texts),) which texts may be matches.
+            texts: (t,) rows.
+            among: (n,) which texts may be matches.
             lexical_weight: share of the words in the blend, 0 to 1.
-            asked: further rows whose signals are wanted; one in another language has no score.
+            asked: further rows of each text whose signals are wanted; one in another language has no score.
         """
-        self.prepare([row])
-        pool = self._pools[row]
-        more = np.unique(np.array([*asked], np.int64))
-        more = more[among[more] & (more != row)]
-        more = more[~is_in(more, pool.rows)]
-        rows, similarity, lexical = pool.rows, pool.similarity, pool.lexical
-        if len(more):
-            signals = self._comparer.pairs(row, more)
-            rows, similarity = np.concatenate([rows, more]), np.concatenate([similarity, signals[0]])
-            lexical = np.concatenate([lexical, signals[1]])
-        return self._ranked(row, rows, (similarity, lexical), among, lexical_weight)
+        self.prepare(texts.tolist())
+        pools = [self._pools[row] for row in texts.tolist()]
+        pairs = pairs_of([pool.rows for pool in pools])
+        more = self._more(texts, asked, pairs, among)
+        signals = [self._comparer.pairs(int(texts[at]), others) for at, others in _by_text(more)]
+        similarity = np.concatenate([*(pool.similarity for pool in pools), *(each[0] for each in signals)])
+        lexical = np.concatenate([*(pool.lexical for pool in pools), *(each[1] for each in signals)])
+        return self._ranked(texts, both(pairs, more), similarity, lexical, among, lexical_weight)
 
     def fresh(
-        self, row: int, matches: Matches, count: int, among: Bools, lexical_weight: float, old: Ints
-    ) -> tuple[Matches, Collection[int]]:
-        """The matches to which a link is new, `count` of them if there are so many, and rows of near-duplicates.
+        self,
+        texts: Ints,
+        matches: Matches,
+        count: int,
+        among: Bools,
+        lexical_weight: float,
+        old: Pairs,
+    ) -> tuple[Matches, Pairs]:
+        """The matches to which a link is new, `count` of them if there are so many, and the near-duplicates.
 
         Only where linked pages and near-duplicates crowd the candidates, all texts are compared.
 
         Args:
-            row: what the matches are of.
-            matches: what `matches` gave for it.
-            count: how many are wanted.
+            texts: (t,) what the matches are of.
+            matches: what `matches` gave for them.
+            count: how many are wanted of each.
             among: as in `matches`.
             lexical_weight: as in `matches`.
-            old: rows to which a link is none or not new.
+            old: rows of each text to which a link is none or not new.
         """
-        new, twins = self._new(row, matches, old)
-        pool = self._pools[row]
+        new, twins = self._new(texts, matches, old)
+        pools = [self._pools[row] for row in texts.tolist()]
         # What was asked for comes beside the best and takes no place of theirs.
-        if is_in(new.rows, pool.rows).sum() < count and len(pool.rows) < pool.targets:
-            others = np.flatnonzero(among & understands(self._index.languages, row, self._all))
-            others = np.union1d(others[others != row], matches.rows)
-            every = self._ranked(row, others, self._comparer.pairs(row, others), among, lexical_weight)
-            new, twins = self._new(row, every, old)
+        own = is_in(new.pairs.keys(self._n), pairs_of([pool.rows for pool in pools]).keys(self._n))
+        enough = np.bincount(new.of[own], minlength=len(texts)) >= count
+        crowded = [at for at in np.flatnonzero(~enough).tolist() if len(pools[at].rows) < pools[at].targets]
+        for at in crowded:
+            every, more = self._new(texts, self._all_matches(texts, at, among, lexical_weight), old)
+            new, twins = _replaced(new, every, at), both(twins, more)
         return new, twins
-
-    def nearness(self, row: int, others: Ints) -> Vectors:
-        """(len(others),) float64: how near in time each page is to `row`; NaN where a date is unknown."""
-        return nearness(self._days[row] if row < len(self.pages) else nan, self._days[others])
 
     def fits(self, row: int, others: Ints, linked: Sequence[Ints]) -> tuple[Vectors, list[Vectors]]:
         """See `TermFit.of`."""
         return self._fit.of(row, others, linked)
+
+    def nearness(self, texts: Ints, others: Ints) -> Vectors:
+        """(len(others),) float64: how near in time each page is to its text; NaN where a date is unknown."""
+        return nearness(self._days[texts], self._days[others])
 
     def _nearest(self, rows: Ints) -> Ints:
         """(len(rows), k): the rows of the nearest pages by the vectors; -1 where there are no more."""
@@ -155,21 +161,61 @@ class Site:
         index = self._index
         return nearest(index.vectors, index.languages, rows, np.flatnonzero(index.columns), SERVED).rows
 
+    def _more(self, texts: Ints, asked: Pairs, known: Pairs, among: Bools) -> Pairs:
+        """Those of the pairs that are asked for and not known, each once, by their text."""
+        keys = np.unique(asked.keys(self._n))
+        more = Pairs(*np.divmod(keys[~is_in(keys, known.keys(self._n))], self._n))
+        return more.at(among[more.rows] & (more.rows != texts[more.of]))
+
+    def _all_matches(self, texts: Ints, at: int, among: Bools, lexical_weight: float) -> Matches:
+        """Every text that may be a match of one of the texts."""
+        row, languages = int(texts[at]), self._index.languages
+        others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
+        others = others[others != row]
+        pairs = Pairs(np.full(len(others), at), others)
+        return self._ranked(texts, pairs, *self._comparer.pairs(row, others), among, lexical_weight)
+
     def _ranked(
-        self, row: int, rows: Ints, figures: tuple[Vectors, Vectors], among: Bools, lexical_weight: float
+        self,
+        texts: Ints,
+        pairs: Pairs,
+        similarity: Vectors,
+        lexical: Vectors,
+        among: Bools,
+        lexical_weight: float,
     ) -> Matches:
         """Those of the rows that are `among`, by their score."""
-        similarity, lexical = figures
-        score = self._pools[row].score(similarity, lexical, lexical_weight)
-        if not (known := understands(self._index.languages, row, rows)).all():
-            score[~known] = nan
-        kept = np.flatnonzero(among[rows])
-        order = kept[np.lexsort((rows[kept], -score[kept]))]
-        return Matches(rows, score, similarity, lexical).at(order)
+        pools = [self._pools[row] for row in texts.tolist()]
+        score = scores(pools, pairs.of, similarity, lexical, lexical_weight)
+        score[~understands(self._index.languages, texts[pairs.of], pairs.rows)] = nan
+        kept = np.flatnonzero(among[pairs.rows])
+        order = kept[np.lexsort((pairs.rows[kept], -score[kept], pairs.of[kept]))]
+        return Matches(pairs.of, pairs.rows, score, similarity, lexical).at(order)
 
-    def _new(self, row: int, matches: Matches, old: Ints) -> tuple[Matches, Collection[int]]:
-        """Those that have a score, are no near-duplicates and not old; and the rows of the near-duplicates."""
-        twins = self._duplicates.among(row, matches.rows, matches.similarity, matches.lexical)
-        gone = np.concatenate([old, np.array([*twins], np.int64)])
-        new = np.isfinite(matches.score) & ~is_in(matches.rows, gone)
-        return matches.at(np.flatnonzero(new)), twins
+    def _new(self, texts: Ints, matches: Matches, old: Pairs) -> tuple[Matches, Pairs]:
+        """Those that have a score, are no near-duplicates and not old; and the near-duplicates."""
+        close = matches.at(self._duplicates.may_be(matches.similarity, matches.lexical))
+        twins = [
+            Pairs(np.full(len(found), at), np.array([*found], np.int64))
+            for at in np.unique(close.of).tolist()
+            if (found := self._twins(int(texts[at]), close.at(close.of == at)))
+        ]
+        gone = both(old, *twins)
+        new = np.isfinite(matches.score) & ~is_in(matches.pairs.keys(self._n), gone.keys(self._n))
+        return matches.at(new), both(NO_PAIRS, *twins)
+
+    def _twins(self, row: int, close: Matches) -> set[int]:
+        return self._duplicates.among(row, close.rows, close.similarity, close.lexical)
+
+
+def _by_text(pairs: Pairs) -> Iterator[tuple[int, Ints]]:
+    """Each text that has any, with its rows."""
+    texts, starts = np.unique(pairs.of, return_index=True)
+    yield from zip(texts.tolist(), np.split(pairs.rows, starts[1:]), strict=True) if len(texts) else ()
+
+
+def _replaced(matches: Matches, other: Matches, at: int) -> Matches:
+    """The matches, with those of one text taken from elsewhere."""
+    before, behind = matches.at(matches.of < at), matches.at(matches.of > at)
+    parts = [[getattr(part, name) for part in (before, other, behind)] for name in Matches.__slots__]
+    return Matches(*(np.concatenate(each) for each in parts))

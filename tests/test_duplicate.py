@@ -7,6 +7,7 @@ import pytest
 
 from internal_linker.arrays import Vectors
 from internal_linker.offers import sources_near
+from internal_linker.pairs import pairs_of
 from internal_linker.ranking import CANDIDATES, LinkRules, Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets
@@ -157,7 +158,9 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
         page(number, " ".join(f"w{word}" for word in dice.integers(0, 600, 30))) for number in range(700)
     ]
     vectors = unit(dice.normal(size=(len(pages), 8)).tolist())
-    matches = ranking(pages, vectors).site.matches(0, np.ones(len(pages), np.bool_), 0.5, range(len(pages)))
+    matches = ranking(pages, vectors).site.matches(
+        np.array([0]), np.ones(len(pages), np.bool_), 0.5, pairs_of([range(len(pages))])
+    )
     keys = [pages[row].key for row in matches.rows]
     site = ranking(pages, vectors, linked={hub.key: tuple(keys[:600])})
     (found,) = site.of([0])

@@ -1,6 +1,6 @@
 """Search results and similar pages in one ranking."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from random import Random
 
 import numpy as np
@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.arrays import Ints
+from internal_linker.pairs import pairs_of
 from internal_linker.records import Fusion
 from internal_linker.steps.fuse import SERP_WEIGHT, Ranked, fuse
 
@@ -21,9 +22,8 @@ FOUND = st.lists(st.sampled_from(NUMBERS), unique=True).map(lambda found: np.arr
 def ranked(scores: dict[int, float]) -> Ranked:
     n = len(scores)
     signals = (np.full(n, value) for value in (0.5, 0.25, 0.1))
-    return Ranked(
-        np.array([*scores], np.int64), np.zeros(n, np.int32), np.array([*scores.values()], float), *signals
-    )
+    none = np.zeros(n, np.int64)
+    return Ranked(none, np.array([*scores], np.int64), none, np.array([*scores.values()], float), *signals)
 
 
 MATCHES = st.dictionaries(st.sampled_from(NUMBERS), SCORES).map(ranked)
@@ -31,7 +31,7 @@ MATCHES = st.dictionaries(st.sampled_from(NUMBERS), SCORES).map(ranked)
 
 def fused(found: Ints, matches: Ranked, fusion: Fusion) -> Ranked:
     """The search's ranks are twice their places: other results stood between them."""
-    return fuse(found, 2 * np.arange(1, len(found) + 1), matches, fusion)
+    return fuse(pairs_of([found]), 2 * np.arange(1, len(found) + 1), matches, fusion)
 
 
 @given(FOUND, MATCHES, FUSIONS)
@@ -88,3 +88,20 @@ def test_the_order_of_the_matches_does_not_count(
     places = np.array(random.sample(range(len(matches.targets)), len(matches.targets)), np.int64)
     one, other = (fused(found, given, fusion).targets.tolist() for given in (matches, matches.at(places)))
     assert one == other
+
+
+@given(FOUND, FOUND, MATCHES, MATCHES, FUSIONS)
+def test_sources_are_ranked_side_by_side(
+    found: Ints, other: Ints, matches: Ranked, others: Ranked, fusion: Fusion
+) -> None:
+    """Two sources together are ranked as each of them alone."""
+    alone = [fused(found, matches, fusion), fused(other, others, fusion)]
+    second = replace(others, of=others.of + 1)
+    names = Ranked.__slots__
+    parts = Ranked(*(np.concatenate([getattr(matches, name), getattr(second, name)]) for name in names))
+    serp_ranks = np.concatenate([2 * np.arange(1, len(each) + 1) for each in (found, other)])
+    together = fuse(pairs_of([found, other]), serp_ranks, parts, fusion)
+    for at, one in enumerate(alone):
+        ours = together.at(together.of == at)
+        for name in names[1:]:
+            np.testing.assert_array_equal(getattr(ours, name), getattr(one, name))

@@ -5,10 +5,11 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from internal_linker.pairs import Pairs, pairs_of
 from internal_linker.records import ExistingLink
 from internal_linker.steps.graph import LinkGraph
 
-Pairs = set[tuple[int, int]]
+Ends = set[tuple[int, int]]
 
 
 def graph(n: int, pairs: Iterable[tuple[object, object]]) -> LinkGraph:
@@ -18,7 +19,7 @@ def graph(n: int, pairs: Iterable[tuple[object, object]]) -> LinkGraph:
     )
 
 
-def random_pairs(seed: int, n: int) -> Pairs:
+def random_pairs(seed: int, n: int) -> Ends:
     rng = np.random.default_rng(seed)
     ends = rng.integers(0, n, (3 * n, 2)).tolist()
     return {(one, other) for one, other in ends if one != other}
@@ -34,15 +35,19 @@ def test_every_count_is_the_one_by_hand(seed: int) -> None:
     weights = rng.random(len(voters)) + 0.1
     assert made.size == len(pairs)
     assert made.inlinks.tolist() == [sum(b == page for _, b in pairs) for page in range(n)]
-    for page in range(n):
-        assert made.targets(page).tolist() == sorted(b for a, b in pairs if a == page)
-        assert made.sources(page).tolist() == sorted(a for a, b in pairs if b == page)
+    pages = rng.permutation(n)
+    out, back, cocited = made.targets(pages), made.sources(pages), made.cocited(pages)
+    for at, page in enumerate(pages.tolist()):
+        assert out.rows[out.of == at].tolist() == sorted(b for a, b in pairs if a == page)
+        assert back.rows[back.of == at].tolist() == sorted(a for a, b in pairs if b == page)
         both = [sum((a, page) in pairs and (a, b) in pairs for a in range(n)) for b in range(n)]
-        assert made.cocited(page).of(np.arange(n)).tolist() == both
+        assert cocited.of(Pairs(np.full(n, at), np.arange(n))).tolist() == both
     shares = [sum(w for v, w in zip(voters, weights, strict=True) if (v, b) in pairs) for b in range(n)]
-    votes = made.votes(voters, weights)
-    np.testing.assert_allclose(votes.of(np.arange(n)), np.array(shares) / weights.sum(), rtol=1e-5)
-    assert votes.rows.tolist() == [page for page in range(n) if shares[page]]
+    votes = made.votes(pairs_of([[], voters]), weights)
+    everywhere = Pairs(np.ones(n, np.int64), np.arange(n))
+    np.testing.assert_allclose(votes.of(everywhere), np.array(shares) / weights.sum(), rtol=1e-5)
+    assert votes.pairs.rows.tolist() == [page for page in range(n) if shares[page]]
+    assert not votes.of(pairs_of([np.arange(n)])).any()
 
 
 def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
@@ -56,18 +61,20 @@ def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
 def test_a_query_without_a_page_has_no_links() -> None:
     """A row behind the pages links to nothing and nothing to it; votes for it are those of the pages it is like."""
     made = graph(3, [(0, 1), (1, 2)])
-    assert made.targets(3).tolist() == []
-    assert made.sources(3).tolist() == made.cocited(3).rows.tolist() == []
+    assert made.targets(np.array([3])).rows.tolist() == []
+    assert made.sources(np.array([3])).rows.tolist() == []
+    assert made.cocited(np.array([3])).pairs.rows.tolist() == []
 
 
 def test_nobody_votes_where_nobody_is_similar() -> None:
     """Without voters, or with voters of no weight, every page has 0."""
     made = graph(3, [(0, 1), (1, 2)])
     for voters in (np.array([0, 1]), np.empty(0, np.int64)):
-        assert made.votes(voters, np.zeros(len(voters))).of(np.arange(3)).tolist() == [0, 0, 0]
+        votes = made.votes(pairs_of([voters]), np.zeros(len(voters)))
+        assert votes.of(pairs_of([range(3)])).tolist() == [0, 0, 0]
 
 
 def test_no_pages_and_no_links() -> None:
     """Both are no error."""
     assert graph(0, []).inlinks.tolist() == []
-    assert graph(2, []).cocited(0).of(np.arange(2)).tolist() == [0, 0]
+    assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from internal_linker.arrays import Vectors
-from internal_linker.steps.match import SAMPLE, Comparer, Index, Pool, language_codes, understands
+from internal_linker.steps.match import SAMPLE, Comparer, Index, Pool, language_codes, scores, understands
 
 
 def unit_rows(rows: Sequence[Sequence[int]]) -> Vectors:
@@ -74,7 +74,7 @@ def z_scores(values: dict[int, float]) -> dict[int, float]:
     return {row: (value - mean) / deviation if deviation > 1e-5 else 0.0 for row, value in values.items()}
 
 
-def scores(case: Case) -> dict[int, tuple[float, float, float]]:
+def brute_force(case: Case) -> dict[int, tuple[float, float, float]]:
     """Score, similarity and lexical score of each target, counted one by one in float64."""
     vectors, terms = case.index.vectors.astype(np.float64), case.index.terms.toarray().astype(np.float64)
     source = case.source
@@ -94,14 +94,21 @@ def scores(case: Case) -> dict[int, tuple[float, float, float]]:
     }
 
 
+def scored(pool: Pool, weight: float) -> Vectors:
+    """In the company of another text, for texts are scored together."""
+    empty = Pool(pool.rows[:0], pool.similarity[:0], pool.lexical[:0], (9, 9), (9, 9), 0)
+    of = np.ones(len(pool.rows), np.int64)
+    return scores([empty, pool], of, pool.similarity, pool.lexical, weight)
+
+
 @settings(deadline=None, max_examples=300)
 @given(cases())
 def test_scores_are_those_of_a_brute_force_count(case: Case) -> None:
     """Score and signals of any of the targets are those of counting all of them in double precision."""
-    pool, oracle = case.pool(), scores(case)
+    pool, oracle = case.pool(), brute_force(case)
     assert pool.rows.tolist() == case.others
     assert pool.targets == len(case.targets)
-    score = pool.score(pool.similarity, pool.lexical, case.weight)
+    score = scored(pool, case.weight)
     for row, *signals in zip(case.others, score, pool.similarity, pool.lexical, strict=True):
         np.testing.assert_allclose(signals, oracle[row], atol=1e-4)
 
@@ -135,7 +142,7 @@ def test_a_page_alike_in_a_way_no_other_is_stands_out() -> None:
     terms = sparse.csr_matrix((np.ones(2, np.float32), ([0, n - 1], [0, 0])), shape=(n, 1))
     index = Index(np.zeros((n, 1), np.float32), terms, np.full(n, -1, np.int32), np.ones(n, np.bool_))
     (pool,) = Comparer(index, np.arange(n)).pools(np.array([0]), [np.array([5, n - 1])])
-    score = pool.score(pool.similarity, pool.lexical, 0.5)
+    score = scored(pool, 0.5)
     assert score[1] == pytest.approx(np.sqrt(n), rel=0.01)
     assert score[0] < 0
 

@@ -20,7 +20,7 @@ def days(urls: Iterable[str]) -> Vectors:
     return np.array([_day(url) for url in urls], np.float64)
 
 
-def nearness(day: float, others: Vectors) -> Vectors:
+def nearness(day: float | Vectors, others: Vectors) -> Vectors:
     """(n,) float64: the higher, the nearer in time; minus the logarithm of the days between, NaN if unknown."""
     near: Vectors = -np.log(_SAME_TIME + np.abs(others - day))
     return near

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.arrays import Ints, Vectors
+from internal_linker.arrays import Bools, Ints, Vectors
 from internal_linker.records import Duplicate, Page
 
 # Words of a shingle. Longer ones make one changed word count more often, shorter ones are set phrases.
@@ -44,6 +44,11 @@ class NearDuplicates:
         self._shingles: dict[int, Ints] = {}
         self._distinct: dict[bytes, Ints] = {}
 
+    def may_be(self, similarity: Vectors, lexical: Vectors) -> Bools:
+        """(n,) which pairs of these cosines may be near-duplicates: their texts decide."""
+        likely: Bools = np.fmax(similarity, lexical) >= self._least
+        return likely
+
     def among(self, row: int, others: Ints, similarity: Vectors, lexical: Vectors) -> set[int]:
         """Those of the rows `others` that are near-duplicates of `row`.
 
@@ -54,7 +59,7 @@ class NearDuplicates:
             lexical: (n,) cosines of the weighted words.
         """
         found: set[int] = set()
-        for place in np.flatnonzero(np.fmax(similarity, lexical) >= self._least).tolist():
+        for place in np.flatnonzero(self.may_be(similarity, lexical)).tolist():
             other = int(others[place])
             overlap = jaccard(self._shingles_of(row), self._shingles_of(other))
             if overlap < SAME_TEXT:

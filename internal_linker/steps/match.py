@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
+from internal_linker.pairs import Pairs
 
 # Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
 # 10,000 pages 2,000 tell a deviation to 2%.
@@ -54,40 +55,59 @@ class Pool:
     deviations: tuple[float, float]
     targets: int
 
-    def score(self, similarity: Vectors, lexical: Vectors, lexical_weight: float) -> Vectors:
-        """(k,) float64: the blend of both signals of k targets, in standard deviations above the average target.
-
-        A signal that says nothing leaves the whole weight to the other; a page without a vector is at the
-        average of the vectors'.
-        """
-        says = [deviation > 0 for deviation in self.deviations]
-        weight = lexical_weight if all(says) else float(says[1])
-        score = np.zeros(len(lexical))
-        figures = (similarity, 1 - weight), (lexical, weight)
-        for (values, share), mean, deviation in zip(figures, self.means, self.deviations, strict=True):
-            if share and deviation:
-                score += np.nan_to_num(values - mean) * (share / deviation)
-        return score
-
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The best targets of one source, best first, equals by row; all arrays have one length.
+    """Targets of several texts, the best of each first, equals by row; all arrays have one length.
 
     Attributes:
+        of: the place of the text, ascending.
         rows: the targets' rows in the index.
-        score: see `Pool.score`; NaN for a target in another language.
+        score: see `scores`; NaN for a target in another language.
         similarity, lexical: as in `Pool`.
     """
 
+    of: Ints
     rows: Ints
     score: Vectors
     similarity: Vectors
     lexical: Vectors
 
-    def at(self, places: Ints) -> "Matches":
+    @property
+    def pairs(self) -> Pairs:
+        """Each text with its targets."""
+        return Pairs(self.of, self.rows)
+
+    def at(self, places: Ints | Bools) -> "Matches":
         """Those at the given places."""
-        return Matches(self.rows[places], self.score[places], self.similarity[places], self.lexical[places])
+        return Matches(*(getattr(self, name)[places] for name in Matches.__slots__))
+
+
+def scores(
+    pools: Sequence[Pool], of: Ints, similarity: Vectors, lexical: Vectors, lexical_weight: float
+) -> Vectors:
+    """(k,) float64: the blend of both signals, in standard deviations above the average target of each text.
+
+    A signal that says nothing leaves the whole weight to the other; a page without a vector is at the
+    average of the vectors'.
+
+    Args:
+        pools: of the texts.
+        of: (k,) which of them.
+        similarity: (k,) of a target.
+        lexical: (k,) of a target.
+        lexical_weight: the share of the words, 0 to 1.
+    """
+    means, deviations = (
+        np.array([getattr(pool, name) for pool in pools], np.float64).reshape(-1, 2)
+        for name in ("means", "deviations")
+    )
+    says = deviations > 0
+    words = np.where(says.all(axis=1), lexical_weight, says[:, 1])
+    shares = np.stack([1 - words, words], axis=1) / np.where(says, deviations, np.inf)
+    score: Vectors = np.nan_to_num(similarity - means[of, 0]) * shares[of, 0]
+    score += (lexical - means[of, 1]) * shares[of, 1]
+    return score
 
 
 def language_codes(languages: Sequence[str]) -> Ints:
@@ -96,9 +116,9 @@ def language_codes(languages: Sequence[str]) -> Ints:
     return np.array([codes.get(name, -1) for name in languages], dtype=np.int32)
 
 
-def understands(languages: Ints, row: int, others: Ints) -> Bools:
-    """(len(others),): which texts are in the language of the text `row`, or in an unknown one, or it is."""
-    ours, theirs = languages[row], languages[others]
+def understands(languages: Ints, texts: Ints | int, others: Ints) -> Bools:
+    """(len(others),): which are in the language of their text, or in an unknown one, or it is."""
+    ours, theirs = languages[texts], languages[others]
     known: Bools = (theirs == ours) | (theirs < 0) | (ours < 0)
     return known
 

@@ -1,5 +1,6 @@
 """What speaks for each candidate of one source -> its score by fixed weights, and features to learn from."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,9 +44,10 @@ FIXED_WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """The candidates of one source; all arrays are (n,).
+    """The candidates of several sources; all arrays are (n,).
 
     Attributes:
+        of: the place of the source, ascending.
         rows: the candidates' rows in the index.
         match: blend of words and embedding, standard deviations above the source's average target.
         similarity: cosine of the vectors, -1 to 1; NaN where one is missing.
@@ -59,6 +61,7 @@ class Signals:
         cocited: how many pages link to it and to the source.
     """
 
+    of: Ints
     rows: Ints
     match: Vectors
     similarity: Vectors
@@ -71,6 +74,13 @@ class Signals:
     back: Vectors
     cocited: Vectors
 
+    def split(self, count: int) -> Iterator["Signals"]:
+        """Yield those of each of the `count` sources."""
+        ends = np.searchsorted(self.of, np.arange(1, count))
+        columns = [np.split(getattr(self, name), ends) for name in Signals.__slots__[1:]]
+        for rows, *others in zip(*columns, strict=True):
+            yield Signals(np.zeros(len(rows), np.int64), rows, *others)
+
 
 def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     """(n,) float64: the weighted sum, higher is better."""
@@ -80,19 +90,20 @@ def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     return weighted
 
 
-def reordered(score: Vectors, logits: Vectors, inlinks: Ints) -> Vectors:
-    """(n,) the same scores, changed about between the pages that are linked to, by their logits.
+def reordered(score: Vectors, logits: Vectors, signals: Signals) -> Vectors:
+    """(n,) the same scores, changed about between a source's pages that are linked to, by their logits.
 
     What is learned from links says that nobody links to a new page; so new pages keep their places.
     """
-    settled = np.flatnonzero(inlinks > 0)
+    settled = np.flatnonzero(signals.inlinks > 0)
+    of = signals.of[settled]
     moved = score.copy()
-    moved[settled[np.argsort(-logits[settled], kind="stable")]] = np.sort(score[settled])[::-1]
+    moved[settled[np.lexsort((-logits[settled], of))]] = score[settled[np.lexsort((-score[settled], of))]]
     return moved
 
 
 def features(signals: Signals) -> Vectors:
-    """(n, len(FEATURES)) float32, most of them in standard deviations among the source's candidates."""
+    """(n, len(FEATURES)) float32, most of them in standard deviations among a source's candidates."""
     counted = signals.inlinks == 0, np.log1p(signals.inlinks), signals.back, np.log1p(signals.cocited)
     return np.concatenate([_standards(signals), np.stack(counted)]).T.astype(np.float32)
 
@@ -100,18 +111,20 @@ def features(signals: Signals) -> Vectors:
 def _standards(signals: Signals) -> Vectors:
     """(7, n) float64: the first features, in standard deviations."""
     words = signals.match, signals.lexical, signals.similarity, signals.passage
-    return standard(np.stack([*words, signals.nearness, signals.votes, signals.alike]))
+    others = signals.nearness, signals.votes, signals.alike
+    return np.stack([standard(each, signals.of) for each in (*words, *others)])
 
 
-def standard(values: Vectors) -> Vectors:
-    """(s, n) values of s signals in standard deviations above the mean of the known ones.
+def standard(values: Vectors, of: Ints) -> Vectors:
+    """(n,) in standard deviations above the mean of a source's known ones; 0 where unknown, and where all are equal.
 
-    0 where unknown, and zeros if all are equal.
+    Args:
+        values: (n,) NaN where unknown.
+        of: (n,) the place of each value's source.
     """
     known = np.isfinite(values)
-    count = np.maximum(known.sum(axis=1, keepdims=True), 1)
-    mean = np.where(known, values, 0.0).sum(axis=1, keepdims=True) / count
-    above = np.where(known, values - mean, 0.0)
-    deviation = np.sqrt((above**2).sum(axis=1, keepdims=True) / count)
-    standardised: Vectors = above / np.where(deviation > 1e-6, deviation, np.inf)
+    count = np.maximum(np.bincount(of, known), 1)
+    above = np.where(known, values - (np.bincount(of, np.where(known, values, 0.0)) / count)[of], 0.0)
+    deviation = np.sqrt(np.bincount(of, above**2) / count)
+    standardised: Vectors = above / np.where(deviation > 1e-6, deviation, np.inf)[of]
     return standardised

@@ -12,6 +12,8 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.pairs import ranks
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 # Of a chain: from which node, by which edge, instead of which of its source's places.
@@ -162,7 +164,7 @@ class _Market:
             least = least or 1 + int(UNDERCUT * np.median(loss))
             order = np.lexsort((loss, self.target[links]))
             target, loss = self.target[links[order]], loss[order]
-            last = _ranks(target) == excess[target] - 1
+            last = ranks(target) == excess[target] - 1
             for node in (target[last], self.n + target[last]):
                 self.price[node] -= np.maximum(loss[last] + 1, least)
             moved = np.bincount(self.source[links], minlength=len(self.room)) > 0
@@ -188,7 +190,7 @@ class _Market:
         order = np.lexsort((-net, self.source[edges]))
         edges, net = edges[order], np.maximum(net[order], -self.vacancy)
         source = self.source[edges]
-        rank, room = _ranks(source), self.room[source]
+        rank, room = ranks(source), self.room[source]
         taken = (rank < room) & (net > -self.vacancy)
         self.chosen[edges] = taken
         self.places[source] = self.blank[source]
@@ -292,9 +294,3 @@ class _Chain:
         """Note an end if it is cheaper: a node that can do with one link less."""
         if cost < self.cost:
             self.cost, self.end, self.came[node] = cost, node, step
-
-
-def _ranks(groups: Ints) -> Ints:
-    """Position of each element in its run of equals."""
-    first = np.flatnonzero(np.diff(groups, prepend=-1))
-    return np.arange(len(groups)) - np.repeat(first, np.diff(np.append(first, len(groups))))
