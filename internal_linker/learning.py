@@ -76,12 +76,17 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """One source while some links are hidden: its candidates, and the hidden targets by their rows."""
+    """One source while some links are hidden: its candidates, and the hidden targets by their rows.
+
+    `known` are the candidates' features, `fixed` their scores by the fixed weights.
+    """
 
     name: str
     part: int
     wanted: frozenset[int]
     signals: Signals
+    known: Vectors
+    fixed: Vectors
 
     @property
     def is_link(self) -> NDArray[np.bool_]:
@@ -102,8 +107,7 @@ def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Les
         # The links stand on a handful of pages, or nearly every page links to every other: what some pages
         # teach could not be tried on others.
         return ranking, None
-    known = [features(trial.signals) for trial in trials]
-    fixed = [fixed_score(trial.signals) for trial in trials]
+    known, fixed = [trial.known for trial in trials], [trial.fixed for trial in trials]
     logits = _cross_validated(known, trials)
     ours = [
         reordered(score, logit, trial.signals)
@@ -139,11 +143,19 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
         wanted.append(_target_rows(ranking.site, by[True]))
     blocks = zip(range(0, len(sources), BLOCK), ranking.signals(sources, variants), strict=True)
     for first, found in blocks:
-        each = [list(signals.split(len(sources[first : first + BLOCK]))) for signals in found]
-        for at, source in enumerate(sources[first : first + BLOCK]):
-            for number, (rows, signals) in enumerate(zip(wanted, each, strict=True)):
+        some = sources[first : first + BLOCK]
+        apart = [list(_apart(signals, len(some))) for signals in found]
+        for at, source in enumerate(some):
+            for number, (rows, mine) in enumerate(zip(wanted, apart, strict=True)):
                 ours = frozenset(rows.get(source.key, ()))
-                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, signals[at])
+                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, *mine[at])
+
+
+def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vectors]]:
+    """The signals of each of the `count` sources, their features and their scores by the fixed weights."""
+    ends = np.searchsorted(signals.of, np.arange(1, count))
+    figures = (np.split(each, ends) for each in (features(signals), fixed_score(signals)))
+    return zip(signals.split(count), *figures, strict=True)
 
 
 def _target_rows(site: Site, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:

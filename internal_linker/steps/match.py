@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
-from internal_linker.pairs import Pairs
+from internal_linker.pairs import Pairs, gathered
 
 # Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
 # 10,000 pages 2,000 tell a deviation to 2%.
@@ -174,8 +174,12 @@ class Comparer:
         terms = self.index.terms
         here = slice(terms.indptr[row], terms.indptr[row + 1])
         self._words[terms.indices[here]] = terms.data[here]
-        cosines: Vectors = terms[others] @ self._words
+        columns, values, starts = gathered(terms, others)
+        shared = self._words[columns] * values
         self._words[terms.indices[here]] = 0
+        cosines, some = np.zeros(len(others), np.float32), np.flatnonzero(np.diff(starts))
+        if len(some):
+            cosines[some] = np.add.reduceat(shared, starts[some])
         return cosines
 
     def _sample(self, language: int) -> "_Sample":

@@ -55,7 +55,7 @@ def fill(project: Path, pages: Sequence[Row], links: Iterable[Sequence[str]] = (
 
 def corpus(folder: Path) -> list[Row]:
     """The pages of a folder with pages.csv."""
-    return [(page.url, page.title, page.content, page.lang) for page in read_pages(folder)]
+    return [(page.url, page.title, str(page.content), page.lang) for page in read_pages(folder)]
 
 
 def synthetic(count: int, length: int = WORDS_A_PAGE) -> list[Row]:

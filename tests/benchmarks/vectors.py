@@ -58,12 +58,12 @@ def embedded(cache: Path, corpora: Sequence[Path]) -> Embedded:
     encoder = LocalEncoder()
     pages, texts = _known(corpora, encoder)
     with closing(_Store(cache)) as store:
-        plan = plan_embedding(texts, encoder, store.cache)
-    first = {key: at for at, key in reversed([*enumerate(plan.hashes)]) if key in plan.cached}
-    kept = sorted(first.values())
-    vectors = np.array([plan.cached[plan.hashes[at]] for at in kept], np.float32).reshape(
-        -1, encoder.dimensions
-    )
+        found: dict[int, Vectors] = {}
+        plan_embedding(
+            texts, encoder, store.cache, lambda places, vectors: found.update(zip(places, vectors, strict=True))
+        )
+    kept = sorted(found)
+    vectors = np.array([found[at] for at in kept], np.float32).reshape(-1, encoder.dimensions)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return Embedded([pages[at] for at in kept], vectors)
 
