@@ -175,7 +175,7 @@ class Comparer:
         here = slice(terms.indptr[row], terms.indptr[row + 1])
         self._words[terms.indices[here]] = terms.data[here]
         columns, values, starts = gathered(terms, others)
-        shared = self._words[columns] * values
+        shared = self._words.take(columns, mode="clip") * values
         self._words[terms.indices[here]] = 0
         cosines, some = np.zeros(len(others), np.float32), np.flatnonzero(np.diff(starts))
         if len(some):

@@ -148,7 +148,7 @@ class TermFit:
     def _among(self, others: Ints, count: int) -> sparse.csr_matrix:
         """(m, count) float32: the weights of the columns that have a place, by it."""
         columns, values, starts = gathered(self._index.rows, others)
-        places = self._place[columns]
+        places = self._place.take(columns, mode="clip")
         shared = np.flatnonzero(places)
         parts = values[shared], places[shared], np.searchsorted(shared, starts)
         return sparse.csr_matrix(parts, shape=(len(others), count))

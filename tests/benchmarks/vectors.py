@@ -60,7 +60,10 @@ def embedded(cache: Path, corpora: Sequence[Path]) -> Embedded:
     with closing(_Store(cache)) as store:
         found: dict[int, Vectors] = {}
         plan_embedding(
-            texts, encoder, store.cache, lambda places, vectors: found.update(zip(places, vectors, strict=True))
+            texts,
+            encoder,
+            store.cache,
+            lambda places, vectors: found.update(zip(places, vectors, strict=True)),
         )
     kept = sorted(found)
     vectors = np.array([found[at] for at in kept], np.float32).reshape(-1, encoder.dimensions)
