@@ -18,7 +18,7 @@ from internal_linker.evaluating import (
     without_anchors_of,
 )
 from internal_linker.learning import teach
-from internal_linker.ranking import LinkRules
+from internal_linker.link_rules import LinkRules
 from internal_linker.records import AddedLink, Collected, ExistingLink, Page, Targets, Text
 from internal_linker.steps.signals import FIXED_WEIGHTS
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from internal_linker.arrays import Vectors
 from internal_linker.errors import InputError
 from internal_linker.learning import Lesson, teach
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.link_rules import LinkRules
+from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, ExistingLink, Page, Source, Targets, Text
 from internal_linker.searching import Searched

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from internal_linker.link_rules import LinkRules
 from internal_linker.ports import (
     Compute,
     Encoder,
@@ -17,7 +18,6 @@ from internal_linker.ports import (
     StreamSource,
     VectorCache,
 )
-from internal_linker.ranking import LinkRules
 from internal_linker.records import Duplicate, ExcludedTarget, Orphan, StoredText
 from internal_linker.searching import SearchRules
 

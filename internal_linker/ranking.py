@@ -9,6 +9,7 @@ from math import nan
 import numpy as np
 
 from internal_linker.arrays import Ints, Nearest, Vectors
+from internal_linker.link_rules import LinkRules
 from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.records import (
     Candidate,
@@ -22,17 +23,13 @@ from internal_linker.records import (
 )
 from internal_linker.searching import Searched
 from internal_linker.site import Site
-from internal_linker.steps.fuse import Ranked, fuse
+from internal_linker.steps.fuse import Numbers, Ranked, fuse
 from internal_linker.steps.graph import Counted, LinkGraph
 from internal_linker.steps.match import Matches
 from internal_linker.steps.ranker import Calibration, Ranker
 from internal_linker.steps.select import eligible, linked
-from internal_linker.steps.signals import FIXED_WEIGHTS, Signals, Weights, features, fixed_score, reordered
-from internal_linker.steps.terms import FIXED_TERMS, TermWeights
+from internal_linker.steps.signals import Signals, features, fixed_score, reordered
 
-# Pages of which the passages are compared, for each source: with 20 to 200 NDCG@5 differs by less than 0.002
-# on the development sites (this and what follows: tests/quality/WEIGHTS.md).
-CANDIDATES = 50
 # Pages whose links count as votes, the most similar ones: 15 and 30 are within NDCG@5 0.002, 8 cost 0.007.
 NEIGHBOURS = 15
 # Pages that are candidates by their votes alone: they raise the share of the editors' links that candidates
@@ -40,27 +37,6 @@ NEIGHBOURS = 15
 ELECTED = 20
 # Sources that are ranked at a time: more gain nothing.
 BLOCK = 256
-# Cosine from which two pages may be near-duplicates; their texts decide (steps/duplicate.py).
-NEAR_DUPLICATE = 0.95
-
-
-@dataclass(frozen=True, slots=True)
-class LinkRules:
-    """How links are chosen; each attribute is the setting of that name, where there is one.
-
-    The others are fixed: `python -m tests.quality.weights` measures what else they could be.
-    """
-
-    links_per_page: int
-    fusion: Fusion
-    lexical_weight: float
-    min_inlinks: int = 0
-    max_inlinks: float = 0.0
-    near_duplicate: float = NEAR_DUPLICATE
-    serp_floor: float = 0.0
-    candidates: int = CANDIDATES
-    weights: Weights = FIXED_WEIGHTS
-    terms: TermWeights = FIXED_TERMS
 
 
 class Ranking:
@@ -108,9 +84,7 @@ class Ranking:
         self._linkable[[row for row, page in enumerate(collected.pages) if page.key not in targets.known]] = (
             False
         )
-        # Search results that are no pages of the list have the numbers behind all rows.
-        self._strangers: dict[str, int] = {}
-        self._stranger_urls: list[SerpTarget] = []
+        self._numbers = Numbers(collected.pages, self.site.rows)
 
     @property
     def linkable(self) -> Iterator[str]:
@@ -154,7 +128,7 @@ class Ranking:
                 np.concatenate([passages for passages, _ in fits]),
                 np.concatenate([alike for _, (alike,) in fits]),
             )
-            found = pairs_of([[self._number(hit) for hit in hits] for hits in chosen.serp])
+            found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
             yield fuse(found, serp_ranks, self._scored(signals), self.rules.fusion)
 
@@ -162,8 +136,7 @@ class Ranking:
         """What is in the arrays, in their order."""
         names = ("targets", "score", "similarity", "lexical", "serp_rank", "probability")
         for number, *signals in zip(*(getattr(ranked, name).tolist() for name in names), strict=True):
-            at = number - len(self.site.pages)
-            page = self.site.pages[number] if at < 0 else self._stranger_urls[at]
+            page = self._numbers.page(number)
             yield Candidate(page.key, page.url, *signals)
 
     def signals(
@@ -227,14 +200,6 @@ class Ranking:
         alias = self.targets.aliases.get(source.key, "")
         return self.site.rows_of([alias, *self.targets.linked.get(source.key, ())])
 
-    def _number(self, hit: SerpTarget) -> int:
-        if hit.key in self.site.rows:
-            return self.site.rows[hit.key]
-        if hit.key not in self._strangers:
-            self._strangers[hit.key] = len(self.site.pages) + len(self._strangers)
-            self._stranger_urls.append(hit)
-        return self._strangers[hit.key]
-
     def _chosen(self, sources: Sequence[Source], offered: Pairs = NO_PAIRS) -> "_Chosen":
         """The candidates of some sources: pages that a link would be new to, and search results.
 
@@ -244,7 +209,9 @@ class Ranking:
         rules, site, n = self.rules, self.site, len(self._linkable)
         texts = np.array([self.row(source) for source in sources], np.int64)
         given = self._linkable, rules.lexical_weight
-        votes = self._votes(site.matches(texts, *given))
+        near = site.matches(texts, *given)
+        near = near.at(ranks(near.of) < NEIGHBOURS)
+        votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))
         elected = votes.pairs.at(np.lexsort((-votes.counts, votes.pairs.of)))
         elected = elected.at(ranks(elected.of) < ELECTED)
         hits = [
@@ -260,11 +227,6 @@ class Ranking:
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
         always = is_in(keys, both(elected, found).keys(n))
         return _Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
-
-    def _votes(self, matches: Matches) -> Counted:
-        """What share of the pages most similar to each text link to each page; the more similar count more."""
-        near = matches.at(ranks(matches.of) < NEIGHBOURS)
-        return self.graph.votes(near.pairs, np.fmax(near.score, 0))
 
     def _signals(self, chosen: "_Chosen", passages: Vectors, alike: Vectors) -> Signals:
         """What speaks for each candidate."""

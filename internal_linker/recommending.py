@@ -7,16 +7,15 @@ from math import ceil
 
 import numpy as np
 
+from internal_linker.link_rules import LinkRules
 from internal_linker.offers import offers
 from internal_linker.pairs import ranks
-from internal_linker.ranking import BLOCK, LinkRules, Ranking
+from internal_linker.ranking import BLOCK, Ranking
 from internal_linker.records import Recommendation
 from internal_linker.searching import Searched
 from internal_linker.steps.fuse import Ranked
 from internal_linker.steps.select import select
 from internal_linker.steps.spread import Edges, spread
-
-__all__ = ["LinkRules", "Ranking", "recommend"]
 
 # A page is offered to as many of the pages that are most similar to it.
 OFFERS = 10

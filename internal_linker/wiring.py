@@ -12,10 +12,10 @@ from sqlalchemy import Engine
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
+from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, Progress, StreamSource
-from internal_linker.ranking import LinkRules
 from internal_linker.searching import SearchRules
 from internal_linker.services.csv_files.lists import (
     BacktestCsv,

@@ -4,7 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.link_rules import LinkRules
+from internal_linker.ranking import Ranking
 from internal_linker.records import Collected, ExistingLink, Page, Source, Targets
 from internal_linker.searching import Searched
 from internal_linker.steps.select import linked

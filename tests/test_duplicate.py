@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from internal_linker.arrays import Vectors
+from internal_linker.link_rules import CANDIDATES, LinkRules
 from internal_linker.offers import sources_near
 from internal_linker.pairs import pairs_of
-from internal_linker.ranking import CANDIDATES, LinkRules, Ranking
+from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets
 from internal_linker.searching import Searched

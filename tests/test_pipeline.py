@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from internal_linker.errors import InputError, Interrupted, OutOfCredits, OutputError, ServiceError
+from internal_linker.link_rules import LinkRules
 from internal_linker.parts import Parts, Rules
 from internal_linker.pipeline import Run
-from internal_linker.recommending import LinkRules
 from internal_linker.records import Choice, EncodedBatch, Recommendation, SerpPage, Text, Usage
 from internal_linker.searching import SearchRules
 from tests.builders import (

@@ -6,7 +6,8 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.link_rules import LinkRules
+from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Page, Recommendation, SerpTarget, Source, Targets
 from internal_linker.searching import Searched

@@ -1,16 +1,45 @@
 """Search results and similar pages -> one ranking of candidates."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from internal_linker.arrays import Bools, Ints, Vectors
 from internal_linker.pairs import Pairs, is_in, ranks
-from internal_linker.records import Fusion
+from internal_linker.records import Fusion, Page, SerpTarget
 
 # What the first search result adds to the z-scored blend; the n-th adds 1/n of it. Measured with a
 # title search for a SERP, more did harm on one development site and less made no difference.
 SERP_WEIGHT = 0.5
+
+
+class Numbers:
+    """Numbers of possible targets: a page's is its row; search results that are none of the pages have those behind.
+
+    Args:
+        pages: all pages.
+        rows: the row of each page, by its key.
+    """
+
+    def __init__(self, pages: Sequence[Page], rows: Mapping[str, int]) -> None:
+        self._pages, self._rows = pages, rows
+        self._others: list[SerpTarget] = []
+        self._numbers: dict[str, int] = {}
+
+    def of(self, hit: SerpTarget) -> int:
+        """The number of a search result."""
+        if hit.key in self._rows:
+            return self._rows[hit.key]
+        if hit.key not in self._numbers:
+            self._numbers[hit.key] = len(self._pages) + len(self._others)
+            self._others.append(hit)
+        return self._numbers[hit.key]
+
+    def page(self, number: int) -> Page | SerpTarget:
+        """What has this number."""
+        at = number - len(self._pages)
+        return self._pages[number] if at < 0 else self._others[at]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import numpy as np
 
 from internal_linker.arrays import Vectors
 from internal_linker.evaluating import HIDINGS, Hidden, Hides, hide, site_ranking
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.link_rules import LinkRules
+from internal_linker.ranking import Ranking
 from internal_linker.records import Collected, ExistingLink, Page, Targets
 from internal_linker.urls import normal_form
 

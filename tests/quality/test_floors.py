@@ -11,7 +11,8 @@ from itertools import count
 import pytest
 
 from internal_linker.evaluating import HIDINGS, Hidden, by_similarity
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.link_rules import LinkRules
+from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Page
 from internal_linker.searching import Searched

@@ -17,8 +17,9 @@ from statistics import fmean
 from internal_linker.arrays import Vectors
 from internal_linker.embedding import embed, encodable, unit_rows
 from internal_linker.evaluating import Hidden
+from internal_linker.link_rules import LinkRules
 from internal_linker.ports import Encoder
-from internal_linker.ranking import LinkRules, Ranking
+from internal_linker.ranking import Ranking
 from internal_linker.records import Text
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.settings import Settings
