@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
-from internal_linker.pairs import Pairs, gathered
+from internal_linker.pairs import Pairs, gathered, pairs_of
 
 # Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
 # 10,000 pages 2,000 tell a deviation to 2%.
@@ -155,19 +155,14 @@ class Comparer:
         """Each row's pool, of these candidates (ascending, distinct, all of them allowed)."""
         made: list[Pool | None] = [None] * len(rows)
         for language in np.unique(self.index.languages[rows]).tolist():
-            some = np.flatnonzero(self.index.languages[rows] == language)
             sample = self._sample(language)
-            figures = sample.figures(self.index, rows[some])
-            for at, place in enumerate(some.tolist()):
-                row, others = int(rows[place]), candidates[place]
-                signals = self.pairs(row, others)
-                standards = [
-                    sample.standard(row, others, signal, each[at], self._has_vector if dense else None)
-                    for signal, each, dense in zip(signals, figures, (True, False), strict=True)
-                ]
-                (mean, deviation), (lexical_mean, lexical_deviation) = standards
-                means, deviations = (mean, lexical_mean), (deviation, lexical_deviation)
-                made[place] = Pool(others, *signals, means, deviations, sample.targets_of(row))
+            places = np.flatnonzero(self.index.languages[rows] == language)
+            texts, others = rows[places], [candidates[place] for place in places.tolist()]
+            signals = [self.pairs(*each) for each in zip(texts.tolist(), others, strict=True)]
+            means, deviations = sample.standards(self.index, texts, others, signals)
+            for at, place in enumerate(places.tolist()):
+                figures = tuple(means[at].tolist()), tuple(deviations[at].tolist())
+                made[place] = Pool(others[at], *signals[at], *figures, sample.targets_of(int(texts[at])))
         return [pool for pool in made if pool is not None]
 
     def _lexical(self, row: int, others: Ints) -> Vectors:
@@ -216,38 +211,77 @@ class _Sample:
         self._vectors = np.ascontiguousarray(index.vectors[rows].T, np.float32)
         self._terms = index.terms[rows].T.tocsr()
 
-    def figures(self, index: Index, rows: Ints) -> tuple[Vectors, Vectors]:
-        """(len(rows), m) float32 each: both signals of each row with the sample."""
-        similarity = index.vectors[rows].astype(np.float32) @ self._vectors
-        return similarity, (index.terms[rows] @ self._terms).toarray()
-
     def targets_of(self, row: int) -> int:
         """How many targets a row has."""
         return self._targets - bool(self._is_target[row])
 
-    def standard(
-        self, row: int, others: Ints, known: Vectors, sampled: Vectors, has_vector: Bools | None
-    ) -> tuple[float, float]:
-        """Mean and deviation over all targets of a row: of the known ones exactly, of all others by the sample.
+    def standards(
+        self,
+        index: Index,
+        texts: Ints,
+        others: Sequence[Ints],
+        signals: Sequence[tuple[Vectors, Vectors]],
+    ) -> tuple[Vectors, Vectors]:
+        """Means and deviations (t, 2) float64 of similarity and lexical, over all targets of each text.
+
+        Those of which the signals are known count as they are, the sample stands for all others.
 
         Args:
-            row: the source.
-            others: rows of which the signal is known.
-            known: (len(others),) the signal; NaN where it can't be had.
-            sampled: (m,) the signal with the sample.
-            has_vector: which texts count; all if not given.
+            index: all texts.
+            texts: (t,) rows.
+            others: for each of them targets of which the signals are known.
+            signals: these, similarity (NaN where it can't be had) and lexical.
         """
-        counts = self._is_target[others] & np.isfinite(known)
-        known, others = known[counts].astype(np.float64), others[counts]
-        if has_vector is not None and not has_vector[row]:
-            return 0.0, 0.0
-        rest = np.ones(len(sampled), bool) if has_vector is None else self._has_vector.copy()
-        places = self._place[np.append(others, row)]
-        rest[places[places >= 0]] = False
-        total = self.targets_of(row) if has_vector is None else self._with_vector - bool(self._is_target[row])
-        unknown = sampled[rest].astype(np.float64)
-        each = (total - len(known)) / max(1, len(unknown))
-        mean = (known.sum() + each * unknown.sum()) / max(1, total)
-        variance = (((known - mean) ** 2).sum() + each * ((unknown - mean) ** 2).sum()) / max(1, total)
-        deviation = float(np.sqrt(variance))
-        return float(mean), deviation if deviation > _FLAT else 0.0
+        pairs = pairs_of([[*ours, text] for ours, text in zip(others, texts, strict=True)])
+        sampled = self._place[pairs.rows] >= 0
+        cells = pairs.of[sampled], self._place[pairs.rows[sampled]]
+        of = np.repeat(np.arange(len(texts)), [len(ours) for ours in others])
+        is_target = self._is_target[texts]
+        has_vector = index.vectors[texts].any(axis=1)
+        similarity, lexical = (np.concatenate([each[at] for each in signals]) for at in (0, 1))
+        dense = self._standard(
+            index.vectors[texts].astype(np.float32) @ self._vectors,
+            self._has_vector,
+            cells,
+            np.where(has_vector, self._with_vector - is_target, 0),
+            (of[np.isfinite(similarity)], similarity[np.isfinite(similarity)]),
+        )
+        words = self._standard(
+            (index.terms[texts] @ self._terms).toarray(),
+            np.ones(len(self._has_vector), np.bool_),
+            cells,
+            self._targets - is_target,
+            (of, lexical),
+        )
+        means, deviations = (np.stack(each, axis=1) for each in zip(dense, words, strict=True))
+        return means, deviations
+
+    @staticmethod
+    def _standard(
+        sampled: Vectors,
+        counts: Bools,
+        cells: tuple[Ints, Ints],
+        targets: Ints,
+        known: tuple[Ints, Vectors],
+    ) -> tuple[Vectors, Vectors]:
+        """Mean and deviation (t,) of one signal.
+
+        Args:
+            sampled: (t, m) with the sample.
+            counts: (m,) which of the sample have the signal.
+            cells: text and place of those that are known, or no target; they don't stand for others.
+            targets: (t,) how many targets have the signal.
+            known: text and signal of the others.
+        """
+        rest = np.tile(counts, (len(sampled), 1))
+        rest[cells] = False
+        values = np.where(rest, sampled, 0).astype(np.float64)
+        of, signal = known[0], known[1].astype(np.float64)
+        n = len(sampled)
+        each = (targets - np.bincount(of, minlength=n)) / np.maximum(rest.sum(axis=1), 1)
+        total = np.maximum(targets, 1)
+        mean = (np.bincount(of, signal, n) + each * values.sum(axis=1)) / total
+        values = np.where(rest, values - mean[:, None], 0)
+        squares = np.bincount(of, (signal - mean[of]) ** 2, n) + each * (values**2).sum(axis=1)
+        deviation = np.sqrt(np.maximum(squares, 0) / total)
+        return mean, np.where((targets > 0) & (deviation > _FLAT), deviation, 0.0)

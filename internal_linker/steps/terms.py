@@ -91,14 +91,17 @@ def index_terms(
     value *= weight[column]
     value /= np.sqrt(np.bincount(row, value**2, minlength=n) + alone).clip(min=1e-9)[row]
     telling = (frequency > 1) & (weight > 0)
-    code = np.where(telling, np.cumsum(telling) - 1, np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT))
+    code = np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT)
+    # The commonest first: what is looked up most then lies together.
+    order = np.flatnonzero(telling)[np.argsort(-frequency[telling], kind="stable")]
+    code[order] = np.arange(len(order))
     kept = telling[column]
     rows = sparse.csr_matrix(
         (value[kept].astype(np.float32), (row[kept], code[column[kept]].astype(np.int32))),
         shape=(n, int(telling.sum())),
     )
     starts = np.cumsum([0, *map(len, bodies)])
-    by_code = np.concatenate([weight[telling], [once, 0]]).astype(np.float32)
+    by_code = np.concatenate([weight[order], [once, 0]]).astype(np.float32)
     codes = np.full((2, starts[-1]), _NO_WEIGHT, np.int32)
     for words, first in zip(bodies, starts.tolist(), strict=False):
         codes[:, first : first + len(words)] = _codes(words, distinct, code)
