@@ -14,6 +14,8 @@ from internal_linker.settings_sources import (
     ENV_PREFIX,
     KEY_FILES,
     SETTINGS_FILE,
+    Country,
+    Scheduler,
     Url,
     key_texts,
     password,
@@ -70,7 +72,7 @@ class Settings(BaseSettings):
         le=10,
         description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
     )
-    gl: str = Field(
+    gl: Country = Field(
         "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
     )
     hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
@@ -168,6 +170,13 @@ class Settings(BaseSettings):
         description="Database for vectors and search results; a relative path starts at the project folder.",
     )
 
+    dask_scheduler: Scheduler = Field(
+        "",
+        title="Past one computer (.github/SCALING.md)",
+        description="Dask scheduler whose workers compare the pages and run the local model, as in "
+        "tcp://10.0.0.5:8786; empty: this computer.",
+    )
+
     schedule_cron: str = Field(
         "0 3 * * SUN",
         title="Schedule (internal-linker schedule)",
@@ -218,13 +227,6 @@ class Settings(BaseSettings):
             raise ValueError(f"it must hold site: and your host once, {example}")
         within_site("https://any.example/", sites[0])  # a host that can't be one is told here
         return value
-
-    @field_validator("gl")
-    @classmethod
-    def _country(cls, value: str) -> str:
-        if value and not re.fullmatch(r"[A-Za-z]{2}", value):
-            raise ValueError("it must be a country's two letters, as in us or de")
-        return value.lower()
 
     @field_validator("schedule_timezone")
     @classmethod

@@ -39,7 +39,22 @@ def _address(value: str) -> str:
     return value
 
 
+def _scheduler(value: str) -> str:
+    # No name or password can stand in it, so that messages may show it.
+    if value and not re.fullmatch(r"(tcp|tls)://([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}", value):
+        raise ValueError("it must be as in tcp://10.0.0.5:8786 or tls://10.0.0.5:8786")
+    return value
+
+
+def _country(value: str) -> str:
+    if value and not re.fullmatch(r"[A-Za-z]{2}", value):
+        raise ValueError("it must be a country's two letters, as in us or de")
+    return value.lower()
+
+
 Url = Annotated[str, AfterValidator(_address)]
+Scheduler = Annotated[str, AfterValidator(_scheduler)]
+Country = Annotated[str, AfterValidator(_country)]
 
 
 def toml_values(project: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from sqlalchemy import Engine
 
+from internal_linker.computing import local_encoder_at
 from internal_linker.errors import ConfigurationError, OutputError, RunActive
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
@@ -29,7 +30,6 @@ from internal_linker.services.csv_files.lists import (
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
@@ -213,7 +213,7 @@ class Project:
         if self.settings.embedding_provider == "multilingual":
             return MultilingualEncoder()
         try:
-            return LocalEncoder()
+            return local_encoder_at(self.settings.dask_scheduler)
         except ConfigurationError as error:
             notices.append(f"{error} This run uses word statistics (LSA) in its place.")
             return LsaEncoder()
