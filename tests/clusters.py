@@ -3,7 +3,6 @@
 import os
 import re
 import shlex
-import signal
 import socket
 import subprocess
 import sys
@@ -12,20 +11,23 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from uuid import uuid4
-
-import psutil
+from typing import TYPE_CHECKING
 
 from internal_linker.arrays import Block, Ints, Nearest, Vectors
 from internal_linker.ports import Compute
+from tests.cluster_work import KILL, watched_block
 from tests.join_stores import MemoryStore
 from tests.small_project import REPOSITORY, environment
 
+if TYPE_CHECKING:
+    from distributed import LocalCluster
+
 GUIDE = (REPOSITORY / ".github/SCALING.md").read_text(encoding="utf-8")
-COMMANDS = re.findall(r"^\$ \.venv/bin/python (-m dask .*)$", GUIDE, re.MULTILINE)
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # which ends a process as suddenly on Windows
+COMMANDS = re.findall(r"^ *\$ \.venv/bin/python (-m dask .*)$", GUIDE, re.MULTILINE)
+TLS_VARIABLES = dict(re.findall(r"^(DASK_\w+)=(.+)$", GUIDE, re.MULTILINE))
 
 
 @dataclass
@@ -44,7 +46,7 @@ class Watched:
         languages: Ints,
         blocks: Sequence[Block],
     ) -> Iterator[tuple[Block, Nearest]]:
-        watched = partial(_watched, work, self.folder, self.seconds, self.deadly)
+        watched = partial(watched_block, work, self.folder, self.seconds, self.deadly)
         return self.compute.run(watched, vectors, languages, blocks)
 
     @property
@@ -56,22 +58,6 @@ class Watched:
     def processes(self) -> set[str]:
         """Who began them."""
         return {path.name.split(".")[1] for path in self.folder.glob("*.*")}
-
-
-def _watched(
-    work: Callable[[Vectors, Ints, Block], Nearest],
-    folder: Path,
-    seconds: float,
-    deadly: str,
-    vectors: Vectors,
-    languages: Ints,
-    block: Block,
-) -> Nearest:
-    (folder / f"{block.name}.{os.getpid()}.{uuid4().hex}").touch()
-    time.sleep(seconds)
-    if block.name.endswith(deadly):
-        os.kill(os.getpid(), KILL)
-    return work(vectors, languages, block)
 
 
 class StoreThatActs(MemoryStore):
@@ -88,6 +74,41 @@ class StoreThatActs(MemoryStore):
         if self.put_blocks.total() == self.at:
             self.act()
             self.acted = time.monotonic()
+
+
+def local_cluster(workers: int) -> "LocalCluster":
+    """A cluster of so many worker processes; one that is killed is replaced."""
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+    )
+
+
+def kill(cluster: "LocalCluster", count: int = 1) -> None:
+    """`kill -9` of workers; new ones take their place."""
+    for nanny in list(cluster.workers.values())[:count]:
+        os.kill(nanny.pid, KILL)
+
+
+def write_certificates(folder: Path) -> None:
+    """An authority that has signed itself, as certificate and key of everybody: ca.pem, cert.pem, key.pem."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "tests")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(hours=1))
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    signed = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    for file, content in (("ca.pem", signed), ("cert.pem", signed), ("key.pem", secret)):
+        (folder / file).write_bytes(content)
 
 
 def free_port() -> int:
@@ -109,17 +130,22 @@ class Started:
 
 @contextmanager
 def started(
-    workers: int = 2, *options: str, scheme: str = "tcp", variables: Mapping[str, str] | None = None
+    workers: int = 2,
+    scheme: str = "tcp",
+    folder: Path = REPOSITORY,
+    variables: Mapping[str, str] | None = None,
 ) -> Iterator[Started]:
-    """A scheduler and so many workers, by the guide's own commands; `options` and `variables` go to all."""
+    """A scheduler and so many workers, by the guide's own commands, in this folder and with these variables."""
     address = f"{scheme}://127.0.0.1:{free_port()}"
-    scheduler, worker = (_words(command, address) for command in COMMANDS[:2])
+    scheduler, worker = (
+        _words(command, address) for command in COMMANDS if ("--tls-" in command) == (scheme == "tls")
+    )
     with ExitStack() as ending:
         here = Started(address, [])
         for words in [scheduler, *[worker] * workers]:
             process = subprocess.Popen(
-                [sys.executable, *words, *options],
-                cwd=REPOSITORY,
+                [sys.executable, *words],
+                cwd=folder,
                 env=environment(**(variables or {})),
                 stderr=subprocess.DEVNULL,
             )
@@ -130,11 +156,12 @@ def started(
 
 def _words(command: str, address: str) -> list[str]:
     port = address.rpartition(":")[2]
-    theirs = command.replace("tcp://10.0.0.5:8786", address)
-    return shlex.split(theirs.replace("10.0.0.5", "127.0.0.1").replace("8786", port))
+    return shlex.split(command.replace("10.0.0.5", "127.0.0.1").replace("8786", port))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
+    import psutil  # comes with distributed
+
     # A worker's nanny would start another one; with nobody to say good-bye to, both would wait for long.
     nanny = psutil.Process(process.pid) if process.poll() is None else None
     worker = nanny.children(recursive=True) if nanny else []

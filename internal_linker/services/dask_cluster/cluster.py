@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
 from internal_linker.errors import ConfigurationError, InternalLinkerError, ServiceError
+from internal_linker.services.dask_cluster.versions import check_versions
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -21,7 +22,7 @@ Item = TypeVar("Item")
 
 # Tasks a thread of a worker: one at work, one that waits for it.
 IN_FLIGHT = 2
-# How often a task may be lost with its workers before it is taken for the reason: as often as Dask's own default.
+# How often a task may be lost with its workers before it is suspected to be the reason: Dask's own default.
 LOSSES = 3
 # Seconds without an answer or a worker: a killed worker is back in five, a new machine needs some sixty.
 PATIENCE = 90.0
@@ -29,8 +30,6 @@ PATIENCE = 90.0
 CONNECT = 10.0
 # Seconds between two looks at scheduler and workers; a look takes some milliseconds.
 LOOK = 1.0
-# Results are to be the same everywhere, and tasks travel as these packages write them.
-SAME = ("python", "dask", "distributed", "numpy", "internal_linker")
 # What comes of a connection that ended, be it ours or a worker's; TimeoutError is an OSError.
 BROKEN = (OSError, CancelledError)
 
@@ -93,7 +92,8 @@ class Cluster:
         from distributed import Client
 
         # Its own reports would stand in the middle of the progress; what matters of them becomes an error here.
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)
+        for name in ("distributed", "distributed.client"):  # each has a level of its own
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             # Straight to the workers: neither vectors nor results pass through the scheduler's memory.
             seconds = min(CONNECT, self.patience)
@@ -116,11 +116,12 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class _Running(Generic[Item]):
-    """A task under way: with what was sent in this round."""
+    """A task under way, with what was sent in this round."""
 
     task: Task[Item]
     future: "Future[Any]"
     sent: int
+    alone: bool
 
 
 class _Run(Generic[Item]):
@@ -142,6 +143,7 @@ class _Run(Generic[Item]):
         self._running: dict[object, _Running[Item]] = {}
         self._ended: SimpleQueue[object] = SimpleQueue()
         self._again: deque[Task[Item]] = deque()
+        self._suspects: deque[Task[Item]] = deque()
         self._losses: Counter[str] = Counter()
         self._threads: dict[str, int] = {}
         self._looked = self._seen = monotonic()
@@ -152,11 +154,7 @@ class _Run(Generic[Item]):
         self._send()
         while True:
             self._look()
-            while len(self._running) < IN_FLIGHT * max(1, sum(self._threads.values())):
-                task = self._again.popleft() if self._again else next(waiting, None)
-                if task is None:
-                    break
-                self._submit(task)
+            self._fill(waiting)
             if not self._running:
                 return
             try:
@@ -165,52 +163,61 @@ class _Run(Generic[Item]):
                 continue
             yield from self._taken(self._running.pop(key))
 
-    def _submit(self, task: Task[Item]) -> None:
+    def _fill(self, waiting: Iterator[Task[Item]]) -> None:
+        """Submit what there is room for: a suspect alone, else a few a thread."""
+        if self._suspects:
+            if not self._running:
+                self._submit(self._suspects.popleft(), alone=True)
+            return
+        while len(self._running) < IN_FLIGHT * max(1, sum(self._threads.values())):
+            task = self._again.popleft() if self._again else next(waiting, None)
+            if task is None:
+                return
+            self._submit(task)
+
+    def _submit(self, task: Task[Item], *, alone: bool = False) -> None:
         self._number += 1
         # One group of tasks that share what they need: Dask gives them to any idle worker, also to one that came
         # late and has none of it yet.
         key = f"{self._name}-{self._rounds}", self._number
         arguments = [self._sent.get(id(argument), argument) for argument in task.arguments]
         future = self._client.submit(self._work, *arguments, key=key, pure=False)
-        self._running[key] = _Running(task, future, self._rounds)
+        self._running[key] = _Running(task, future, self._rounds, alone)
         future.add_done_callback(lambda _: self._ended.put(key))
 
     def _taken(self, ended: _Running[Item]) -> Iterator[tuple[Item, Any]]:
         """What a task that ended gave; nothing where it must be done again."""
+        from distributed import KilledWorker
+
         failed = ended.future.status == "error"
         try:
             result = ended.future.result(timeout=self._cluster.patience)
+        except KilledWorker:
+            self._redo(ended, is_suspect=True)
         except Exception as error:
             if failed or not isinstance(error, BROKEN):
                 raise self._failure(ended.task, error) from error
             self._look(at_once=True)
-            self._lost(ended)
+            self._losses[ended.task.name] += 1
+            self._redo(ended, is_suspect=self._losses[ended.task.name] > LOSSES)
+            if ended.sent == self._rounds:
+                self._send()
         else:
             ended.future.release()
             yield ended.task.item, result
 
-    def _lost(self, ended: _Running[Item]) -> None:
-        """All workers that held what it needs were killed: it is done again, unless it seems to be the reason."""
-        name = ended.task.name
-        self._losses[name] += 1
-        if self._losses[name] > LOSSES:
+    def _redo(self, ended: _Running[Item], *, is_suspect: bool) -> None:
+        """Do a task again whose workers were killed; alone where it, or one beside it, may be what kills them."""
+        if is_suspect and ended.alone:
             raise self._cluster.problem(
-                f"{name} was lost {LOSSES + 1} times with the workers that had it. Their logs tell why: too little "
-                "memory, most likely"
+                f"{ended.task.name} has ended each worker that tried it. Their logs tell why: too little memory, "
+                "most likely"
             )
-        self._again.append(ended.task)
-        if ended.sent == self._rounds:
-            self._send()
+        (self._suspects if is_suspect else self._again).append(ended.task)
 
     def _failure(self, task: Task[Item], error: Exception) -> InternalLinkerError:
-        from distributed import KilledWorker
-
         if isinstance(error, ConfigurationError):
             return ConfigurationError(f"On a Dask worker: {error}")
-        if isinstance(error, KilledWorker):
-            return self._cluster.problem(
-                f"{task.name} has ended each worker that tried it. Their logs tell why: too little memory, most likely"
-            )
         return self._cluster.problem(f"{task.name} failed on a worker ({type(error).__name__}: {error})")
 
     def _send(self) -> None:
@@ -219,11 +226,7 @@ class _Run(Generic[Item]):
         for tries_left in reversed(range(LOSSES)):
             self._wait_for_worker()
             try:
-                sent = (
-                    self._client.scatter(list(self._shared), broadcast=self._everywhere, hash=False)
-                    if self._shared
-                    else []
-                )
+                sent = self._scattered() if self._shared else []
                 self._sent = {id(one): future for one, future in zip(self._shared, sent, strict=True)}
                 return
             except BROKEN:
@@ -231,6 +234,12 @@ class _Run(Generic[Item]):
                     raise self._cluster.problem(
                         f"the workers of {self._cluster.address} can't be reached from this computer"
                     ) from None
+
+    def _scattered(self) -> "list[Future[Any]]":
+        futures: list[Future[Any]] = self._client.scatter(
+            list(self._shared), broadcast=self._everywhere, hash=False
+        )
+        return futures
 
     def _wait_for_worker(self) -> None:
         self._look(at_once=True)
@@ -253,7 +262,7 @@ class _Run(Generic[Item]):
                 self._client.scheduler.ncores_running, callback_timeout=cluster.patience
             )
             if not there.keys() <= self._threads.keys():
-                _compare(self._client.get_versions(packages=["internal_linker"]), cluster)
+                check_versions(self._client.get_versions(packages=["internal_linker"]), cluster.problem)
         except BROKEN:
             raise gone from None
         self._looked, self._threads = now, there
@@ -269,27 +278,3 @@ def _installed() -> bool:
         return find_spec("distributed") is not None
     except ValueError:  # it is barred from being imported
         return False
-
-
-def _compare(versions: dict[str, Any], cluster: Cluster) -> None:
-    """Refuse a scheduler or worker with another version of what must be the same.
-
-    Raises:
-        ServiceError: the first that differs, by its address.
-    """
-    ours = _packages(versions["client"])
-    others = {"the scheduler": versions["scheduler"]}
-    others |= {f"the worker {address}": told for address, told in versions["workers"].items()}
-    for who, told in others.items():
-        theirs = _packages(told)
-        for name in SAME:
-            if theirs[name] != ours[name]:
-                raise cluster.problem(
-                    f"{who} has {name} {theirs[name]}, this computer {ours[name]}. Install the same on all"
-                )
-
-
-def _packages(told: dict[str, Any]) -> dict[str, str]:
-    """The versions that count; of Python the first two numbers."""
-    found = {name: str(told["packages"].get(name) or "missing") for name in SAME}
-    return found | {"python": ".".join(found["python"].split(".")[:2])}
