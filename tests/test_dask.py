@@ -139,7 +139,7 @@ def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> Non
 def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
     """It is tried some times, at last alone, and then named; those beside it are not."""
     with local_cluster(2) as cluster:
-        cluster.scheduler.allowed_failures = 1  # three by default: four deaths
+        cluster.scheduler.allowed_failures = 0  # three by default: four deaths, then four more alone
         watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, deadly="-3")
         with pytest.raises(ServiceError, match=r"block exact-\w+-3 has ended each worker that tried it"):
             joined(VECTORS, watched)

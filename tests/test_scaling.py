@@ -1,11 +1,14 @@
 """The guide "From laptop to cluster" is held to its formulas."""
 
+import re
+
 import pytest
 
 from internal_linker.joining import BLOCK_ROWS, EXACT_SECONDS
 from internal_linker.ranking import CANDIDATES
 from internal_linker.services.openai_embeddings.encoder import KNOWN_MODELS
 from tests.clusters import GUIDE
+from tests.small_project import REPOSITORY
 
 CORE = 75e9  # operations a second; half of it by cells
 PROBES = 16
@@ -66,6 +69,16 @@ def embedding() -> str:
 def test_tables_of_the_guide_follow_from_its_formulas(table: object) -> None:
     """Each number is what the formula beside it gives; paste the table in when one changes."""
     assert callable(table) and table() in GUIDE
+
+
+def test_the_package_is_the_same_everywhere() -> None:
+    """Guide, error and project ask for the same versions of it."""
+    texts = {
+        name: (REPOSITORY / name).read_text(encoding="utf-8")
+        for name in ("pyproject.toml", "internal_linker/services/dask_cluster/cluster.py")
+    }
+    asked = set(re.findall(r'"(distributed[<>=].*?)"', "".join(texts.values())))
+    assert len(asked) == 1 and f'pip install "{asked.pop()}"' in GUIDE
 
 
 def test_constants_of_the_guide_are_the_codes() -> None:
