@@ -5,8 +5,8 @@ import re
 import pytest
 
 from internal_linker.joining import BLOCK_ROWS, EXACT_SECONDS
-from internal_linker.ranking import CANDIDATES
 from internal_linker.services.openai_embeddings.encoder import KNOWN_MODELS
+from internal_linker.site import SERVED
 from tests.clusters import GUIDE
 from tests.small_project import REPOSITORY
 
@@ -60,7 +60,7 @@ def embedding() -> str:
         )
         lines.append(
             f"| {pages:,} | {gigabytes(pages * TEXT_BYTES)} | {hours(work, 2)} | {hours(work, 64)} "
-            f"| {small:,.0f} dollars | {large:,.0f} dollars | {gigabytes(16.0 * CANDIDATES * pages)} |"
+            f"| {small:,.0f} dollars | {large:,.0f} dollars | {gigabytes(16.0 * SERVED * pages)} |"
         )
     return "\n".join(lines)
 
@@ -83,5 +83,5 @@ def test_the_package_is_the_same_everywhere() -> None:
 
 def test_constants_of_the_guide_are_the_codes() -> None:
     """Rows of a block, candidates and the seconds from which cells are used stand there as in the code."""
-    assert f"n/{BLOCK_ROWS} tasks" in GUIDE and f"(K = {CANDIDATES})" in GUIDE
+    assert f"n/{BLOCK_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
     assert f"(from an estimated {EXACT_SECONDS:.0f} seconds on)" in GUIDE
