@@ -223,8 +223,10 @@ class _Join:
         rest = np.setdiff1d(whole, news)
         mutual = product(_chunks(known_targets, CELL_ROWS), _chunks(news, BLOCK_ROWS))
         others = product(_chunks(known_others, CELL_ROWS), _chunks(news, BLOCK_ROWS))
-        new = ((rows, whole[self.targets[whole]]) for rows in _chunks(news, BLOCK_ROWS))
-        all_ = ((rows, np.flatnonzero(self.targets)) for rows in _chunks(rest, BLOCK_ROWS))
+        # One array for all blocks of a kind: it is large, and may have to travel.
+        among, everyone = whole[self.targets[whole]], np.flatnonzero(self.targets)
+        new = ((rows, among) for rows in _chunks(news, BLOCK_ROWS))
+        all_ = ((rows, everyone) for rows in _chunks(rest, BLOCK_ROWS))
         kinds = (("both", mutual), ("known", others), ("new", new), ("whole", all_))
         for kind, parts in kinds:
             for number, (rows, columns) in enumerate(parts):

@@ -4,7 +4,6 @@ import os
 import re
 from pathlib import Path
 from typing import Any, Literal
-from zoneinfo import available_timezones
 
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -14,7 +13,10 @@ from internal_linker.settings_sources import (
     ENV_PREFIX,
     KEY_FILES,
     SETTINGS_FILE,
+    Country,
+    Scheduler,
     Url,
+    Zone,
     key_texts,
     password,
     problem,
@@ -70,7 +72,7 @@ class Settings(BaseSettings):
         le=10,
         description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
     )
-    gl: str = Field(
+    gl: Country = Field(
         "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
     )
     hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
@@ -171,12 +173,19 @@ class Settings(BaseSettings):
         "For a team: postgresql+psycopg://user@host/database, the password in config/store_password.txt.",
     )
 
+    dask_scheduler: Scheduler = Field(
+        "",
+        title="Past one computer (.github/SCALING.md)",
+        description="Dask scheduler whose workers compare the pages and run the local model, as in "
+        "tcp://10.0.0.5:8786; empty: this computer.",
+    )
+
     schedule_cron: str = Field(
         "0 3 * * SUN",
         title="Schedule (internal-linker schedule)",
         description="Minute, hour, day, month, weekday; weekdays as MON ... SUN.",
     )
-    schedule_timezone: str = Field("", description="Such as Europe/Berlin; empty: the computer's.")
+    schedule_timezone: Zone = Field("", description="Such as Europe/Berlin; empty: the computer's.")
     schedule_grace_minutes: int = Field(
         60, ge=1, description="Minutes that a run may start late, after sleep or a restart."
     )
@@ -221,23 +230,6 @@ class Settings(BaseSettings):
         if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
             raise ValueError(f"it must hold site: and your host once, {example}")
         within_site("https://any.example/", sites[0])  # a host that can't be one is told here
-        return value
-
-    @field_validator("gl")
-    @classmethod
-    def _country(cls, value: str) -> str:
-        if value and not re.fullmatch(r"[A-Za-z]{2}", value):
-            raise ValueError("it must be a country's two letters, as in us or de")
-        return value.lower()
-
-    @field_validator("schedule_timezone")
-    @classmethod
-    def _known_zone(cls, value: str) -> str:
-        zones = available_timezones()
-        if value and value not in zones:
-            tail = value.casefold().replace(" ", "_")
-            near = sorted(zone for zone in zones if zone.casefold().endswith(tail))
-            raise ValueError(f"no such time zone; write it like {near[0] if near else 'Europe/Berlin'}")
         return value
 
     @field_validator("serper_api_key", "openai_api_key")

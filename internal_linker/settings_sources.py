@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 from pydantic import AfterValidator
 
@@ -40,7 +41,32 @@ def _address(value: str) -> str:
     return value
 
 
+def _scheduler(value: str) -> str:
+    # No name or password can stand in it, so that messages may show it.
+    if value and not re.fullmatch(r"(tcp|tls)://([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}", value):
+        raise ValueError("it must be as in tcp://10.0.0.5:8786 or tls://10.0.0.5:8786")
+    return value
+
+
+def _country(value: str) -> str:
+    if value and not re.fullmatch(r"[A-Za-z]{2}", value):
+        raise ValueError("it must be a country's two letters, as in us or de")
+    return value.lower()
+
+
+def _zone(value: str) -> str:
+    zones = available_timezones()
+    if value and value not in zones:
+        tail = value.casefold().replace(" ", "_")
+        near = sorted(zone for zone in zones if zone.casefold().endswith(tail))
+        raise ValueError(f"no such time zone; write it like {near[0] if near else 'Europe/Berlin'}")
+    return value
+
+
 Url = Annotated[str, AfterValidator(_address)]
+Scheduler = Annotated[str, AfterValidator(_scheduler)]
+Country = Annotated[str, AfterValidator(_country)]
+Zone = Annotated[str, AfterValidator(_zone)]
 
 
 def toml_values(project: Path) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Settings -> the concrete services and stores of one project: the only file that names them."""
 
 import functools
-import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
+from internal_linker.computing import compute_at, local_encoder_at
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
@@ -28,12 +28,10 @@ from internal_linker.services.csv_files.lists import (
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.services.text_spool import TextSpool
-from internal_linker.services.threads import Threads
 from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
 from internal_linker.stores.copying import copy_tables, require_cache
 from internal_linker.stores.database import open_database
@@ -117,7 +115,7 @@ class Project:
             orphans=OrphansCsv(self.file("orphans.csv")),
             links=self.existing_links(),
             keep=spool.keep,
-            compute=Threads(os.cpu_count() or 1),
+            compute=compute_at(self.settings.dask_scheduler),
             joins=StoredJoins(engine),
             notices=notices,
         )
@@ -242,7 +240,7 @@ class Project:
         if self.settings.embedding_provider == "multilingual":
             return MultilingualEncoder()
         try:
-            return LocalEncoder()
+            return local_encoder_at(self.settings.dask_scheduler)
         except ConfigurationError as error:
             notices.append(f"{error} This run uses word statistics (LSA) in its place.")
             return LsaEncoder()
@@ -256,12 +254,7 @@ class Project:
         return BacktestCsv(self.file("backtest.csv"))
 
     def lock(self) -> AbstractContextManager[None]:
-        """Hold the folder, so that one run at a time works on it.
-
-        Raises:
-            RunActive: another run holds it; the message says which.
-            OutputError: the folder can't be written.
-        """
+        """Hold the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
     def _serp(self, wanted: bool, notices: list[str]) -> Serper | None:

@@ -262,3 +262,13 @@ def test_a_template_that_would_waste_credits_is_refused(tmp_path: Path, template
     """A search without the query, or outside the site, is never sent."""
     said = refusal(tmp_path, f'search_query_template = "{template}"')
     assert words in said and "site:yoursite.com {main_query}" in said
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.5:8786", "http://10.0.0.5:8786", "tcp://me:secret@host:1", "tcp://host"]
+)
+def test_another_address_is_no_schedulers(tmp_path: Path, address: str) -> None:
+    """One without tcp:// or port, or with a password, is refused; the password is not shown."""
+    told = refusal(tmp_path, f'dask_scheduler = "{address}"')
+    assert "dask_scheduler: it must be as in tcp://10.0.0.5:8786" in told
+    assert "secret" not in told

@@ -40,6 +40,9 @@ _CHARS_A_TOKEN = 24
 class LocalEncoder:
     """The keyless encoder: title-prefixed chunks of 254 tokens, the first four, mean-pooled, normalised.
 
+    Args:
+        threads: chunks at a time; 0: as many as there are cores.
+
     Raises:
         ConfigurationError: the model or vocabulary is missing or not the expected file.
     """
@@ -51,7 +54,8 @@ class LocalEncoder:
     corpus_bound = False
     languages: frozenset[str] = frozenset({"en"})
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int = 0) -> None:
+        self._threads = threads or os.cpu_count() or 1
         model = verified_model()
         try:
             import onnxruntime
@@ -77,7 +81,7 @@ class LocalEncoder:
         A round is begun before the one ahead of it is waited for, so that all cores have work while a finished
         round is written away; closing the iterator ends the work.
         """
-        pool = ThreadPoolExecutor(os.cpu_count() or 1, thread_name_prefix="encode")
+        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encode")
         begun: deque[_Round] = deque()
         try:
             for first in range(0, len(texts), PAGES_A_ROUND):
