@@ -150,7 +150,7 @@ def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
 def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
     """Many pairs of few words meet in the table; weights are still those of a count by hand."""
     dice = np.random.default_rng(3)
-    few = [("", " ".join(f"w{word}" for word in dice.integers(0, 40, 200))) for _ in range(9)]
+    few = [("", " ".join(f"w{word}" for word in dice.integers(0, 20, 40))) for _ in range(9)]
     found = cosines(index_of(*few))
     for i, one in enumerate(few):
         for j, other in enumerate(few):

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import joins, whole
+from tests.benchmarks import joins, searches, whole
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -30,11 +30,12 @@ class Scale:
     changed: int = 20_000
     whole: int = 10_000
     cached: int = 100_000
+    queries: int = 10_000
     times: int = 3
     real: Path = Path()
 
 
-QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 1)
+QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, 1)
 Section = Callable[[Scale], tuple[list[Row], list[float]]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "join": (
@@ -55,6 +56,10 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "runs": (
         "Whole runs without keys, made-up English pages of 500 tokens with three links each.",
         lambda scale: whole.keyless(scale.whole, scale.times),
+    ),
+    "search": (
+        "The search step alone, against a stand-in of the search service on this machine.",
+        lambda scale: searches.searched(scale.queries, scale.times),
     ),
     "large": (
         "A whole first run without keys, every vector in the cache already.",

@@ -14,7 +14,7 @@ from statistics import fmean
 import numpy as np
 
 from internal_linker.evaluating import HIDINGS, Hidden, Hides
-from internal_linker.ranking import Ranking
+from internal_linker.ranking import BLOCK, Ranking
 from internal_linker.steps.measure import PLACES, fold, measure
 from internal_linker.steps.signals import FIXED_WEIGHTS, Weights, fixed_score
 from tests.quality.corpora import DEVELOPMENT, ranking, site
@@ -78,11 +78,14 @@ def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights
     orders = {name: [dict[str, list[str]]() for _ in draws] for name in rows}
     urls = np.array([page.url for page in ranked.site.pages])
     known = [ranked.knowing(draw.visible, ranked.sources) for draw in draws]
-    for source, found in zip(ranked.sources, ranked.signals(ranked.sources, known), strict=True):
-        for number, signals in enumerate(found):
-            for name, weights in rows.items():
-                best = np.argsort(-fixed_score(signals, weights), kind="stable")[:PLACES]
-                orders[name][number][source.url] = urls[signals.rows[best]].tolist()
+    blocks = ranked.signals(ranked.sources, known)
+    for first, found in zip(range(0, len(ranked.sources), BLOCK), blocks, strict=True):
+        some = ranked.sources[first : first + BLOCK]
+        for number, together in enumerate(found):
+            for source, signals in zip(some, together.split(len(some)), strict=True):
+                for name, weights in rows.items():
+                    best = np.argsort(-fixed_score(signals, weights), kind="stable")[:PLACES]
+                    orders[name][number][source.url] = urls[signals.rows[best]].tolist()
     return {
         name: [pair for draw, order in zip(draws, each, strict=True) for pair in _ndcgs(draw, order)]
         for name, each in orders.items()
