@@ -250,7 +250,7 @@ class _Join:
 
     def fill(self, lists: Nearest, blocks: Sequence[Block], pairs: float) -> None:
         """Do the blocks, but those that an ended run left in the store, and enter what they find."""
-        self.progress.start("Comparing texts", len(blocks), "blocks")
+        self.progress.start("Comparing", len(blocks), "blocks")
         keeper = self.store if self.seconds(pairs) > self.kept_seconds else None
         done = keeper.blocks(self.name) if keeper else {}
         for block in blocks:
