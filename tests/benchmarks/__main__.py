@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import joins, searches, whole
+from tests.benchmarks import joins, lexical, searches, whole
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -52,6 +52,10 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         lambda scale: joins.by_cells(
             scale.real, [scale.real, CORPORA / "18f-blog"], scale.joined[-1], scale.times
         ),
+    ),
+    "words": (
+        "Candidates by words: how many of the nearest pages of the full product they hold; processor seconds.",
+        lambda scale: lexical.candidates(scale.real, scale.whole, scale.times),
     ),
     "runs": (
         "Whole runs without keys, made-up English pages of 500 tokens with three links each.",
