@@ -14,7 +14,7 @@ import pytest
 from internal_linker.arrays import Block, Vectors
 from internal_linker.computing import compute_at, local_encoder_at
 from internal_linker.errors import ConfigurationError, ServiceError
-from internal_linker.joining import Joined, join
+from internal_linker.joining import EXACT_ROWS, Joined, join
 from internal_linker.ports import Compute, JoinStore
 from internal_linker.records import Text
 from internal_linker.services.dask_cluster.cluster import IN_FLIGHT
@@ -48,7 +48,7 @@ pytest.importorskip("distributed", reason="needs the extra cluster (distributed)
 TEXTS = [
     Text(f"Page {number}", "kettles and cups " * (number % 40)) for number in range(2 * TEXTS_A_TASK + 5)
 ]
-VECTORS = random_vectors(12 * 1024, 16, topics=30)  # twelve blocks
+VECTORS = random_vectors(12 * EXACT_ROWS, 16, topics=30)  # twelve blocks
 
 
 @pytest.fixture(scope="module")

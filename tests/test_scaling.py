@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from internal_linker.joining import BLOCK_ROWS, EXACT_SECONDS
+from internal_linker.joining import EXACT_ROWS, EXACT_SECONDS
 from internal_linker.services.openai_embeddings.encoder import KNOWN_MODELS
 from internal_linker.site import SERVED
 from tests.clusters import GUIDE
@@ -41,7 +41,7 @@ def comparing() -> str:
     for pages, size in SITES:
         exact, cells = 2.0 * pages**2 * size, 2 * 2.0 * pages * PROBES * pages**0.5 * size
         lines.append(
-            f"| {pages:,} | {size} | {gigabytes(2.0 * pages * size)} | {-(-pages // BLOCK_ROWS):,} "
+            f"| {pages:,} | {size} | {gigabytes(2.0 * pages * size)} | {-(-pages // EXACT_ROWS):,} "
             f"| {hours(exact, 2)} | {hours(exact, 64)} "
             f"| {round(pages**0.5):,} | {hours(cells, 2)} | {hours(cells, 64)} |"
         )
@@ -83,5 +83,5 @@ def test_the_package_is_the_same_everywhere() -> None:
 
 def test_constants_of_the_guide_are_the_codes() -> None:
     """Rows of a block, candidates and the seconds from which cells are used stand there as in the code."""
-    assert f"n/{BLOCK_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
+    assert f"n/{EXACT_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
     assert f"(from an estimated {EXACT_SECONDS:.0f} seconds on)" in GUIDE
