@@ -18,7 +18,8 @@ from internal_linker.steps.postings import Postings
 from internal_linker.steps.terms import TermFit, TermWeights, index_terms
 from internal_linker.steps.words import words
 
-# Candidates of a text by its vector, and as many by its words. With 100 the development sites' links are the same.
+# Candidates of a text by its vector, and as many by its words, or twice as many where it has no vector. With 100
+# the development sites' links are the same.
 SERVED = 64
 # Texts whose candidates are compared at a time.
 _BLOCK = 512
@@ -87,7 +88,10 @@ class Site:
         wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
         for first in range(0, len(wanted), _BLOCK):
             some = wanted[first : first + _BLOCK]
-            dense, lexical = self._nearest(some), self._postings.nearest(some, SERVED)
+            dense, lexical = self._nearest(some), np.full((len(some), 2 * SERVED), -1, np.int32)
+            by_both = (dense >= 0).any(axis=1)
+            for which, count in ((by_both, SERVED), (~by_both, 2 * SERVED)):
+                lexical[which, :count] = self._postings.nearest(some[which], count)
             both = np.sort(np.concatenate([dense, lexical], axis=1), axis=1)
             new = both >= 0
             new[:, 1:] &= both[:, 1:] != both[:, :-1]

@@ -22,7 +22,7 @@ def crowded() -> Site:
     """More pages of one topic than a page has candidates."""
     dice = np.random.default_rng(1)
     return site(
-        bodies=[" ".join(f"w{word}" for word in dice.integers(0, 200, 30)) for _ in range(3 * SERVED)]
+        bodies=[" ".join(f"w{word}" for word in dice.integers(0, 200, 30)) for _ in range(5 * SERVED)]
     )
 
 
@@ -38,16 +38,16 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
     made = crowded()
     every, texts = made.with_text, np.array([7, 0, 9])
     matches = made.matches(texts, every, 1.0)
-    assert np.bincount(matches.of).tolist() == [SERVED] * 3
+    assert np.bincount(matches.of).tolist() == [2 * SERVED] * 3
     old = matches.rows[matches.of == 1]
     new, twins = made.fresh(texts, matches, 5, every, 1.0, pairs_of([[], old, [0]]))
-    whole = made.matches(FIRST, every, 1.0, asked(*range(3 * SERVED)))
+    whole = made.matches(FIRST, every, 1.0, asked(*range(5 * SERVED)))
     assert new.rows[new.of == 1].tolist() == [row for row in whole.rows.tolist() if row not in old]
     for at in (0, 2):
         kept = [row for row in matches.rows[matches.of == at].tolist() if (at, row) != (2, 0)]
         assert new.rows[new.of == at].tolist() == kept
     assert (np.diff(new.of) >= 0).all() and not len(twins.rows)
-    gone, _ = made.fresh(FIRST, made.matches(FIRST, every, 1.0), 5, every, 1.0, asked(*range(3 * SERVED)))
+    gone, _ = made.fresh(FIRST, made.matches(FIRST, every, 1.0), 5, every, 1.0, asked(*range(5 * SERVED)))
     assert gone.rows.tolist() == []
 
 
@@ -55,7 +55,9 @@ def test_enough_candidates_are_not_asked_twice() -> None:
     """As long as there are as many new ones as are wanted, they are the candidates'."""
     made = crowded()
     matches = made.matches(FIRST, made.with_text, 1.0)
-    new, _ = made.fresh(FIRST, matches, SERVED - 7, made.with_text, 1.0, asked(*matches.rows[:7].tolist()))
+    new, _ = made.fresh(
+        FIRST, matches, 2 * SERVED - 7, made.with_text, 1.0, asked(*matches.rows[:7].tolist())
+    )
     assert new.rows.tolist() == matches.rows[7:].tolist()
 
 
@@ -63,7 +65,7 @@ def test_those_asked_for_have_their_place_among_the_best() -> None:
     """A row that is asked for is among the matches with its own score, wherever it ranks; others are as before."""
     made = crowded()
     every, one = made.with_text, made.matches(FIRST, made.with_text, 1.0)
-    absent = next(row for row in range(1, 300) if row not in one.rows)
+    absent = next(row for row in range(1, 5 * SERVED) if row not in one.rows)
     more = made.matches(FIRST, every, 1.0, asked(absent, 0, int(one.rows[3]), absent))
     assert sorted(more.rows.tolist()) == sorted([*one.rows.tolist(), absent])
     assert (np.diff(more.score) <= 0).all()
