@@ -92,10 +92,10 @@ class Site:
             by_both = (dense >= 0).any(axis=1)
             for which, count in ((by_both, SERVED), (~by_both, 2 * SERVED)):
                 lexical[which, :count] = self._postings.nearest(some[which], count)
-            both = np.sort(np.concatenate([dense, lexical], axis=1), axis=1)
-            new = both >= 0
-            new[:, 1:] &= both[:, 1:] != both[:, :-1]
-            found = [ours[fresh] for ours, fresh in zip(both, new, strict=True)]
+            every = np.sort(np.concatenate([dense, lexical], axis=1), axis=1)
+            new = every >= 0
+            new[:, 1:] &= every[:, 1:] != every[:, :-1]
+            found = [ours[fresh] for ours, fresh in zip(every, new, strict=True)]
             self._pools.update(zip(some.tolist(), self._comparer.pools(some, found), strict=True))
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
