@@ -27,8 +27,8 @@ IDF_POWER = 2.0
 PASSAGE = 100
 # Codes of terms without a column: furniture, and what stands on one page only.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
-# Most pairs of words stand on one page. Those that surely do are known by a table of so many bits at the most,
-# two bytes each, before pairs are counted.
+# Most pairs of words stand on one page. Those that surely do are known, before pairs are counted, by a table of at
+# most 2 to the power of this, a byte each: 64 MB.
 _MOST_BITS = 26
 _PAIR = np.int64(1 << 32)
 _MIX = np.uint64(0x9E3779B97F4A7C15)

@@ -1,7 +1,7 @@
 """Documentation packages of Debian -> a site of real pages with their editors' links, to measure on.
 
     python -m tests.benchmarks.debian --out DIR                DIR/pages.csv and DIR/existing_links.csv
-    python -m tests.benchmarks.debian --out DIR --pages 5000   fewer of them; 0: all there are
+    python -m tests.benchmarks.debian --out DIR --pages 5000   fewer of them
     python -m tests.benchmarks.debian --out DIR --packages P   P keeps the downloads (DIR/packages)
 
 Needs apt-get and dpkg-deb, and once `apt-get update`; downloads some 140 MB. The texts are their authors' and
@@ -29,7 +29,6 @@ from internal_linker.html_text import read_html
 from internal_linker.steps.words import words
 
 HOST = "https://docs.example"
-PAGES = 25_000
 # The newest that a release has of each. Together they have prose and reference, short and long pages, and some
 # thirty languages (the installation guide, Apache, LibreOffice, LilyPond).
 PACKAGES = (
@@ -207,7 +206,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--packages", type=Path)
-    parser.add_argument("--pages", type=int, default=PAGES)
+    parser.add_argument("--pages", type=int, default=0, help="at the most; 0: as many as there are")
     options = parser.parse_args()
     found: dict[str, list[Found]] = {}
     for package in downloaded(options.packages or options.out / "packages"):
