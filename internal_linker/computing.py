@@ -1,12 +1,19 @@
 """A scheduler's address, or none -> where the heavy work is done: on its workers, or on this computer."""
 
 import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
 
-from internal_linker.ports import Compute, Encoder
+from internal_linker.ports import Compute, Encoder, Workers
 from internal_linker.services.dask_cluster.compute import DaskCompute
 from internal_linker.services.dask_cluster.encoder import DaskEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.services.processes import Processes
 from internal_linker.services.threads import Threads
+
+# Each takes 100 MB and more, and part of a run is not shared.
+MOST_WORKERS = 4
 
 
 def compute_at(scheduler: str) -> Compute:
@@ -19,6 +26,11 @@ def compute_at(scheduler: str) -> Compute:
         ConfigurationError: the package that speaks to a scheduler is not installed.
     """
     return DaskCompute(scheduler) if scheduler else Threads(os.cpu_count() or 1)
+
+
+def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers]:
+    """What shares the comparing of candidates, where this computer has several cores; see `Processes`."""
+    return Processes(min(os.cpu_count() or 1, MOST_WORKERS), file, warn)
 
 
 def local_encoder_at(scheduler: str) -> Encoder:

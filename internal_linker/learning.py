@@ -142,7 +142,7 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
         variants.append(ranking.knowing(by[False], sources))
         wanted.append(_target_rows(ranking.site, by[True]))
     blocks = zip(range(0, len(sources), BLOCK), ranking.signals(sources, variants), strict=True)
-    for first, found in blocks:
+    for first, (_, found) in blocks:
         some = sources[first : first + BLOCK]
         apart = [list(_apart(signals, len(some))) for signals in found]
         for at, source in enumerate(some):

@@ -27,6 +27,7 @@ def sources_near(
     sources[[*at]] = True
     sources &= site.with_text
     linking, rows = _linking(ranking), np.array(site.rows_of(keys), np.int64)
+    site.prepare(rows.tolist())
     for first in range(0, len(rows), BLOCK):
         texts = rows[first : first + BLOCK]
         old = pairs_of([linking.get(row, ()) for row in texts.tolist()])

@@ -17,6 +17,7 @@ from internal_linker.ports import (
     SerpClient,
     StreamSource,
     VectorCache,
+    Workers,
 )
 from internal_linker.records import Duplicate, ExcludedTarget, Orphan, StoredText
 from internal_linker.searching import SearchRules
@@ -36,6 +37,7 @@ class Parts:
         turn: waits until no other run pays for the same caches; its second argument ends the waiting.
         compute: compares all pages at once; None: each page is compared when it is its turn.
         joins: what the last run left of that.
+        workers: what shares the matching, if anything does; its argument takes warnings.
     """
 
     queries: StreamSource | None
@@ -56,6 +58,9 @@ class Parts:
     turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
     compute: Compute | None = None
     joins: JoinStore | None = None
+    workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
+        nullcontext()
+    )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.arrays import Vectors
+from internal_linker.comparing import SERVED
 from internal_linker.delivering import compact, deliver
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
 from internal_linker.errors import Interrupted, OutputError, ServiceError
@@ -31,7 +32,6 @@ from internal_linker.records import (
 )
 from internal_linker.searching import Searched, group_by_search, search_all
 from internal_linker.sequences import Lazy
-from internal_linker.site import SERVED
 from internal_linker.steps.choose import choose
 from internal_linker.steps.exclude import excluded_targets
 from internal_linker.steps.match import language_codes
@@ -249,9 +249,10 @@ class Run:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
         nearest = joined.nearest if joined else None
-        ranking = Ranking(collected, sources, targets, searched, texts, embedded.vectors, rules, nearest)
-        ranking, lesson = teach(ranking, collected.links)
-        recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
+        given = collected, sources, targets, searched, texts, embedded.vectors, rules, nearest
+        with self.parts.workers(self.progress.warn) as workers:
+            ranking, lesson = teach(Ranking(*given, workers), collected.links)
+            recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
         return ranking, lesson, recommendations

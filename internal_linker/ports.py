@@ -1,7 +1,7 @@
 """The small protocols through which a run reaches the outside: what a service, store or face must offer."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from internal_linker.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
 from internal_linker.records import (
@@ -14,6 +14,7 @@ from internal_linker.records import (
     Usage,
 )
 
+T = TypeVar("T")
 Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
@@ -181,4 +182,17 @@ class Compute(Protocol):
 
         Raises:
             ServiceError: the machines behind it are gone; what was yielded is whole.
+        """
+
+
+class Workers(Protocol):
+    """Other processes that share one piece of heavy work with this one."""
+
+    def share(self, what: object) -> None:
+        """Give all of them this object: arrays, mostly, that don't change from here on."""
+
+    def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """Yield `work(what, *task)` for each task in their order; some tasks are taken ahead.
+
+        `work` is a pure function of a module or class.
         """

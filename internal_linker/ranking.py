@@ -1,5 +1,6 @@
 """Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -11,6 +12,7 @@ import numpy as np
 from internal_linker.arrays import Ints, Nearest, Vectors
 from internal_linker.link_rules import LinkRules
 from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of, ranks
+from internal_linker.ports import Workers
 from internal_linker.records import (
     Candidate,
     Collected,
@@ -50,7 +52,7 @@ class Ranking:
         texts: one for each page, then one for each source without a page.
         vectors: (len(texts), d) unit rows, zeros where there is none.
         rules: how candidates are ranked.
-        joined: what is known of the nearest pages by the vectors, see `Site`.
+        joined, workers: see `Site`.
 
     Attributes:
         site: all texts.
@@ -72,18 +74,18 @@ class Ranking:
         vectors: Vectors,
         rules: LinkRules,
         joined: Nearest | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.sources, self.targets = sources, targets
-        self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate, joined)
+        self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate, joined, workers)
         self.graph = LinkGraph(collected.links, self.site.rows)
         self._searched, self.rules = searched, rules
         self._below_floor: dict[tuple[str, str], int] = {}
         own = (source for source in sources if source.page is None)
         self._own_rows = {source.identity: len(collected.pages) + at for at, source in enumerate(own)}
         self._linkable = self.site.with_text.copy()
-        self._linkable[[row for row, page in enumerate(collected.pages) if page.key not in targets.known]] = (
-            False
-        )
+        unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
+        self._linkable[unknown] = False
         self._numbers = Numbers(collected.pages, self.site.rows)
 
     @property
@@ -114,20 +116,9 @@ class Ranking:
             offered: source's place -> rows of pages that are candidates beside its best, if it is more similar to
                 them than to its average target.
         """
-        for first in range(0, len(places), BLOCK):
-            some = places[first : first + BLOCK]
-            sources = [self.sources[at] for at in some]
-            chosen = self._chosen(sources, pairs_of([(offered or {}).get(at, ()) for at in some]))
-            linked = self.graph.targets(chosen.texts)
-            fits = [
-                self.site.fits(row, chosen.of(at), [linked.rows[linked.of == at]])
-                for at, row in enumerate(chosen.texts.tolist())
-            ]
-            signals = self._signals(
-                chosen,
-                np.concatenate([passages for passages, _ in fits]),
-                np.concatenate([alike for _, (alike,) in fits]),
-            )
+        sources = [self.sources[at] for at in places]
+        near = [(offered or {}).get(at, ()) for at in places]
+        for (chosen,), (signals,) in self.signals(sources, [self], near):
             found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
             yield fuse(found, serp_ranks, self._scored(signals), self.rules.fusion)
@@ -140,27 +131,35 @@ class Ranking:
             yield Candidate(page.key, page.url, *signals)
 
     def signals(
-        self, sources: Sequence[Source], knowing: Sequence["Ranking"]
-    ) -> Iterator[tuple[Signals, ...]]:
-        """Yield what speaks for the candidates of `BLOCK` sources at a time, one for each of what `knowing` gave."""
-        for first in range(0, len(sources), BLOCK):
-            some = sources[first : first + BLOCK]
-            chosen = [other._chosen(some) for other in knowing]
-            linked = [other.graph.targets(chosen[0].texts) for other in knowing]
-            fits: list[list[tuple[Vectors, Vectors]]] = [[] for _ in knowing]
-            for at, row in enumerate(chosen[0].texts.tolist()):
+        self, sources: Sequence[Source], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
+    ) -> Iterator[tuple[Sequence["Chosen"], Sequence[Signals]]]:
+        """Yield the candidates of `BLOCK` sources at a time, and what speaks for them, for each of `knowing`.
+
+        These are what this ranking's `knowing` gave, or itself; `offered` has further rows for each source.
+        """
+        self.site.prepare(self.row(source) for source in sources)
+        ahead: deque[tuple[Sequence[Chosen], Sequence[Ints]]] = deque()
+
+        def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:
+            for first in range(0, len(sources), BLOCK):
+                near = pairs_of(offered[first : first + BLOCK])
+                chosen = [other._chosen(sources[first : first + BLOCK], near) for other in knowing]
+                texts, others = chosen[0].texts, (each.others for each in chosen)
                 # Words know nothing of links: what all of them ask for is compared once.
-                wanted = [each.of(at) for each in chosen]
-                rows = np.unique(np.concatenate(wanted))
-                groups = [pairs.rows[pairs.of == at] for pairs in linked]
-                passages, alike = self.site.fits(row, rows, groups)
-                for mine, ours, likeness in zip(fits, wanted, alike, strict=True):
-                    places = np.searchsorted(rows, ours)
-                    mine.append((passages[places], likeness[places]))
-            yield tuple(
-                other._signals(each, *map(np.concatenate, zip(*mine, strict=True)))
-                for other, each, mine in zip(knowing, chosen, fits, strict=True)
-            )
+                wanted = [np.unique(np.concatenate(each)) for each in zip(*others, strict=True)]
+                linked = (other.graph.targets(texts).lists(len(texts)) for other in knowing)
+                ahead.append((chosen, wanted))
+                yield texts, wanted, list(zip(*linked, strict=True))
+
+        for fits in self.site.fits(tasks()):
+            chosen, wanted = ahead.popleft()
+            found: list[Signals] = []
+            for number, (other, ours) in enumerate(zip(knowing, chosen, strict=True)):
+                places = [np.searchsorted(*each) for each in zip(wanted, ours.others, strict=True)]
+                passages = [each[at] for (each, _), at in zip(fits, places, strict=True)]
+                alike = [each[number][at] for (_, each), at in zip(fits, places, strict=True)]
+                found.append(other._signals(ours, np.concatenate(passages), np.concatenate(alike)))
+            yield chosen, found
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
         """The same site with other links known, to rank for other sources, all of them pages; without searches."""
@@ -200,7 +199,7 @@ class Ranking:
         alias = self.targets.aliases.get(source.key, "")
         return self.site.rows_of([alias, *self.targets.linked.get(source.key, ())])
 
-    def _chosen(self, sources: Sequence[Source], offered: Pairs = NO_PAIRS) -> "_Chosen":
+    def _chosen(self, sources: Sequence[Source], offered: Pairs = NO_PAIRS) -> "Chosen":
         """The candidates of some sources: pages that a link would be new to, and search results.
 
         The pages are a source's best `candidates`, those that similar pages link to most, its search
@@ -226,9 +225,9 @@ class Ranking:
         keys = new.pairs.keys(n)
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
         always = is_in(keys, both(elected, found).keys(n))
-        return _Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
+        return Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
 
-    def _signals(self, chosen: "_Chosen", passages: Vectors, alike: Vectors) -> Signals:
+    def _signals(self, chosen: "Chosen", passages: Vectors, alike: Vectors) -> Signals:
         """What speaks for each candidate."""
         texts, matches, n = chosen.texts, chosen.matches, len(self._linkable)
         rows, pairs = matches.rows, matches.pairs
@@ -285,7 +284,7 @@ class Ranking:
 
 
 @dataclass(frozen=True, slots=True)
-class _Chosen:
+class Chosen:
     """The candidates of some sources: (t,) their rows; matching pages; search results; what pages are voted for."""
 
     texts: Ints
@@ -293,7 +292,7 @@ class _Chosen:
     serp: Sequence[Sequence[SerpTarget]]
     votes: Counted
 
-    def of(self, at: int) -> Ints:
-        """The rows of the pages that match one of the sources."""
-        start, end = np.searchsorted(self.matches.of, [at, at + 1])
-        return self.matches.rows[start:end]
+    @property
+    def others(self) -> Sequence[Ints]:
+        """The rows of the pages that match each of the sources."""
+        return self.matches.pairs.lists(len(self.texts))

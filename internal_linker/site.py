@@ -1,28 +1,30 @@
 """The pages of a run -> all of them ready to be compared: words, vectors, dates, near-duplicates."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import nan
+from typing import Any, TypeVar
 
 import numpy as np
 
 from internal_linker.arrays import Bools, Ints, Nearest, Vectors
+from internal_linker.comparing import SERVED, Comparison
 from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of
+from internal_linker.ports import Workers
 from internal_linker.records import Page, Text
 from internal_linker.steps.boilerplate import Boilerplate
 from internal_linker.steps.dates import days, nearness
 from internal_linker.steps.duplicate import NearDuplicates, Pair
 from internal_linker.steps.join import nearest
-from internal_linker.steps.match import Comparer, Index, Matches, Pool, language_codes, scores, understands
-from internal_linker.steps.postings import Postings
-from internal_linker.steps.terms import TermFit, TermWeights, index_terms
+from internal_linker.steps.match import Matches, Pool, language_codes, scores, understands
+from internal_linker.steps.terms import Fits, TermWeights, index_terms
 from internal_linker.steps.words import words
 
-# Candidates of a text by its vector, and as many by its words, or twice as many where it has no vector. With 100
-# the development sites' links are the same.
-SERVED = 64
+T = TypeVar("T")
 # Texts whose candidates are compared at a time.
-_BLOCK = 512
+_BLOCK = 256
+# Texts of a site below which starting other processes takes longer than they save.
+SHARED_FROM = 5_000
 
 
 class Site:
@@ -36,6 +38,7 @@ class Site:
         near_duplicate: cosine of two near-duplicates, 0 to 1.
         joined: the `SERVED` pages or more that are nearest to each text by the vectors, where that is known;
             else it is found out for each text that is asked for.
+        workers: what shares the comparing of a large site; all of it is done here if not given.
 
     Attributes:
         rows: each page's row, by its key.
@@ -51,6 +54,7 @@ class Site:
         terms: TermWeights,
         near_duplicate: float,
         joined: Nearest | None = None,
+        workers: Workers | None = None,
     ) -> None:
         self.pages = pages
         self.rows = {page.key: row for row, page in enumerate(pages)}
@@ -62,11 +66,11 @@ class Site:
         index = index_terms(
             ((words(text.title), words(boilerplate.without(text.body))) for text in texts), terms
         )
-        self._fit = TermFit(index)
-        self._index = Index(vectors, index.rows, languages, self.with_text)
         order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
-        self._comparer = Comparer(self._index, np.array(order, np.int64))
-        self._postings = Postings(index.rows, self.with_text, languages)
+        self._comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
+        self._workers = workers if len(texts) >= SHARED_FROM else None
+        if self._workers:
+            self._workers.share(self._comparison)
         self._joined, self._n = joined, max(1, len(texts))
         self._pools: dict[int, Pool] = {}
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
@@ -86,17 +90,10 @@ class Site:
     def prepare(self, rows: Iterable[int]) -> None:
         """Find and compare the candidates of these rows, where that was not done before."""
         wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
-        for first in range(0, len(wanted), _BLOCK):
-            some = wanted[first : first + _BLOCK]
-            dense, lexical = self._nearest(some), np.full((len(some), 2 * SERVED), -1, np.int32)
-            by_both = (dense >= 0).any(axis=1)
-            for which, count in ((by_both, SERVED), (~by_both, 2 * SERVED)):
-                lexical[which, :count] = self._postings.nearest(some[which], count)
-            every = np.sort(np.concatenate([dense, lexical], axis=1), axis=1)
-            new = every >= 0
-            new[:, 1:] &= every[:, 1:] != every[:, :-1]
-            found = [ours[fresh] for ours, fresh in zip(every, new, strict=True)]
-            self._pools.update(zip(some.tolist(), self._comparer.pools(some, found), strict=True))
+        blocks = [wanted[first : first + _BLOCK] for first in range(0, len(wanted), _BLOCK)]
+        tasks = ((some, self._nearest(some)) for some in blocks)
+        for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
+            self._pools.update(zip(some.tolist(), pools, strict=True))
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
         """The matches of some texts, best first: their candidates, and the pages that are asked for.
@@ -111,7 +108,7 @@ class Site:
         pools = [self._pools[row] for row in texts.tolist()]
         pairs = pairs_of([pool.rows for pool in pools])
         more = self._more(texts, asked, pairs, among)
-        signals = [self._comparer.pairs(int(texts[at]), others) for at, others in _by_text(more)]
+        signals = self._comparison.comparer.pairs(*_by_text(texts, more))
         similarity = np.concatenate([*(pool.similarity for pool in pools), *(each[0] for each in signals)])
         lexical = np.concatenate([*(pool.lexical for pool in pools), *(each[1] for each in signals)])
         return self._ranked(texts, both(pairs, more), similarity, lexical, among, lexical_weight)
@@ -148,13 +145,19 @@ class Site:
             new, twins = _replaced(new, every, at), both(twins, more)
         return new, twins
 
-    def fits(self, row: int, others: Ints, linked: Sequence[Ints]) -> tuple[Vectors, list[Vectors]]:
-        """See `TermFit.of`."""
-        return self._fit.of(row, others, linked)
+    def fits(self, tasks: Iterable[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]) -> Iterator[Fits]:
+        """Yield `TermFit.of` for each of the tasks; a few are taken ahead."""
+        return self._each(Comparison.fits, tasks)
 
     def nearness(self, texts: Ints, others: Ints) -> Vectors:
         """(len(others),) float64: how near in time each page is to its text; NaN where a date is unknown."""
         return nearness(self._days[texts], self._days[others])
+
+    def _each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """Yield `work` of the comparison and each of the tasks."""
+        if self._workers:
+            return self._workers.run(work, tasks)
+        return (work(self._comparison, *task) for task in tasks)
 
     def _nearest(self, rows: Ints) -> Ints:
         """(len(rows), k): the rows of the nearest pages by the vectors; -1 where there are no more."""
@@ -162,7 +165,7 @@ class Site:
             return self._joined.rows[rows, :SERVED]
         if not self.has_vectors:
             return np.full((len(rows), 0), -1, np.int32)
-        index = self._index
+        index = self._comparison.index
         return nearest(index.vectors, index.languages, rows, np.flatnonzero(index.columns), SERVED).rows
 
     def _more(self, texts: Ints, asked: Pairs, known: Pairs, among: Bools) -> Pairs:
@@ -173,11 +176,13 @@ class Site:
 
     def _all_matches(self, texts: Ints, at: int, among: Bools, lexical_weight: float) -> Matches:
         """Every text that may be a match of one of the texts."""
-        row, languages = int(texts[at]), self._index.languages
+        row, languages = int(texts[at]), self._comparison.index.languages
         others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
         others = others[others != row]
         pairs = Pairs(np.full(len(others), at), others)
-        return self._ranked(texts, pairs, *self._comparer.pairs(row, others), among, lexical_weight)
+        return self._ranked(
+            texts, pairs, *self._comparison.comparer.pairs(texts[[at]], [others])[0], among, lexical_weight
+        )
 
     def _ranked(
         self,
@@ -191,7 +196,7 @@ class Site:
         """Those of the rows that are `among`, by their score."""
         pools = [self._pools[row] for row in texts.tolist()]
         score = scores(pools, pairs.of, similarity, lexical, lexical_weight)
-        score[~understands(self._index.languages, texts[pairs.of], pairs.rows)] = nan
+        score[~understands(self._comparison.index.languages, texts[pairs.of], pairs.rows)] = nan
         kept = np.flatnonzero(among[pairs.rows])
         order = kept[np.lexsort((pairs.rows[kept], -score[kept], pairs.of[kept]))]
         return Matches(pairs.of, pairs.rows, score, similarity, lexical).at(order)
@@ -212,10 +217,10 @@ class Site:
         return self._duplicates.among(row, close.rows, close.similarity, close.lexical)
 
 
-def _by_text(pairs: Pairs) -> Iterator[tuple[int, Ints]]:
-    """Each text that has any, with its rows."""
-    texts, starts = np.unique(pairs.of, return_index=True)
-    yield from zip(texts.tolist(), np.split(pairs.rows, starts[1:]), strict=True) if len(texts) else ()
+def _by_text(texts: Ints, pairs: Pairs) -> tuple[Ints, Sequence[Ints]]:
+    """The texts that have any, and the rows of each."""
+    of, starts = np.unique(pairs.of, return_index=True)
+    return texts[of], np.split(pairs.rows, starts[1:]) if len(of) else []
 
 
 def _replaced(matches: Matches, other: Matches, at: int) -> Matches:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine
 
-from internal_linker.computing import compute_at, local_encoder_at
+from internal_linker.computing import compute_at, local_encoder_at, workers
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.limits import Budget
@@ -117,6 +117,7 @@ class Project:
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
             joins=StoredJoins(engine),
+            workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):

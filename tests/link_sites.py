@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from internal_linker.link_rules import LinkRules
+from internal_linker.ports import Workers
 from internal_linker.ranking import Ranking
 from internal_linker.records import Collected, ExistingLink, Page, Source, Targets
 from internal_linker.searching import Searched
@@ -43,7 +44,7 @@ def existing(pairs: Iterable[tuple[int, int]]) -> list[ExistingLink]:
     return [ExistingLink(url(source), url(target), "here") for source, target in pairs]
 
 
-def ranking(site: Sequence[Page], pairs: Pairs, *queries: str) -> Ranking:
+def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Workers | None = None) -> Ranking:
     """What ranks for every page, and for queries without a page, knowing these links."""
     links = tuple(existing(pairs))
     sources = (
@@ -54,4 +55,4 @@ def ranking(site: Sequence[Page], pairs: Pairs, *queries: str) -> Ranking:
     targets = Targets({each.key: each.url for each in site}, {}, linked=linked(sources, links))
     texts = [page_text(each) for each in site] + [page_text(page(query, query)) for query in queries]
     vectors = np.zeros((len(texts), 1), np.float32)
-    return Ranking(collected, sources, targets, Searched(), texts, vectors, RULES)
+    return Ranking(collected, sources, targets, Searched(), texts, vectors, RULES, workers=workers)

@@ -1,16 +1,21 @@
 """Links of a whole site: every page gets its in-links, none too many, and a page's list stays the best it can be."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from internal_linker.learning import Lesson, teach
 from internal_linker.link_rules import LinkRules
+from internal_linker.ports import Workers
 from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Page, Recommendation, SerpTarget, Source, Targets
 from internal_linker.searching import Searched
+from internal_linker.services.processes import Processes
 from internal_linker.steps.text import page_text
 from tests import link_sites
 
@@ -145,3 +150,25 @@ def test_pages_that_are_all_alike_still_get_their_links() -> None:
         Page(f"https://a.example/{n}", f"https://a.example/{n}", content="same words") for n in range(120)
     )
     assert all(len(one.links) == 3 for one in links(pages, 2, most=1.5))
+
+
+def test_other_processes_find_the_same_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large site is matched by several processes, what is learned of its links included: nothing is another."""
+    pages = link_sites.pages(600)
+    pairs = link_sites.random_pairs(600, 900, 1, popularity=1.0)
+    known = link_sites.existing(pairs)
+
+    def found(workers: Workers | None = None) -> tuple[Lesson | None, list[str]]:
+        ranking, lesson = teach(link_sites.ranking(pages, pairs, "w1 w2", workers=workers), known)
+        rules = replace(link_sites.RULES, min_inlinks=1)
+        # No NaN equals another.
+        return lesson, [str(each.links) for each in recommend(ranking, Searched(), rules)]
+
+    alone = found()
+    assert alone[0] and alone[0].used
+    monkeypatch.setattr("internal_linker.site.SHARED_FROM", len(pages))
+    said: list[str] = []
+    shared = tmp_path / "shared.tmp"
+    with Processes(2, shared, said.append) as processes:
+        assert found(processes) == alone
+        assert shared.exists() and not said

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
+from internal_linker.comparing import SERVED
 from internal_linker.joining import EXACT_ROWS, EXACT_SECONDS
 from internal_linker.services.openai_embeddings.encoder import KNOWN_MODELS
-from internal_linker.site import SERVED
 from tests.clusters import GUIDE
 from tests.small_project import REPOSITORY
 

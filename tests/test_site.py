@@ -2,9 +2,10 @@
 
 import numpy as np
 
+from internal_linker.comparing import SERVED
 from internal_linker.pairs import Pairs, pairs_of
 from internal_linker.records import Text
-from internal_linker.site import SERVED, Site
+from internal_linker.site import Site
 from internal_linker.steps.terms import FIXED_TERMS
 from tests.builders import page
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
-from internal_linker.pairs import Pairs, gathered, pairs_of
+from internal_linker.pairs import Pairs, pairs_of
 
 # Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
 # larger ones mean and deviation are within a tenth of a deviation of those of all targets (tests/test_match.py).
@@ -138,18 +138,15 @@ class Comparer:
         self._has_vector: Bools = self._lengths > 0
         self._order = order
         self._samples: dict[int, _Sample] = {}
-        # One row of terms, dense: a product with it is many times quicker than with a sparse one.
-        self._words = np.zeros(index.terms.shape[1], np.float32)
 
-    def pairs(self, row: int, others: Ints) -> tuple[Vectors, Vectors]:
-        """(len(others),) float32 each: cosines of the vectors (NaN where one is missing), and of the terms."""
-        similarity = np.full(len(others), np.nan, np.float32)
-        if self._has_vector[row]:
-            known = self._has_vector[others]
-            vectors = self.index.vectors[others[known]].astype(np.float32)
-            cosines = vectors @ self.index.vectors[row].astype(np.float32)
-            similarity[known] = cosines / (self._lengths[others[known]] * self._lengths[row])
-        return similarity, self._lexical(row, others)
+    def pairs(self, rows: Ints, others: Sequence[Ints]) -> list[tuple[Vectors, Vectors]]:
+        """For each row (m,) float32 each: cosines of the vectors (NaN where one is missing), and of the terms."""
+        # One row of terms, dense: a product with it is many times quicker than with a sparse one.
+        words = np.zeros(self.index.terms.shape[1], np.float32)
+        return [
+            (self._similarity(row, theirs), self._lexical(row, theirs, words))
+            for row, theirs in zip(rows.tolist(), others, strict=True)
+        ]
 
     def pools(self, rows: Ints, candidates: Sequence[Ints]) -> list[Pool]:
         """Each row's pool, of these candidates (ascending, distinct, all of them allowed)."""
@@ -158,23 +155,28 @@ class Comparer:
             sample = self._sample(language)
             places = np.flatnonzero(self.index.languages[rows] == language)
             texts, others = rows[places], [candidates[place] for place in places.tolist()]
-            signals = [self.pairs(*each) for each in zip(texts.tolist(), others, strict=True)]
+            signals = self.pairs(texts, others)
             means, deviations = sample.standards(self.index, texts, others, signals)
             for at, place in enumerate(places.tolist()):
                 figures = tuple(means[at].tolist()), tuple(deviations[at].tolist())
                 made[place] = Pool(others[at], *signals[at], *figures, sample.targets_of(int(texts[at])))
         return [pool for pool in made if pool is not None]
 
-    def _lexical(self, row: int, others: Ints) -> Vectors:
+    def _similarity(self, row: int, others: Ints) -> Vectors:
+        similarity = np.full(len(others), np.nan, np.float32)
+        if self._has_vector[row]:
+            known = self._has_vector[others]
+            vectors = self.index.vectors[others[known]].astype(np.float32)
+            cosines = vectors @ self.index.vectors[row].astype(np.float32)
+            similarity[known] = cosines / (self._lengths[others[known]] * self._lengths[row])
+        return similarity
+
+    def _lexical(self, row: int, others: Ints, words: Vectors) -> Vectors:
         terms = self.index.terms
         here = slice(terms.indptr[row], terms.indptr[row + 1])
-        self._words[terms.indices[here]] = terms.data[here]
-        columns, values, starts = gathered(terms, others)
-        shared = self._words.take(columns, mode="clip") * values
-        self._words[terms.indices[here]] = 0
-        cosines, some = np.zeros(len(others), np.float32), np.flatnonzero(np.diff(starts))
-        if len(some):
-            cosines[some] = np.add.reduceat(shared, starts[some])
+        words[terms.indices[here]] = terms.data[here]
+        cosines: Vectors = terms[others] @ words
+        words[terms.indices[here]] = 0
         return cosines
 
     def _sample(self, language: int) -> "_Sample":

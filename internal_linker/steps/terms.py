@@ -9,7 +9,6 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
-from internal_linker.pairs import gathered
 
 # The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
 # made no sure difference on the development sites; 3 times cost NDCG@5 0.003, once 0.009 (this and all figures
@@ -32,6 +31,8 @@ _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
 _MOST_BITS = 26
 _PAIR = np.int64(1 << 32)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
+# How well some pages fit each of several texts, and groups of pages that these link to: see `TermFit.of`.
+Fits = Sequence[tuple[Vectors, Sequence[Vectors]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,11 @@ def index_terms(
     n = len(bodies)
     once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
     shared = _SharedPairs(titles, bodies)
+    starts = np.cumsum([0, *map(len, bodies)])
+    codes = np.full((2, starts[-1]), _NO_WEIGHT, np.int32)
     found = [
-        _counts(title, body, weights.title_count, shared) for title, body in zip(titles, bodies, strict=True)
+        _counts(title, body, weights.title_count, shared, codes[:, first : first + len(body)])
+        for title, body, first in zip(titles, bodies, starts.tolist(), strict=False)
     ]
     sizes = [len(terms) for terms, _, _ in found]
     row = np.repeat(np.arange(n, dtype=np.int32), sizes)
@@ -96,15 +100,15 @@ def index_terms(
     order = np.flatnonzero(telling)[np.argsort(-frequency[telling], kind="stable")]
     code[order] = np.arange(len(order))
     kept = telling[column]
+    every = code[column].astype(np.int32)
     rows = sparse.csr_matrix(
-        (value[kept].astype(np.float32), (row[kept], code[column[kept]].astype(np.int32))),
-        shape=(n, int(telling.sum())),
+        (value[kept].astype(np.float32), (row[kept], every[kept])), shape=(n, int(telling.sum()))
     )
-    starts = np.cumsum([0, *map(len, bodies)])
     by_code = np.concatenate([weight[order], [once, 0]]).astype(np.float32)
-    codes = np.full((2, starts[-1]), _NO_WEIGHT, np.int32)
-    for words, first in zip(bodies, starts.tolist(), strict=False):
-        codes[:, first : first + len(words)] = _codes(words, distinct, code)
+    terms = np.split(every, np.cumsum(sizes)[:-1])
+    for ours, text in zip(np.split(codes, starts[1:-1], axis=1), terms, strict=True):
+        # What is below 0 stays as it is.
+        ours[:] = np.append(text, [_ON_ONE_PAGE, _NO_WEIGHT])[ours]
     return TermIndex(rows, codes, starts, by_code, weights.passage)
 
 
@@ -117,44 +121,45 @@ class TermFit:
 
     def __init__(self, index: TermIndex) -> None:
         self._index = index
-        # The place of a few columns among them, else 0: looking there is quicker than in the few.
-        self._place = np.zeros(index.rows.shape[1], np.int32)
 
-    def of(self, row: int, others: Ints, linked: Sequence[Ints] = ()) -> tuple[Vectors, list[Vectors]]:
-        """How well the words of `others` fit those of `row`, and those of each group of pages that it links to.
+    def of(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
+        """How well the words of `others` fit those of some texts, and those of groups of pages that these link to.
 
         Args:
-            row: a text.
-            others: (m,) rows.
-            linked: groups of rows.
+            rows: texts.
+            others: for each of them (m,) rows.
+            linked: for each of them groups of rows.
 
         Returns:
-            (m,) float32, 0 to 1: the cosine with the passage of `row` that fits best; and for each group (m,)
-            float32, 0 to 1: the mean cosine with its pages, 0 without any.
+            For each text (m,) float32, 0 to 1: the cosine with its passage that fits best; and for each group
+            (m,) float32, 0 to 1: the mean cosine with its pages, 0 without any.
         """
+        # The place of a few columns among them, else 0: looking there is quicker than in the few.
+        place = np.zeros(self._index.rows.shape[1], np.int32)
+        each = zip(rows.tolist(), others, linked, strict=True)
+        return [self._of(row, theirs, groups, place) for row, theirs, groups in each]
+
+    def _of(
+        self, row: int, others: Ints, linked: Sequence[Ints], place: Ints
+    ) -> tuple[Vectors, list[Vectors]]:
         terms = self._index.rows
         columns, weights = _passages(self._index, row)
-        groups = [gathered(terms, rows) for rows in linked]
-        ours = np.concatenate([columns, *(each for each, _, _ in groups)])
+        groups = [terms[rows] for rows in linked]
+        ours = np.concatenate([columns, *(group.indices for group in groups)])
         # A column that comes again is known by its last place.
-        self._place[ours] = np.arange(1, len(ours) + 1)
+        place[ours] = np.arange(1, len(ours) + 1)
         passages = weights.shape[1]
+        # What has no place has the first, where all is 0.
         wanted = np.zeros((len(ours) + 1, passages + len(groups)), np.float32)
-        wanted[self._place[columns], :passages] = weights
-        for at, (each, values, starts) in enumerate(groups, passages):
-            total = np.bincount(self._place[each], values, minlength=len(wanted))
-            wanted[:, at] = total / max(1, len(starts) - 1)
-        fit = self._among(others, len(wanted)) @ wanted
-        self._place[ours] = 0
+        wanted[place[columns], :passages] = weights
+        for at, group in enumerate(groups, passages):
+            total = np.bincount(place[group.indices], group.data, minlength=len(wanted))
+            wanted[:, at] = total / max(1, group.shape[0])
+        theirs = terms[others]
+        parts = theirs.data, place.take(theirs.indices, mode="clip"), theirs.indptr
+        place[ours] = 0
+        fit = sparse.csr_matrix(parts, shape=(len(others), len(wanted))) @ wanted
         return fit[:, :passages].max(axis=1, initial=0), [*fit[:, passages:].T]
-
-    def _among(self, others: Ints, count: int) -> sparse.csr_matrix:
-        """(m, count) float32: the weights of the columns that have a place, by it."""
-        columns, values, starts = gathered(self._index.rows, others)
-        places = self._place.take(columns, mode="clip")
-        shared = np.flatnonzero(places)
-        parts = values[shared], places[shared], np.searchsorted(shared, starts)
-        return sparse.csr_matrix(parts, shape=(len(others), count))
 
 
 def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
@@ -217,26 +222,24 @@ class _SharedPairs:
         return (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
 
 
-def _counts(title: Ints, body: Ints, title_count: float, shared: _SharedPairs) -> tuple[Ints, Vectors, float]:
-    """The terms of a text that others may have too, their weighted counts, and the squares of all others'."""
-    terms = np.concatenate([title, _pairs(title), body, _pairs(body)])
-    in_title = len(terms) - len(body) - max(0, len(body) - 1)
+def _counts(
+    title: Ints, body: Ints, title_count: float, shared: _SharedPairs, places: Ints
+) -> tuple[Ints, Vectors, float]:
+    """The terms of a text that others may have too, their weighted counts, and the squares of all others'.
+
+    Into `places`, (2, len(body)), goes which of these terms each word is, and the pair that it begins.
+    """
+    pairs = _pairs(title), _pairs(body)
+    terms = np.concatenate([title, pairs[0], body, pairs[1]])
+    in_title = len(title) + len(pairs[0])
     distinct, at = np.unique(terms, return_inverse=True)
     weighted = np.repeat([title_count, 1.0], [in_title, len(terms) - in_title])
     times = np.bincount(at, weighted, minlength=len(distinct))
     known = (distinct < _PAIR) | shared(distinct)
     alone = float(((1 + np.log(times[~known])) ** 2).sum())
+    ours = np.where(known, np.cumsum(known) - 1, _ON_ONE_PAGE)[at[in_title:]]
+    places[0], places[1, : len(pairs[1])] = ours[: len(body)], ours[len(body) :]
     return distinct[known], times[known].astype(np.float32), alone
-
-
-def _codes(words: Ints, distinct: Ints, code: Ints) -> Ints:
-    """(2, words): the code of each word, and of the pair that it begins."""
-    codes = np.full((2, len(words)), _NO_WEIGHT, np.int32)
-    for place, terms in enumerate((words.astype(np.int64), _pairs(words))):
-        if len(terms):
-            at = np.searchsorted(distinct, terms).clip(max=len(distinct) - 1)
-            codes[place, : len(terms)] = np.where(distinct[at] == terms, code[at], _ON_ONE_PAGE)
-    return codes
 
 
 def _joined(parts: Sequence[Ints | Vectors], kind: type[np.generic]) -> Ints:

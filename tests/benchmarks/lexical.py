@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from internal_linker.arrays import Ints, Vectors
-from internal_linker.site import SERVED
+from internal_linker.comparing import SERVED
 from internal_linker.steps.boilerplate import Boilerplate
 from internal_linker.steps.join import nearest
 from internal_linker.steps.postings import CHAMPIONS, Postings

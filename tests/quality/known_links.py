@@ -79,7 +79,7 @@ def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights
     urls = np.array([page.url for page in ranked.site.pages])
     known = [ranked.knowing(draw.visible, ranked.sources) for draw in draws]
     blocks = ranked.signals(ranked.sources, known)
-    for first, found in zip(range(0, len(ranked.sources), BLOCK), blocks, strict=True):
+    for first, (_, found) in zip(range(0, len(ranked.sources), BLOCK), blocks, strict=True):
         some = ranked.sources[first : first + BLOCK]
         for number, together in enumerate(found):
             for source, signals in zip(some, together.split(len(some)), strict=True):

@@ -1,0 +1,135 @@
+"""Work on arrays that many tasks share -> its results, from all cores: in one process Python's threads take turns."""
+
+import mmap
+import os
+import pickle
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import connection, get_context, parent_process
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+T = TypeVar("T")
+# Where a row of an array may begin in a file that is mapped into memory.
+_ALIGNED = 64
+_ALONE = "The matching goes on with one core, since other processes can't be had ({})."
+
+
+class Processes:
+    """A few processes that read what they share from one file, mapped into the memory of all.
+
+    Where they can't be had, or one of them is lost, the work is done here, and `warn` is told.
+
+    Args:
+        count: of processes.
+        file: where the shared arrays lie as long as this is open; what a killed run left there is overwritten.
+        warn: takes a sentence for a person.
+    """
+
+    def __init__(self, count: int, file: Path, warn: Callable[[str], None]) -> None:
+        self._count, self._file, self._warn = count, file, warn
+        self._what: object = None
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> "Processes":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
+        self._file.unlink(missing_ok=True)
+
+    def share(self, what: object) -> None:
+        """See `ports.Workers`."""
+        self._what = what
+        try:
+            given = _write(what, self._file)
+            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _open, given)
+        # The second: a system without semaphores.
+        except (OSError, NotImplementedError) as error:
+            self._warn(_ALONE.format(error))
+
+    def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """See `ports.Workers`."""
+        waiting: deque[tuple[Future[T] | None, tuple[Any, ...]]] = deque()
+        for task in tasks:
+            waiting.append((self._submitted(work, task), task))
+            if len(waiting) > 2 * self._count:
+                yield self._result(work, *waiting.popleft())
+        while waiting:
+            yield self._result(work, *waiting.popleft())
+
+    def _submitted(self, work: Callable[..., T], task: tuple[Any, ...]) -> Future[T] | None:
+        try:
+            return self._pool.submit(_do, work, task) if self._pool else None
+        except BrokenProcessPool as error:
+            self._lost(error)
+            return None
+
+    def _result(self, work: Callable[..., T], future: Future[T] | None, task: tuple[Any, ...]) -> T:
+        try:
+            if future:
+                return future.result()
+        except BrokenProcessPool as error:
+            self._lost(error)
+        return work(self._what, *task)
+
+    def _lost(self, error: BrokenProcessPool) -> None:
+        # All that was under way ends in this error; it is told once.
+        if self._pool:
+            self._pool.shutdown()
+            self._pool = None
+            self._warn(_ALONE.format(error))
+
+
+def _write(what: object, file: Path) -> tuple[Path, bytes, Sequence[tuple[int, int]]]:
+    """Put the arrays of an object into a file; answers what `_open` takes."""
+    spans: list[tuple[int, int]] = []
+    arrays: list[pickle.PickleBuffer] = []
+    rest = pickle.dumps(what, protocol=5, buffer_callback=arrays.append)
+    with file.open("wb") as out:
+        for array in arrays:
+            out.write(bytes(-out.tell() % _ALIGNED))
+            start = out.tell()
+            out.write(array.raw())
+            spans.append((start, out.tell()))
+        # A file without content can't be mapped.
+        out.write(b"\0")
+    return file, rest, spans
+
+
+# In such a process: what is shared.
+_shared: list[Any] = []
+
+
+def _open(file: Path, rest: bytes, spans: Sequence[tuple[int, int]]) -> None:
+    """Begin a process: with the shared object, and with the end of its parent as its own."""
+    # Ctrl-C reaches the whole group; the parent tells what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    with file.open("rb") as opened:
+        whole = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
+    _shared[:] = [pickle.loads(rest, buffers=[whole[start:end] for start, end in spans])]
+    # Every core has a process.
+    ThreadpoolController().limit(limits=1, user_api="blas")
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent:
+        connection.wait([parent.sentinel])
+        os._exit(1)
+
+
+def _do(work: Callable[..., T], task: tuple[Any, ...]) -> T:
+    return work(*_shared, *task)
