@@ -78,19 +78,17 @@ class Lesson:
 class _Trial:
     """One source while some links are hidden: its candidates, and the hidden targets by their rows.
 
-    `known` are the candidates' features, `fixed` their scores by the fixed weights.
+    `is_link` tells which candidates are hidden targets, `known` are their features, `fixed` their scores by the
+    fixed weights.
     """
 
     name: str
     part: int
     wanted: frozenset[int]
+    is_link: NDArray[np.bool_]
     signals: Signals
     known: Vectors
     fixed: Vectors
-
-    @property
-    def is_link(self) -> NDArray[np.bool_]:
-        return np.isin(self.signals.rows, [*self.wanted])
 
 
 def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Lesson | None]:
@@ -148,7 +146,8 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
         for at, source in enumerate(some):
             for number, (rows, mine) in enumerate(zip(wanted, apart, strict=True)):
                 ours = frozenset(rows.get(source.key, ()))
-                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, *mine[at])
+                is_link = np.isin(mine[at][0].rows, [*ours])
+                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, is_link, *mine[at])
 
 
 def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vectors]]:
