@@ -54,7 +54,7 @@ class MultilingualEncoder:
             raise ConfigurationError(f"the multilingual model can't be read ({error}). {_REMEDY}") from None
         if wrong:
             raise ConfigurationError(f"{wrong[0]} of the multilingual model is damaged. {_REMEDY}")
-        # Most of the time goes into cutting words in Python; more threads only wait for each other.
+        # A second thread saves a sixth of the time and takes 70% more of the processors.
         self._model = package.USE(threads=1)
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
