@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from internal_linker.ports import Compute, Encoder, Workers
@@ -28,9 +28,10 @@ def compute_at(scheduler: str) -> Compute:
     return DaskCompute(scheduler) if scheduler else Threads(os.cpu_count() or 1)
 
 
-def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers]:
+def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
     """What shares the comparing of candidates, where this computer has several cores; see `Processes`."""
-    return Processes(min(os.cpu_count() or 1, MOST_WORKERS), file, warn)
+    count = min(os.cpu_count() or 1, MOST_WORKERS)
+    return Processes(count, file, warn) if count > 1 else nullcontext()
 
 
 def local_encoder_at(scheduler: str) -> Encoder:

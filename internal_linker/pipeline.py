@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -250,7 +251,8 @@ class Run:
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
         nearest = joined.nearest if joined else None
         given = collected, sources, targets, searched, texts, embedded.vectors, rules, nearest
-        with self.parts.workers(self.progress.warn) as workers:
+        # For some rows other processes are started in vain.
+        with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
             ranking, lesson = teach(Ranking(*given, workers), collected.links)
             recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
         links = sum(len(recommendation.links) for recommendation in recommendations)
