@@ -100,12 +100,14 @@ def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: l
 
 
 PARENT = """
-import os, sys, time
+import signal, sys, time
 from pathlib import Path
 from types import SimpleNamespace
 from internal_linker.services.processes import Processes
 from tests.test_processes import NUMBERS, summed
 if __name__ == "__main__":
+    # What was started in the background was told to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with Processes(2, Path(sys.argv[1]), print) as processes:
         processes.share(SimpleNamespace(numbers=NUMBERS))
         print(*{at for _, at in processes.run(summed, [(0, 9)] * 200)}, flush=True)

@@ -71,24 +71,24 @@ def mutual(
 ) -> Nearest:
     """The lists of the rows, as `nearest` gives them, and behind them those of the columns with the rows in them.
 
-    Each pair is multiplied once. `rows` and `columns` have no text in common. The columns' lists are in
-    memory all the time, 32 bytes a place. Which of equals is the last of a column's list is open.
+    Each pair is multiplied once. `rows` and `columns` have no text in common. All lists are in memory all the
+    time, 32 bytes a place. Which of equals is the last of a column's list is open.
     """
     result = empty_lists(len(rows) + len(columns), keep)
-    back = _Lists(len(columns), keep)
-    partners = np.zeros(len(columns), np.int64)
+    lists, back = _Lists(len(rows), keep, above), _Lists(len(columns), keep)
+    others, partners = np.zeros(len(rows), np.int64), np.zeros(len(columns), np.int64)
     for at, among in _by_language(vectors, languages, rows, columns):
-        order = among[np.argsort(columns[among])]
-        theirs = columns[order]
+        mine, theirs = at[np.argsort(rows[at])], among[np.argsort(columns[among])]
+        others[at] += len(among)
         partners[among] += len(at)
-        for start in range(0, len(at), TILE_ROWS):
-            mine = at[start : start + TILE_ROWS]
-            lists = _Lists(len(mine), keep, None if above is None else above[mine])
-            for first, scores in _tiles(vectors, rows[mine], theirs, None):
-                some = slice(first, first + scores.shape[1])
-                lists.offer(np.arange(len(mine)), scores, theirs[some])
-                back.offer(order[some], scores.T, rows[mine])
-            _put(result, mine, lists, np.full(len(mine), len(theirs)))
+        # Nearly all rows have a bound from the start: turned, what is little has to be put in order.
+        for start in range(0, len(theirs), TILE_ROWS):
+            some = theirs[start : start + TILE_ROWS]
+            for first, scores in _tiles(vectors, columns[some], rows[mine], None):
+                part = mine[first : first + scores.shape[1]]
+                back.offer(some, scores, rows[part])
+                lists.offer(part, scores.T, columns[some])
+    _put(result, np.arange(len(rows)), lists, others)
     _put(result, len(rows) + np.arange(len(columns)), back, partners)
     return result
 
