@@ -28,6 +28,7 @@ from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLA
 from sqlalchemy.pool import StaticPool
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import TypeDecorator
+from tenacity import Retrying, retry_if_exception_message, stop_after_delay, wait_random
 
 from internal_linker.errors import ConfigurationError, StoreLost
 
@@ -42,6 +43,13 @@ _CREATING = LOCK_NUMBERS + 1
 _PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
 # A server learns within two minutes that a laptop fell asleep, a client that a server is gone.
 _ALIVE = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4}
+# Of two that make a new file at once one is refused its mode without waiting.
+_UNLOCKED = Retrying(
+    retry=retry_if_exception_message(match="database is locked"),
+    stop=stop_after_delay(30),
+    wait=wait_random(0.01, 0.1),
+    reraise=True,
+)
 _SHAPE = (
     "it must be like sqlite:///files/cache.sqlite3 or postgresql+psycopg://user@host/database, "
     "the password in config/store_password.txt"
@@ -257,7 +265,7 @@ def _write_sqlite(connection: Any, _: Any) -> None:
     # WAL lets a lookup read while a run writes; NORMAL syncs at checkpoints: a power cut can lose the
     # last answers, never damage the file.
     for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL"):
-        connection.execute(f"PRAGMA {pragma}")
+        _UNLOCKED(connection.execute, f"PRAGMA {pragma}")
 
 
 def _read_sqlite(connection: Any, _: Any) -> None:

@@ -21,13 +21,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from internal_linker.settings import ENV_PREFIX
 from tests.benchmarks import projects
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+
+# Seconds between two looks at the memory.
+_LOOK = 0.2
 
 
 @dataclass(frozen=True)
@@ -132,11 +135,30 @@ def run(project: Path, environment: Mapping[str, str]) -> Figures:
 
 
 def _peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
+    """MB of the process alone, or on Linux of all that it started together, if that is more; its exit code."""
     if not hasattr(os, "wait4"):
         return 0.0, process.wait()
-    _, status, usage = os.wait4(process.pid, 0)
+    together, ended = 0.0, 0
+    while not ended:
+        together = max(together, _held(process.pid))
+        time.sleep(_LOOK)
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
     # Linux counts in KB, macOS in bytes.
-    return usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3), os.waitstatus_to_exitcode(status)
+    alone = usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    return max(alone, together), os.waitstatus_to_exitcode(status)
+
+
+def _held(process: int) -> float:
+    """MB of its own and of its children's, and once of the files that they share; 0 where that is unknown."""
+    own: list[int] = []
+    files = [0]
+    with suppress(OSError):
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+        for one in (str(process), *children):
+            found = dict(re.findall(r"(RssAnon|RssFile):\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
+            own.append(int(found.get("RssAnon", 0)))
+            files.append(int(found.get("RssFile", 0)))
+    return (sum(own) + max(files)) / 1e3
 
 
 def _print(pages: int, table: list[tuple[str, Figures, dict[str, tuple[int, int]]]]) -> None:
