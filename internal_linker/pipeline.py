@@ -107,11 +107,10 @@ class Run:
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
-        ranking, lesson, recommendations = self._recommend(
+        ranking, lesson, recommendations, listed = self._recommend(
             collected, sources, targets, searched, texts, embedded, joined
         )
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
-        listed = None if self.choice.partial else list_site(ranking, collected)
         report = Report(run_id, collected, searched, embedded, recommendations, listed)
         report.below_floor, report.dropped = ranking.below_floor, dropped
         report.lesson, report.joined = lesson, joined
@@ -242,7 +241,7 @@ class Run:
         texts: Sequence[Text],
         embedded: Embedded,
         joined: Joined | None,
-    ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation]]:
+    ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation], Listed | None]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
         rules = self.rules.linking
@@ -255,9 +254,10 @@ class Run:
         with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
             ranking, lesson = teach(Ranking(*given, workers), collected.links)
             recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
+            listed = None if self.choice.partial else list_site(ranking, collected)
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
-        return ranking, lesson, recommendations
+        return ranking, lesson, recommendations, listed
 
     def _deliver(self, report: Report, targets: Targets) -> None:
         self._step()

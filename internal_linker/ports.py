@@ -189,7 +189,7 @@ class Workers(Protocol):
     """Other processes that share one piece of heavy work with this one."""
 
     def share(self, what: object) -> None:
-        """Give all of them this object: arrays, mostly, that don't change from here on."""
+        """Give all of them this object: arrays, mostly, that don't change from here on; here it may be dropped."""
 
     def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield `work(what, *task)` for each task in their order; some tasks are taken ahead.

@@ -67,10 +67,14 @@ class Site:
             ((words(text.title), words(boilerplate.without(text.body))) for text in texts), terms
         )
         order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
-        self._comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
-        self._workers = workers if len(texts) >= SHARED_FROM else None
-        if self._workers:
-            self._workers.share(self._comparison)
+        comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
+        self._comparer = comparison.comparer
+        self._comparison: Comparison | None = comparison
+        self._workers = workers
+        if workers and len(texts) >= SHARED_FROM:
+            workers.share(comparison)
+            # Half of its memory is needed by the workers only.
+            self._comparison = None
         self._joined, self._n = joined, max(1, len(texts))
         self._pools: dict[int, Pool] = {}
         self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
@@ -108,7 +112,7 @@ class Site:
         pools = [self._pools[row] for row in texts.tolist()]
         pairs = pairs_of([pool.rows for pool in pools])
         more = self._more(texts, asked, pairs, among)
-        signals = self._comparison.comparer.pairs(*_by_text(texts, more))
+        signals = self._comparer.pairs(*_by_text(texts, more))
         similarity = np.concatenate([*(pool.similarity for pool in pools), *(each[0] for each in signals)])
         lexical = np.concatenate([*(pool.lexical for pool in pools), *(each[1] for each in signals)])
         return self._ranked(texts, both(pairs, more), similarity, lexical, among, lexical_weight)
@@ -155,9 +159,9 @@ class Site:
 
     def _each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
         """Yield `work` of the comparison and each of the tasks."""
-        if self._workers:
-            return self._workers.run(work, tasks)
-        return (work(self._comparison, *task) for task in tasks)
+        if self._comparison or not self._workers:
+            return (work(self._comparison, *task) for task in tasks)
+        return self._workers.run(work, tasks)
 
     def _nearest(self, rows: Ints) -> Ints:
         """(len(rows), k): the rows of the nearest pages by the vectors; -1 where there are no more."""
@@ -165,7 +169,7 @@ class Site:
             return self._joined.rows[rows, :SERVED]
         if not self.has_vectors:
             return np.full((len(rows), 0), -1, np.int32)
-        index = self._comparison.index
+        index = self._comparer.index
         return nearest(index.vectors, index.languages, rows, np.flatnonzero(index.columns), SERVED).rows
 
     def _more(self, texts: Ints, asked: Pairs, known: Pairs, among: Bools) -> Pairs:
@@ -176,12 +180,12 @@ class Site:
 
     def _all_matches(self, texts: Ints, at: int, among: Bools, lexical_weight: float) -> Matches:
         """Every text that may be a match of one of the texts."""
-        row, languages = int(texts[at]), self._comparison.index.languages
+        row, languages = int(texts[at]), self._comparer.index.languages
         others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
         others = others[others != row]
         pairs = Pairs(np.full(len(others), at), others)
         return self._ranked(
-            texts, pairs, *self._comparison.comparer.pairs(texts[[at]], [others])[0], among, lexical_weight
+            texts, pairs, *self._comparer.pairs(texts[[at]], [others])[0], among, lexical_weight
         )
 
     def _ranked(
@@ -196,7 +200,7 @@ class Site:
         """Those of the rows that are `among`, by their score."""
         pools = [self._pools[row] for row in texts.tolist()]
         score = scores(pools, pairs.of, similarity, lexical, lexical_weight)
-        score[~understands(self._comparison.index.languages, texts[pairs.of], pairs.rows)] = nan
+        score[~understands(self._comparer.index.languages, texts[pairs.of], pairs.rows)] = nan
         kept = np.flatnonzero(among[pairs.rows])
         order = kept[np.lexsort((pairs.rows[kept], -score[kept], pairs.of[kept]))]
         return Matches(pairs.of, pairs.rows, score, similarity, lexical).at(order)

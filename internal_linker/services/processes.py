@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+# A file, what of an object is not in it, and where in it its arrays lie.
+_Given = tuple[Path, bytes, Sequence[tuple[int, int]]]
 # Where a row of an array may begin in a file that is mapped into memory.
 _ALIGNED = 64
 _ALONE = "The matching goes on with one core, since other processes can't be had ({})."
@@ -35,6 +37,7 @@ class Processes:
 
     def __init__(self, count: int, file: Path, warn: Callable[[str], None]) -> None:
         self._count, self._file, self._warn = count, file, warn
+        self._given: _Given | None = None
         self._what: object = None
         self._pool: ProcessPoolExecutor | None = None
 
@@ -51,12 +54,12 @@ class Processes:
 
     def share(self, what: object) -> None:
         """See `ports.Workers`."""
-        self._what = what
         try:
-            given = _write(what, self._file)
-            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _open, given)
+            self._given = _write(what, self._file)
+            self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _open, self._given)
         # The second: a system without semaphores.
         except (OSError, NotImplementedError) as error:
+            self._what = what
             self._warn(_ALONE.format(error))
 
     def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
@@ -82,6 +85,9 @@ class Processes:
                 return future.result()
         except BrokenProcessPool as error:
             self._lost(error)
+        if self._what is None and self._given:
+            file, rest, spans = self._given
+            self._what = _read(file.read_bytes(), rest, spans)
         return work(self._what, *task)
 
     def _lost(self, error: BrokenProcessPool) -> None:
@@ -92,8 +98,8 @@ class Processes:
             self._warn(_ALONE.format(error))
 
 
-def _write(what: object, file: Path) -> tuple[Path, bytes, Sequence[tuple[int, int]]]:
-    """Put the arrays of an object into a file; answers what `_open` takes."""
+def _write(what: object, file: Path) -> _Given:
+    """Put the arrays of an object into a file."""
     spans: list[tuple[int, int]] = []
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(what, protocol=5, buffer_callback=arrays.append)
@@ -108,6 +114,12 @@ def _write(what: object, file: Path) -> tuple[Path, bytes, Sequence[tuple[int, i
     return file, rest, spans
 
 
+def _read(whole: bytes | mmap.mmap, rest: bytes, spans: Sequence[tuple[int, int]]) -> object:
+    """The object, its arrays in place."""
+    arrays = memoryview(whole)
+    return pickle.loads(rest, buffers=[arrays[start:end] for start, end in spans])
+
+
 # In such a process: what is shared.
 _shared: list[Any] = []
 
@@ -118,8 +130,7 @@ def _open(file: Path, rest: bytes, spans: Sequence[tuple[int, int]]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     with file.open("rb") as opened:
-        whole = memoryview(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ))
-    _shared[:] = [pickle.loads(rest, buffers=[whole[start:end] for start, end in spans])]
+        _shared[:] = [_read(mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ), rest, spans)]
     # Every core has a process.
     ThreadpoolController().limit(limits=1, user_api="blas")
 
