@@ -99,6 +99,21 @@ def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: l
     assert told == [f"{LOST}[Errno 2] No such file or directory: '{tmp_path / 'none' / 'shared.tmp'}')."]
 
 
+def test_a_file_that_serves_nobody_is_removed_at_once(
+    tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A system without semaphores: the work is done here, and what was written is gone before the rest of the run."""
+
+    def none(*_: object) -> None:
+        raise NotImplementedError("no semaphores")
+
+    monkeypatch.setattr("internal_linker.services.processes.ProcessPoolExecutor", none)
+    with Processes(2, tmp_path / "shared.tmp", told.append) as alone:
+        alone.share(SimpleNamespace(numbers=NUMBERS))
+        assert not list(tmp_path.iterdir()) and told == [f"{LOST}no semaphores)."]
+        assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
+
+
 PARENT = """
 import signal, sys, time
 from pathlib import Path

@@ -57,9 +57,11 @@ class Processes:
         try:
             self._given = _write(what, self._file)
             self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _open, self._given)
-        # The second: a system without semaphores.
+        # No room or right for the file; a system without semaphores.
         except (OSError, NotImplementedError) as error:
             self._what = what
+            # On a full disk the half of it would leave no room for the run's own files.
+            self._file.unlink(missing_ok=True)
             self._warn(_ALONE.format(error))
 
     def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
