@@ -19,7 +19,8 @@ from internal_linker.evaluating import (
 )
 from internal_linker.learning import teach
 from internal_linker.link_rules import LinkRules
-from internal_linker.records import AddedLink, Collected, ExistingLink, Page, Targets, Text
+from internal_linker.listed import AddedLink
+from internal_linker.records import Collected, ExistingLink, Page, Targets, Text
 from internal_linker.steps.signals import FIXED_WEIGHTS
 
 _OTHER_LANGUAGE = "into another language"

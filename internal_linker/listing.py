@@ -4,9 +4,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from internal_linker.listed import Duplicate, Orphan
 from internal_linker.offers import sources_near
 from internal_linker.ranking import Ranking
-from internal_linker.records import Collected, Duplicate, Orphan
+from internal_linker.records import Collected
 from internal_linker.steps.duplicate import canonical_candidates
 from internal_linker.steps.links import inlinks
 

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from internal_linker.link_rules import LinkRules
+from internal_linker.listed import Duplicate, ExcludedTarget, Orphan
 from internal_linker.ports import (
     Compute,
     Encoder,
@@ -19,7 +20,7 @@ from internal_linker.ports import (
     VectorCache,
     Workers,
 )
-from internal_linker.records import Duplicate, ExcludedTarget, Orphan, StoredText
+from internal_linker.records import StoredText
 from internal_linker.searching import SearchRules
 
 

@@ -16,21 +16,13 @@ from internal_linker.errors import Interrupted, OutputError, ServiceError
 from internal_linker.gathering import gather
 from internal_linker.joining import Joined, join
 from internal_linker.learning import Lesson, teach
+from internal_linker.listed import ExcludedTarget
 from internal_linker.listing import Listed, list_site
 from internal_linker.parts import Parts, Rules
 from internal_linker.ports import Encoder, ListSink, Progress
 from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import (
-    Choice,
-    Collected,
-    ExcludedTarget,
-    Recommendation,
-    Source,
-    Targets,
-    Text,
-    Usage,
-)
+from internal_linker.records import Choice, Collected, Recommendation, Source, Targets, Text, Usage
 from internal_linker.searching import Searched, group_by_search, search_all
 from internal_linker.sequences import Lazy
 from internal_linker.steps.choose import choose

@@ -11,15 +11,8 @@ import pytest
 
 from internal_linker.arrays import Vectors
 from internal_linker.errors import OutputError
-from internal_linker.records import (
-    AddedLink,
-    Candidate,
-    ExcludedTarget,
-    Link,
-    Recommendation,
-    Reject,
-    Source,
-)
+from internal_linker.listed import AddedLink, ExcludedTarget
+from internal_linker.records import Candidate, Link, Recommendation, Reject, Source
 from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.csv_files.whole_files import replace_whole

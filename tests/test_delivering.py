@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from internal_linker.delivering import compact, deliver
 from internal_linker.errors import OutputError
-from internal_linker.records import Candidate, ExcludedTarget, Link, Recommendation
+from internal_linker.listed import ExcludedTarget
+from internal_linker.records import Candidate, Link, Recommendation
 from tests.builders import Kept, KeptList, Told, source, url
 
 LINKS = [Recommendation(source("a"), ())]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.arrays import Bools, Ints, Vectors
-from internal_linker.records import Duplicate, Page
+from internal_linker.listed import Duplicate
+from internal_linker.records import Page
 
 # Words of a shingle. Longer ones make one changed word count more often, shorter ones are set phrases.
 SHINGLE = 4

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from internal_linker.records import Collected, ExcludedTarget, Targets
+from internal_linker.listed import ExcludedTarget
+from internal_linker.records import Collected, Targets
 
 
 def excluded_targets(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
