@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from internal_linker.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
+from internal_linker.edges import Edge, ReviewRow, Status, Verdict
 from internal_linker.records import (
     EncodedBatch,
     Recommendation,
@@ -13,6 +14,7 @@ from internal_linker.records import (
     Text,
     Usage,
 )
+from internal_linker.versions import Version, VersionRow
 
 T = TypeVar("T")
 Item_contra = TypeVar("Item_contra", contravariant=True)
@@ -195,4 +197,58 @@ class Workers(Protocol):
         """Yield `work(what, *task)` for each task in their order; some tasks are taken ahead.
 
         `work` is a pure function of a module or class.
+        """
+
+
+class EdgeStore(Protocol):
+    """Proposed links and what became of them; one site's."""
+
+    def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
+        """All edges of these sources (see `Source.end`), by source; sources without any are left out."""
+
+    def by_id(self, ids: Iterable[str]) -> Mapping[str, Edge]:
+        """The edges of these ids; unknown ones are left out."""
+
+    def each(self, *statuses: Status, judged: bool = False) -> Iterator[Edge]:
+        """All edges, of these statuses if any are named; `judged`: those with a verdict."""
+
+    def put(self, edges: Sequence[Edge]) -> None:
+        """Keep edges; committed when this returns."""
+
+    def withdraw(self, run: str) -> None:
+        """What is proposed, but not by this run, is withdrawn."""
+
+
+class RunStore(Protocol):
+    """The links of earlier runs; one site's."""
+
+    def versions(self) -> Sequence[Version]:
+        """The runs that are kept, the oldest first."""
+
+    def rows(self, run: str) -> Iterator[VersionRow]:
+        """The rows of a run that `versions` names, in its order."""
+
+    def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
+        """Keep a run; it is among `versions` when all of it is there."""
+
+
+class ReviewDesk(Protocol):
+    """Where editors say what they think of proposed links: the Review tab, review.xlsx."""
+
+    name: str
+
+    def read(self) -> Sequence[Verdict]:
+        """What stands beside each link.
+
+        Raises:
+            InputError: it can't be read.
+            ServiceError: the service behind it failed.
+        """
+
+    def write(self, rows: Sequence[ReviewRow]) -> Sequence[str]:
+        """Show these links; what editors wrote stays. The answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written.
+            ServiceError: the service behind it failed.
         """

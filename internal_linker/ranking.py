@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import nan
 
 import numpy as np
@@ -197,7 +197,8 @@ class Ranking:
     def old(self, source: Source) -> list[int]:
         """The rows that a link from the source would not be new to."""
         alias = self.targets.aliases.get(source.key, "")
-        return self.site.rows_of([alias, *self.targets.linked.get(source.key, ())])
+        known = self.targets.linked, self.targets.rejected
+        return self.site.rows_of([alias, *chain.from_iterable(each.get(source.end, ()) for each in known)])
 
     def _chosen(self, sources: Sequence[Source], offered: Pairs = NO_PAIRS) -> "Chosen":
         """The candidates of some sources: pages that a link would be new to, and search results.

@@ -74,6 +74,11 @@ class Source:
         return self.key, fold_query(self.query)
 
     @property
+    def end(self) -> str:
+        """Where its links start: the page's normal form, or the query where there is no URL."""
+        return self.key or fold_query(self.query)
+
+    @property
     def name(self) -> str:
         """What a person calls it: the URL, else the query."""
         return self.url or self.query
@@ -162,6 +167,7 @@ class Targets:
         any_on_site: whether a search result that is in no list may be a target too.
         aliases: page that redirects or is a copy -> the page that it leads to in the end.
         linked: page -> the pages that it links to already.
+        rejected: page or query -> the pages that an editor doesn't want it to link to.
     """
 
     known: Mapping[str, str]
@@ -169,6 +175,7 @@ class Targets:
     any_on_site: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
     linked: Mapping[str, Collection[str]] = field(default_factory=dict)
+    rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def url_of(self, key: str) -> str:
         """The URL to write for a target, or "" where no link may lead."""
@@ -177,8 +184,10 @@ class Targets:
         return self.known.get(key, key if self.any_on_site else "")
 
     def new_to(self, source: str, key: str) -> bool:
-        """Whether a link from `source` would be a new one, to another page than itself (normal forms)."""
-        return key not in (source, self.aliases.get(source)) and key not in self.linked.get(source, ())
+        """Whether a link from `source` (its `end`) to a page would be new, to another one, and was not rejected."""
+        if key in (source, self.aliases.get(source)):
+            return False
+        return key not in self.linked.get(source, ()) and key not in self.rejected.get(source, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,11 +246,15 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The links of one source, best first, and in `note` why there are fewer than wanted or no SERP."""
+    """The links of one source, best first, and in `note` why there are fewer than wanted or no SERP.
+
+    `held`: what an editor must accept before it may be among the links.
+    """
 
     source: Source
     links: tuple[Link, ...]
     note: str = ""
+    held: tuple[Link, ...] = ()
 
 
 def fold_query(query: str) -> str:

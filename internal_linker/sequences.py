@@ -1,8 +1,10 @@
-"""A length and a function of the place -> a sequence whose items are made whenever they are asked for."""
+"""Sequences whose items are made whenever they are asked for, and parts of what can be gone through once."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import TypeVar, overload
 
+T = TypeVar("T")
 Item_co = TypeVar("Item_co", covariant=True)
 
 
@@ -33,3 +35,10 @@ class Lazy(Sequence[Item_co]):
         part = Lazy(0, self._make)
         part._places = self._places[at]
         return part
+
+
+def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
+    """Yield the items in tuples of `size`, the last one shorter."""
+    rest = iter(items)
+    while part := tuple(islice(rest, size)):
+        yield part

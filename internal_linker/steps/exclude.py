@@ -12,6 +12,7 @@ def excluded_targets(collected: Collected, targets: Targets) -> Iterator[Exclude
     yield from _barred(collected, targets)
     yield from _other_languages(collected, targets)
     yield from _linked_already(collected, targets)
+    yield from _rejected(collected, targets)
 
 
 def _barred(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
@@ -36,6 +37,15 @@ def _linked_already(collected: Collected, targets: Targets) -> Iterator[Excluded
         for target in targets.linked.get(key, ()):
             if target in targets.known:
                 yield ExcludedTarget(url, targets.known[target], "already linked")
+
+
+def _rejected(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
+    """What an editor rejected; of a page's queries one stands for all."""
+    names = {source.end: source.name for source in reversed(collected.sources)}
+    for end, rejected in targets.rejected.items():
+        for target in rejected:
+            if end in names and target in targets.known:
+                yield ExcludedTarget(names[end], targets.known[target], "rejected by an editor")
 
 
 def _urls(collected: Collected) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """One ranking of candidates -> the links of a source: the rules that no link may break."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from internal_linker.records import (
@@ -66,26 +66,69 @@ def eligible(source: Source, ranked: Iterable[T], targets: Targets) -> Iterator[
     """Those that may be linked to, in order: never itself, a barred, foreign or linked page; none twice."""
     used = {source.key}
     for candidate in ranked:
-        fresh = candidate.key not in used and targets.new_to(source.key, candidate.key)
+        fresh = candidate.key not in used and targets.new_to(source.end, candidate.key)
         if fresh and targets.url_of(candidate.key):
             used.add(candidate.key)
             yield candidate
 
 
 def select(
-    source: Source, ranked: Iterable[Candidate], targets: Targets, count: int, note: str
+    source: Source,
+    ranked: Iterable[Candidate],
+    targets: Targets,
+    count: int,
+    note: str,
+    accepted: Sequence[Link] = (),
+    approved: Callable[[str], bool] = lambda _: True,
 ) -> Recommendation:
-    """Take the best `count` of the candidates that may be linked to; the note says why there are fewer."""
-    best = list(islice(eligible(source, ranked, targets), count))
-    links = tuple(
-        Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
-        for rank, candidate in enumerate(best, 1)
-    )
+    """Take the best `count` of the candidates that may be linked to; the note says why there are fewer.
+
+    Args:
+        source: what links are wanted for.
+        ranked: its candidates, best first.
+        targets: where links may lead.
+        count: how many links at the most.
+        note: what else is to be said of the source.
+        accepted: links that keep their places (their ranks) as long as they may be there at all.
+        approved: whether a link to this page (normal form) needs no editor's yes; others are held.
+    """
+    if accepted:
+        ranked = list(ranked)
+    fresh = {candidate.key: candidate for candidate in ranked} if accepted else {}
+    kept = [replace(link, target=fresh.get(link.target.key, link.target)) for link in accepted]
+    stays = {candidate.key for candidate in eligible(source, (link.target for link in kept), targets)}
+    places = _places([link for link in kept if link.target.key in stays], count)
+    held: list[Candidate] = []
+    others = (candidate for candidate in eligible(source, ranked, targets) if candidate.key not in stays)
+    for candidate in others:
+        if len(places) == count:
+            break
+        if approved(candidate.key):
+            places[next(rank for rank in range(1, count + 1) if rank not in places)] = candidate
+        elif len(held) < count:
+            held.append(candidate)
+    # Ranks without a gap, should there be too few links.
+    links = tuple(_link(places[place], rank) for rank, place in enumerate(sorted(places), 1))
+    waiting = f"{len(held)} wait for approval" if held else ""
+    shortage = ""
     if len(links) < count:
-        note = "; ".join(
-            part for part in (note, f"{len(links)} of {count} links: {_shortage(source, targets)}") if part
-        )
-    return Recommendation(source, links, note)
+        shortage = f"{len(links)} of {count} links: {waiting or _shortage(source, targets)}"
+    note = "; ".join(part for part in (note, shortage) if part)
+    return Recommendation(source, links, note, tuple(_link(candidate, 0) for candidate in held))
+
+
+def _places(links: Iterable[Link], count: int) -> dict[int, Candidate]:
+    """Links by their ranks; where one is taken, or beyond the last, the nearest free one before or behind."""
+    places: dict[int, Candidate] = {}
+    for link in sorted(links, key=lambda one: one.rank):
+        free = [rank for rank in range(1, count + 1) if rank not in places]
+        if free:
+            places[min(free, key=lambda rank: abs(rank - link.rank))] = link.target
+    return places
+
+
+def _link(candidate: Candidate, rank: int) -> Link:
+    return Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
 
 
 def _known(pages: Iterable[Page], sources: Iterable[Source]) -> Iterable[tuple[str, str, str]]:

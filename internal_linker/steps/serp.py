@@ -48,7 +48,7 @@ def eligible_targets(
         if (final := targets.aliases.get(key, "")) in targets.known:
             key = final
         url = targets.known.get(key) or (targets.url_of(key) and without_tracking(hit.url))
-        fresh = url and key not in found and targets.new_to(source.key, key)
+        fresh = url and key not in found and targets.new_to(source.end, key)
         if fresh and within_site(key, site) and not excluded(hit.url, url):
             found[key] = SerpTarget(key, url, hit.rank)
     return tuple(found.values())

@@ -1,0 +1,106 @@
+"""Runs by site: what each was like, and its links in compressed parts."""
+
+import itertools
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    Row,
+    Select,
+    String,
+    Table,
+    Text,
+    delete,
+    select,
+)
+
+from internal_linker.sequences import batched
+from internal_linker.stores.database import METADATA, Moment, key_text, lacks, transact, upsert
+from internal_linker.versions import Version, VersionRow, packed, unpacked
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("site", String(200), primary_key=True),
+    Column("run", String(40), primary_key=True),
+    Column("facts", Text, nullable=False),
+    Column("ended_at", Moment, nullable=False),
+)
+RUN_LINKS = Table(
+    "run_links",
+    METADATA,
+    Column("site", String(200), primary_key=True),
+    Column("run", String(40), primary_key=True),
+    Column("part", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("written_at", Moment, nullable=False),
+)
+# Half a year of weekly runs; 20 bytes a link.
+KEPT = 26
+# Rows of a part: 1 MB of text, 100 KB compressed.
+_ROWS = 1000
+
+
+class RunStore:
+    """`ports.RunStore` in a database.
+
+    Args:
+        engine: from `open_database`.
+        site: whose runs; a team's sites share a database.
+    """
+
+    def __init__(self, engine: Engine, site: str) -> None:
+        self._engine, self._site = engine, key_text(site, 200)
+
+    def versions(self) -> Sequence[Version]:
+        """The runs that are kept, the oldest first."""
+        wanted = select(RUNS).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
+
+        def read(connection: Connection) -> list[Version]:
+            return [Version(**json.loads(row.facts)) for row in connection.execute(wanted)]
+
+        return [] if lacks(self._engine, RUNS) else transact(self._engine, read)
+
+    def rows(self, run: str) -> Iterator[VersionRow]:
+        """Yield the links of a run that `versions` names, part by part."""
+        whole = select(RUN_LINKS).where(RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run)
+        for part in itertools.count():
+            wanted = whole.where(RUN_LINKS.c.part == part)
+            found = transact(self._engine, partial(_first, wanted=wanted))
+            if found is None:
+                return
+            yield from map(unpacked, json.loads(zlib.decompress(found.content)))
+
+    def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
+        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
+        now = datetime.now(UTC)
+        transact(self._engine, partial(self._drop, run=version.run))
+        for part, some in enumerate(batched(rows, _ROWS)):
+            content = zlib.compress(json.dumps([packed(row) for row in some]).encode())
+            row = {"site": self._site, "run": version.run, "part": part, "content": content}
+            self._upsert(RUN_LINKS, row | {"written_at": now})
+        facts = json.dumps(asdict(version))
+        self._upsert(RUNS, {"site": self._site, "run": version.run, "facts": facts, "ended_at": now})
+        for old in self.versions()[:-KEPT]:
+            transact(self._engine, partial(self._drop, run=old.run))
+
+    def _upsert(self, table: Table, row: dict[str, object]) -> None:
+        transact(self._engine, partial(upsert, table=table, rows=[row]))
+
+    def _drop(self, connection: Connection, run: str) -> None:
+        for table in (RUNS, RUN_LINKS):
+            connection.execute(delete(table).where(table.c.site == self._site, table.c.run == run))
+
+
+def _first(connection: Connection, wanted: Select[Any]) -> Row[Any] | None:
+    return connection.execute(wanted).one_or_none()
