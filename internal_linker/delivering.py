@@ -34,7 +34,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
     for item in recommendations:
         sources.append(item.source)
         notes.append(item.note)
-        for link in item.links:
+        for link in (*item.links, *item.held):
             target = link.target
             keys.append(target.key)
             urls.append(target.url)
@@ -48,13 +48,14 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         ends.append(len(keys))
 
     def made(row: int) -> Recommendation:
-        links = slice(ends[row], ends[row + 1])
-        signals = [_floats(column[links]) for column in (scores, similarities, lexicals)]
-        probable = _floats(probabilities[links])
-        targets = map(Candidate, keys[links], urls[links], *signals, serp_ranks[links], probable)
-        return Recommendation(
-            sources[row], tuple(map(Link, targets, ranks[links], origins[links])), notes[row]
-        )
+        some = slice(ends[row], ends[row + 1])
+        signals = [_floats(column[some]) for column in (scores, similarities, lexicals)]
+        probable = _floats(probabilities[some])
+        targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
+        links = tuple(map(Link, targets, ranks[some], origins[some]))
+        # What is held has no rank.
+        split = len(links) - ranks[some].count(0)
+        return Recommendation(sources[row], links[:split], notes[row], links[split:])
 
     return Lazy(len(sources), made)
 
@@ -93,7 +94,7 @@ def deliver(
         try:
             for remark in place.write(items):
                 progress.warn(remark)
-        except OutputError as error:
+        except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
     names = [*(sink.name for sink in sinks), *(place.name for place, _ in lists)]
     progress.finish(", ".join(names) or "nothing to write")

@@ -2,18 +2,21 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from internal_linker.link_rules import LinkRules
 from internal_linker.listed import Duplicate, ExcludedTarget, Orphan
 from internal_linker.ports import (
     Compute,
+    EdgeStore,
     Encoder,
     JoinStore,
     LinkSink,
     ListSink,
     Progress,
     RejectSink,
+    ReviewDesk,
+    RunStore,
     SerpCache,
     SerpClient,
     StreamSource,
@@ -21,7 +24,9 @@ from internal_linker.ports import (
     Workers,
 )
 from internal_linker.records import StoredText
+from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
+from internal_linker.sections import Sections
 
 
 @dataclass(frozen=True)
@@ -38,6 +43,9 @@ class Parts:
         turn: waits until no other run pays for the same caches; its second argument ends the waiting.
         compute: compares all pages at once; None: each page is compared when it is its turn.
         joins: what the last run left of that.
+        edges: what is remembered of links; None: nothing is.
+        runs: the links of earlier runs.
+        desk: where editors say what they think of links.
         workers: what shares the matching, if anything does; its argument takes warnings.
     """
 
@@ -59,6 +67,9 @@ class Parts:
     turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
     compute: Compute | None = None
     joins: JoinStore | None = None
+    edges: EdgeStore | None = None
+    runs: RunStore | None = None
+    desk: ReviewDesk | None = None
     workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
         nullcontext()
     )
@@ -66,8 +77,11 @@ class Parts:
 
 @dataclass(frozen=True)
 class Rules:
-    """How to search, how to link, and whether a search result in none of the lists may be a target."""
+    """How to search, to link and to judge edges; whether a search result in none of the lists may be a target."""
 
     search: SearchRules
     linking: LinkRules
     any_on_site: bool
+    edges: EdgeRules = field(default_factory=EdgeRules)
+    off: Sections = field(default_factory=lambda: Sections(()))
+    """Parts of the site whose pages keep the links that they have."""

@@ -1,75 +1,36 @@
-"""One run, top to bottom: collect -> serp -> embed -> match -> fuse -> select -> deliver."""
+"""One run, top to bottom: collect -> recall -> serp -> embed -> match -> fuse -> select -> remember -> deliver."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
 from internal_linker.arrays import Vectors
 from internal_linker.comparing import SERVED
-from internal_linker.delivering import compact, deliver
+from internal_linker.delivering import compact
 from internal_linker.embedding import Embedded, embed, encodable, plan_embedding
-from internal_linker.errors import Interrupted, OutputError, ServiceError
+from internal_linker.errors import Interrupted
 from internal_linker.gathering import gather
 from internal_linker.joining import Joined, join
 from internal_linker.learning import Lesson, teach
-from internal_linker.listed import ExcludedTarget
 from internal_linker.listing import Listed, list_site
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import Encoder, ListSink, Progress
+from internal_linker.ports import Encoder, Progress
+from internal_linker.publishing import Publication
 from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import Choice, Collected, Recommendation, Source, Targets, Text, Usage
+from internal_linker.records import Choice, Collected, Recommendation, Source, Targets, Text
+from internal_linker.remembering import Memory
+from internal_linker.reports import Plan, Report
 from internal_linker.searching import Searched, group_by_search, search_all
 from internal_linker.sequences import Lazy
 from internal_linker.steps.choose import choose
-from internal_linker.steps.exclude import excluded_targets
 from internal_linker.steps.match import language_codes
 from internal_linker.steps.neighbours import digests
 from internal_linker.steps.select import link_targets
 from internal_linker.steps.text import all_texts
-
-
-@dataclass
-class Report:
-    """What a run did; the face prints it."""
-
-    run_id: str
-    collected: Collected
-    searched: Searched
-    embedded: Embedded
-    recommendations: Sequence[Recommendation]
-    listed: Listed | None
-    """None where the run saw a part of the site only."""
-    below_floor: int = 0
-    """Search results that are less similar than `serp_floor`, and how many of them were dropped."""
-    dropped: int = 0
-    lesson: Lesson | None = None
-    """What was learned of the site's own links; None where they are too few."""
-    joined: Joined | None = None
-    """How all pages were compared; None where each was when it was its turn."""
-    gaps: list[str] = field(default_factory=list)
-    failure: ServiceError | OutputError | None = None
-    excluded: Counter[str] = field(default_factory=Counter)
-    """Targets left out, by reason."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What a run would do: texts to embed with their cost, and the least and most credits."""
-
-    collected: Collected
-    sources: int
-    searches: int
-    least_credits: int
-    most_credits: int
-    texts: int
-    cached_texts: int
-    usage: Usage
-    sheet_rows: int
 
 
 class Run:
@@ -95,23 +56,29 @@ class Run:
             Interrupted: `should_stop` said so between two steps.
         """
         collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
+        memory, gaps = self._recall(run_id)
+        if memory:
+            targets = replace(targets, rejected=memory.decided.rejected)
         with self.parts.turn(self.progress, self._step):
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
         ranking, lesson, recommendations, listed = self._recommend(
-            collected, sources, targets, searched, texts, embedded, joined
+            collected, sources, targets, searched, texts, embedded, joined, memory
         )
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
-        report = Report(run_id, collected, searched, embedded, recommendations, listed)
+        report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
         report.below_floor, report.dropped = ranking.below_floor, dropped
         report.lesson, report.joined = lesson, joined
-        report.gaps += [gap for gap in (searched.problem, embedded.problem) if gap]
+        report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(
                 f"Not every query could be searched: {len(searched.notes)} rows of Output.csv say why."
             )
-        self._deliver(report, targets)
+        self._step()
+        Publication(self.parts, self.rules, report, targets, self.choice.partial, self.progress).publish(
+            sources
+        )
         for gap in report.gaps:
             self.progress.warn(gap)
         return report
@@ -161,7 +128,8 @@ class Run:
             collected.links,
             collected.aliases,
         )
-        sources = choose(collected.sources, self.choice)
+        off = self.rules.off
+        sources = [one for one in choose(collected.sources, self.choice) if not off.hold(one.key)]
         queried = sum(bool(source.query) for source in collected.sources)
         self.progress.finish(
             f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
@@ -171,6 +139,15 @@ class Run:
         for notice in parts.notices:
             self.progress.warn(notice)
         return collected, sources, targets
+
+    def _recall(self, run_id: str) -> tuple[Memory | None, list[str]]:
+        """What is known of earlier links, after editors were heard if this run leaves anything."""
+        if self.parts.edges is None:
+            return None, []
+        self._step()
+        encoder = f"{self.parts.encoder.name}, recipe {self.parts.encoder.recipe}"
+        memory = Memory(self.parts.edges, self.rules.edges, run_id, encoder)
+        return memory, memory.recall(self.parts.desk if self.parts.sinks else None)
 
     def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:
         self._step()
@@ -233,6 +210,7 @@ class Run:
         texts: Sequence[Text],
         embedded: Embedded,
         joined: Joined | None,
+        memory: Memory | None,
     ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation], Listed | None]:
         self._step()
         self.progress.start("Matching", len(sources), "pages")
@@ -245,34 +223,18 @@ class Run:
         # For some rows other processes are started in vain.
         with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
             ranking, lesson = teach(Ranking(*given, workers), collected.links)
-            recommendations = compact(recommend(ranking, searched, rules, self.progress.advance))
+            found = recommend(ranking, searched, rules, self.progress.advance, memory)
+            recommendations = compact(found)
             listed = None if self.choice.partial else list_site(ranking, collected)
         links = sum(len(recommendation.links) for recommendation in recommendations)
         self.progress.finish(f"{links} links for {len(sources)} pages and queries")
         return ranking, lesson, recommendations, listed
-
-    def _deliver(self, report: Report, targets: Targets) -> None:
-        self._step()
-        excluded = _counted(excluded_targets(report.collected, targets), report.excluded)
-        lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(self.parts.excluded, excluded)]
-        if report.listed:
-            lists.append((self.parts.duplicates, report.listed.duplicates))
-            lists.append((self.parts.orphans, report.listed.orphans or ()))
-        delivered = deliver(report.recommendations, self.parts.sinks, lists, report.run_id, self.progress)
-        report.gaps += delivered.gaps
-        report.failure = delivered.failure
 
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted(
                 "The run was asked to stop and stopped between two steps; nothing is half done."
             )
-
-
-def _counted(excluded: Iterable[ExcludedTarget], counts: Counter[str]) -> Iterator[ExcludedTarget]:
-    for target in excluded:
-        counts[target.reason] += 1
-        yield target
 
 
 def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:

@@ -215,8 +215,8 @@ class EdgeStore(Protocol):
     def put(self, edges: Sequence[Edge]) -> None:
         """Keep edges; committed when this returns."""
 
-    def withdraw(self, run: str) -> None:
-        """What is proposed, but not by this run, is withdrawn."""
+    def counts(self) -> Mapping[Status, int]:
+        """How many edges of each status there are."""
 
 
 class RunStore(Protocol):
@@ -232,10 +232,8 @@ class RunStore(Protocol):
         """Keep a run; it is among `versions` when all of it is there."""
 
 
-class ReviewDesk(Protocol):
+class ReviewDesk(ListSink[ReviewRow], Protocol):
     """Where editors say what they think of proposed links: the Review tab, review.xlsx."""
-
-    name: str
 
     def read(self) -> Sequence[Verdict]:
         """What stands beside each link.
@@ -245,7 +243,7 @@ class ReviewDesk(Protocol):
             ServiceError: the service behind it failed.
         """
 
-    def write(self, rows: Sequence[ReviewRow]) -> Sequence[str]:
+    def write(self, items: Iterable[ReviewRow]) -> Sequence[str]:
         """Show these links; what editors wrote stays. The answer says in sentences what was unusual.
 
         Raises:

@@ -7,11 +7,13 @@ from math import ceil
 
 import numpy as np
 
+from internal_linker.edges import Edge
 from internal_linker.link_rules import LinkRules
 from internal_linker.offers import offers
 from internal_linker.pairs import ranks
 from internal_linker.ranking import BLOCK, Ranking
-from internal_linker.records import Recommendation
+from internal_linker.records import Candidate, Link, Recommendation, Targets
+from internal_linker.remembering import Memory
 from internal_linker.searching import Searched
 from internal_linker.steps.fuse import Ranked
 from internal_linker.steps.select import select
@@ -22,11 +24,22 @@ OFFERS = 10
 
 
 def recommend(
-    ranking: Ranking, searched: Searched, rules: LinkRules, advance: Callable[[], None] = lambda: None
+    ranking: Ranking,
+    searched: Searched,
+    rules: LinkRules,
+    advance: Callable[[], None] = lambda: None,
+    memory: Memory | None = None,
 ) -> Iterator[Recommendation]:
-    """Yield the links of each source, in order; `advance` is called whenever a source is ranked.
+    """Yield the links of each source, in order.
 
     With `min_inlinks` or `max_inlinks`, links are given up for other pages' sake where that costs least.
+
+    Args:
+        ranking: of all sources.
+        searched: what was searched for them.
+        rules: how many links, and how they are spread.
+        advance: is called whenever a source is ranked.
+        memory: which edges keep their places, and which links need an editor's yes; None: none does.
     """
     offered = offers(ranking, OFFERS) if rules.min_inlinks else {}
     ranked = _all_ranked(ranking, offered, advance)
@@ -37,7 +50,16 @@ def recommend(
         note = searched.notes.get(source.identity, "")
         # The first that may be linked to are nearly always the first.
         ours = (ranking.candidates(ranked.at(slice(at, at + 1))) for at in range(start, end))
-        yield select(source, chain.from_iterable(ours), ranking.targets, rules.links_per_page, note)
+        given = source, chain.from_iterable(ours), ranking.targets, rules.links_per_page, note
+        accepted = memory.decided.accepted.get(source.end, ()) if memory else ()
+        kept = [_link(edge, ranking.targets) for edge in accepted]
+        yield select(*given, kept, memory.approved(source)) if memory else select(*given)
+
+
+def _link(edge: Edge, targets: Targets) -> Link:
+    """An edge as it was proposed last."""
+    signals = edge.score, edge.similarity, edge.lexical, edge.serp_rank, edge.probability
+    return Link(Candidate(edge.target, targets.url_of(edge.target), *signals), edge.rank, edge.origin)
 
 
 def _all_ranked(

@@ -9,13 +9,12 @@ from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from internal_linker.errors import ConfigurationError
+from internal_linker.settings_services import OPENAI_URL, PLACEHOLDER_SITE, ServiceSettings
 from internal_linker.settings_sources import (
     ENV_PREFIX,
     KEY_FILES,
     SETTINGS_FILE,
-    Country,
     Scheduler,
-    Url,
     Zone,
     key_texts,
     password,
@@ -29,11 +28,9 @@ __all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOL
 __all__ += ["Settings", "load_settings"]
 
 EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
-PLACEHOLDER_SITE = "yoursite.com"
-OPENAI_URL = "https://api.openai.com/v1"
 
 
-class Settings(BaseSettings):
+class Settings(ServiceSettings):
     """Every setting with its unit, default and meaning; the field texts become the file's comments."""
 
     model_config = SettingsConfigDict(
@@ -43,92 +40,6 @@ class Settings(BaseSettings):
         str_strip_whitespace=True,
         allow_inf_nan=False,
         hide_input_in_errors=True,
-    )
-
-    query_source: Literal["auto", "sheet", "csv"] = Field(
-        "auto",
-        title="Main queries",
-        description="Where URL and Main Query come from, and where links go beside files/: the Google Sheet, "
-        "files/main_queries.csv, or auto: the Sheet if google_sheet_id and a service account are there.",
-    )
-    google_sheet_id: str = Field("", description="The Sheet's id, or its whole address.")
-    google_sheet_name: str = Field("", description="The tab's name; empty: the first tab.")
-    google_api_url: Url = Field(
-        "https://sheets.googleapis.com", description="Address of the Sheets API; change it for a proxy only."
-    )
-
-    serp_provider: Literal["auto", "serper", "none"] = Field(
-        "auto",
-        title="Search results (Serper)",
-        description="auto: Serper if there is a key, else the search step is skipped.",
-    )
-    search_query_template: str = Field(
-        f"site:{PLACEHOLDER_SITE} {{main_query}}",
-        description="What is searched; a path narrows it: site:yoursite.com/mag {main_query}.",
-    )
-    max_serp_pages: int = Field(
-        2,
-        ge=1,
-        le=10,
-        description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
-    )
-    gl: Country = Field(
-        "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
-    )
-    hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
-    location: str = Field(
-        "", description="Place of the search as Serper names it (Austin, Texas, United States)."
-    )
-    serp_max_age_days: float = Field(
-        6.0,
-        ge=0,
-        le=36500,
-        description="Days that search results are used again; below 7, a weekly run asks anew.",
-    )
-    max_serp_credits: int = Field(2500, ge=0, description="Credits that one run may spend at the most.")
-    # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
-    serp_requests_in_flight: int = Field(
-        16, ge=1, le=64, description="Searches under way at the same time, at the most."
-    )
-    serp_requests_per_second: float = Field(
-        5.0, gt=0, description="Searches a second at the most; the free plan allows 5."
-    )
-    serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
-
-    embedding_provider: Literal["auto", "openai", "local", "multilingual", "lsa"] = Field(
-        "auto",
-        title="Embeddings",
-        description="auto: OpenAI if there is a key, else the local model; "
-        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model.",
-    )
-    embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
-    embedding_dimensions: int = Field(
-        0, ge=0, le=8192, description="Numbers in a vector; 0: as many as the model gives."
-    )
-    base_url: Url = Field(
-        OPENAI_URL,
-        description="Any server that speaks OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
-    )
-    embedding_price: float = Field(
-        -1.0,
-        ge=-1,
-        description="US dollars for a million tokens; -1: the known prices of OpenAI's models, 0 for others.",
-    )
-    max_cost_usd: float = Field(
-        5.0, ge=0, description="US dollars that one run may spend on embeddings at the most."
-    )
-    max_input_tokens: int = Field(
-        8191,
-        ge=16,
-        description="Tokens of a page that are embedded by the openai provider; the rest is cut off.",
-    )
-    embedding_requests_in_flight: int = Field(
-        4, ge=1, le=64, description="Requests under way at the same time."
-    )
-    embedding_storage: Literal["float16", "float32"] = Field(
-        "float16",
-        description="How vectors are kept, in the cache and in memory: "
-        "float16 takes half the room and gives the same links.",
     )
 
     links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links for each page.")
@@ -162,10 +73,34 @@ class Settings(BaseSettings):
         le=1,
         description="Cosine from which two pages that share most of their text are never linked to each other.",
     )
+    sections_off: tuple[str, ...] = Field(
+        (),
+        description="Parts of the site whose pages keep the links that they have, as in "
+        '["/blog", "/*/archive/*"]; for one run: --section /blog=off.',
+    )
     target_pages: Literal["known", "site"] = Field(
         "known",
         description="Where links may lead: pages of your own lists (known), "
         "or any search result on the site (site).",
+    )
+
+    tier_inline: float = Field(
+        0.8,
+        ge=0,
+        le=1,
+        title="Review",
+        description="Strength, 0 to 1, from which a link belongs into the text (tier inline); calibrate proposes it.",
+    )
+    tier_sidebar: float = Field(
+        0.65,
+        ge=0,
+        le=1,
+        description="Strength, 0 to 1, from which a link may stand beside the text (tier sidebar); with less: review.",
+    )
+    approval_sections: tuple[str, ...] = Field(
+        (),
+        description="Parts of the site whose links wait in Review until an editor accepts them, from or to "
+        'their pages, as in ["/health", "/*/legal/*"].',
     )
 
     store_url: str = Field(

@@ -19,8 +19,8 @@ from rich.progress import (
 from rich.table import Table
 
 from internal_linker.learning import TOO_FEW
-from internal_linker.pipeline import Plan, Report
 from internal_linker.records import Recommendation
+from internal_linker.reports import Plan, Report
 from internal_linker.runlog import LOGGER
 
 
@@ -179,6 +179,18 @@ def _by_reason(excluded: Mapping[str, int]) -> str:
 
 def _listed(count: int, thing: str, file: str) -> str:
     return f"{count} {thing}{'s' if count > 1 else ''} (files/{file})" if count else "none"
+
+
+def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal; elsewhere a line a row, its cells divided by tabs."""
+    if not console.is_terminal:
+        # Past the console, which would turn tabs into spaces.
+        console.file.writelines("\t".join(row) + "\n" for row in (header, *rows))
+        return
+    table = Table(*header)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
 
 
 def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:

@@ -1,6 +1,6 @@
 """The records of a run's links as they are kept: what a version holds, and how two of them differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from math import isnan, nan
 from typing import Any, Literal
@@ -60,6 +60,14 @@ class Difference:
     before: int
     after: int
     why: str
+
+
+def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterator[VersionRow]:
+    """Earlier rows in their order, newer ones in their place, and those that are new at the end."""
+    newer = {row.recommendation.source.identity: row for row in rows}
+    for row in before:
+        yield newer.pop(row.recommendation.source.identity, row)
+    yield from newer.values()
 
 
 def packed(row: VersionRow) -> list[Any]:

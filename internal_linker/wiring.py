@@ -1,52 +1,56 @@
 """Settings -> the concrete services and stores of one project: the only file that names them."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlalchemy import Engine
 
-from internal_linker.computing import compute_at, local_encoder_at, workers
+from internal_linker.clients import Clients
+from internal_linker.computing import compute_at, workers
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
-from internal_linker.limits import Budget
+from internal_linker.headers import Kind, find_column
 from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import Encoder, LinkSink, Progress, StreamSource
+from internal_linker.ports import LinkSink, Progress, StreamSource
+from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
+from internal_linker.sections import Sections
 from internal_linker.services.csv_files.lists import (
     BacktestCsv,
+    DiffCsv,
     DuplicatesCsv,
     ExcludedCsv,
     OrphansCsv,
     RejectedCsv,
     VectorsCsv,
 )
-from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
+from internal_linker.services.csv_files.tables import CsvTable, Keeps, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.sheet import GoogleSheet
-from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
-from internal_linker.services.serper import Serper, market_of
+from internal_linker.services.serper import Serper
 from internal_linker.services.text_spool import TextSpool
-from internal_linker.settings import EXCLUSIONS_FILE, OPENAI_URL, PLACEHOLDER_SITE, Settings, load_settings
+from internal_linker.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
 from internal_linker.stores.copying import copy_tables, require_cache
 from internal_linker.stores.database import open_database
+from internal_linker.stores.edge_store import EDGES, EdgeStore
 from internal_linker.stores.embedding_cache import EMBEDDINGS, EmbeddingCache
 from internal_linker.stores.join_store import JOIN_CHUNKS, JOINS, StoredJoins
+from internal_linker.stores.run_store import RUN_LINKS, RUNS, RunStore
 from internal_linker.stores.serp_cache import SERP, SerpResultCache
 from internal_linker.stores.turn import turn
+from internal_linker.urls import NormalForms
 
 
 @dataclass(frozen=True)
-class Project:
+class Project(Clients):
     """One site's folder: config/, files/ and logfile.txt."""
 
     root: Path
-    settings: Settings
     exclusions: Exclusions
 
     def file(self, name: str) -> Path:
@@ -57,6 +61,15 @@ class Project:
         """The database of the caches; `read_only` creates and changes nothing."""
         return self._database(self.settings.store_url, read_only=read_only)
 
+    @contextmanager
+    def graph(self) -> Iterator[tuple[EdgeStore, RunStore]]:
+        """The link graph and the kept runs, for reading only."""
+        engine = self.store(read_only=True)
+        try:
+            yield EdgeStore(engine, self.site), RunStore(engine, self.site)
+        finally:
+            engine.dispose()
+
     def copy_store(self, source: str, destination: str, progress: Progress) -> None:
         """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
 
@@ -66,7 +79,7 @@ class Project:
             StoreLost: a server is gone in the middle; copy again.
         """
         # The chunks come before the joins that need them; finished blocks are work in progress and stay.
-        tables = (EMBEDDINGS, SERP, JOIN_CHUNKS, JOINS)
+        tables = (EMBEDDINGS, SERP, JOIN_CHUNKS, JOINS, EDGES, RUN_LINKS, RUNS)
         urls = [one if "://" in one else f"sqlite:///{one}" for one in (source, destination)]
         with ExitStack() as closing:
             given = self._database(urls[0], read_only=True)
@@ -82,15 +95,22 @@ class Project:
 
     @contextmanager
     def parts(
-        self, *, serp: bool = True, deliver: bool = True, partial: bool = False, read_only: bool = False
+        self,
+        *,
+        serp: bool = True,
+        deliver: bool = True,
+        keeps: Keeps = None,
+        read_only: bool = False,
+        model: str = "",
     ) -> Iterator[Parts]:
         """Everything a run needs, closed when the block ends.
 
         Args:
             serp: False leaves the search step out.
             deliver: False leaves the links unwritten, for a lookup or a dry run.
-            partial: the run computes some rows only; the others of Output.csv and links.csv stay.
+            keeps: which pages' rows of Output.csv and links.csv stay if they are not computed; None: none.
             read_only: the cache is read but never written.
+            model: what links.csv says of the links' embeddings; "": the encoder's name.
 
         Raises:
             ConfigurationError: a setting asks for what is not there.
@@ -98,7 +118,7 @@ class Project:
         notices: list[str] = []
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
-        client = self._serp(serp, notices)
+        client = self.search_service(serp, notices)
         engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
         parts = Parts(
             queries=sheet or self.table("main_queries.csv", notices),
@@ -108,7 +128,7 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=encoder,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks(encoder, sheet, partial) if deliver else (),
+            sinks=self._sinks(model or encoder.name, sheet, keeps) if deliver else (),
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
             duplicates=DuplicatesCsv(self.file("duplicates.csv")),
@@ -117,6 +137,8 @@ class Project:
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
             joins=StoredJoins(engine),
+            edges=EdgeStore(engine, self.site),
+            runs=RunStore(engine, self.site),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             notices=notices,
         )
@@ -130,8 +152,8 @@ class Project:
                     closing.callback(service.close)
             yield parts
 
-    def rules(self) -> Rules:
-        """How links are chosen."""
+    def rules(self, off: Sections | None = None) -> Rules:
+        """How links are chosen; `off` stands in the place of the setting sections_off."""
         settings = self.settings
         search = SearchRules(
             template=settings.search_query_template,
@@ -150,7 +172,45 @@ class Project:
             near_duplicate=settings.near_duplicate,
             serp_floor=settings.serp_floor,
         )
-        return Rules(search, linking, settings.target_pages == "site")
+        edges = EdgeRules(settings.tier_inline, settings.tier_sidebar, Sections(settings.approval_sections))
+        return Rules(search, linking, settings.target_pages == "site", edges, off or self.sections_off())
+
+    def sections_off(self, flags: Iterable[str] = ()) -> Sections:
+        """The parts of the site whose pages keep their links, by the settings and by flags such as "/blog=off".
+
+        Raises:
+            ConfigurationError: a flag is not of this form.
+        """
+        off = dict.fromkeys(self.settings.sections_off)
+        for flag in flags:
+            path, _, switch = flag.rpartition("=")
+            if not path.startswith("/") or switch not in ("on", "off"):
+                raise ConfigurationError(f"--section {flag}: write it as in /blog=off or /blog=on.")
+            if switch == "off":
+                off[path] = None
+            elif off.pop(path, path) is not None:
+                raise ConfigurationError(f"--section {flag}: {path} is not among sections_off.")
+        return Sections(off)
+
+    @property
+    def site(self) -> str:
+        """The host, without www., that the link graph and the runs of this project are kept under."""
+        host = self.settings.site.partition("/")[0]
+        if host == PLACEHOLDER_SITE:
+            host = self._first_host()
+        return host.lower().removeprefix("www.")
+
+    def _first_host(self) -> str:
+        """The host of the first page of the input; "" without one."""
+        forms = NormalForms()
+        for name in ("urls_rawdata.csv", "main_queries.csv"):
+            if table := self.table(name, []):
+                stream = table.stream()
+                at = find_column(stream.header, Kind.URL)
+                urls = (row[at] for _, row in stream.rows if at is not None and at < len(row))
+                if url := next((url for url in urls if forms[url]), ""):
+                    return forms[url].partition("://")[2].partition("/")[0]
+        return ""
 
     def table(self, name: str, notices: list[str]) -> StreamSource | None:
         """A CSV file of files/, or None where there is none."""
@@ -168,87 +228,13 @@ class Project:
         """Another table of links; a relative path starts at the current directory."""
         return CsvTable(path, str(path))
 
-    def sheet(self, notices: list[str]) -> GoogleSheet | None:
-        """The Google Sheet, where the settings want it and have what it takes."""
-        settings = self.settings
-        account = settings.service_account.get_secret_value()
-        needed = {"google_sheet_id": settings.google_sheet_id, "config/service_account.txt": account}
-        missing = next((name for name, value in needed.items() if not value), "")
-        if settings.query_source == "csv" or (settings.query_source == "auto" and missing):
-            if settings.query_source == "auto" and settings.google_sheet_id:
-                notices.append(
-                    f"{missing} is empty: main queries come from files/main_queries.csv, not the Sheet."
-                )
-            return None
-        if missing:
-            raise ConfigurationError(
-                f'query_source = "sheet" needs {missing}. Fill it in, or set query_source = "csv".'
-            )
-        return GoogleSheet(
-            account,
-            settings.google_sheet_id,
-            settings.google_sheet_name,
-            api_url=settings.google_api_url,
-            links_per_page=settings.links_per_page,
-        )
-
-    @property
-    def market(self) -> str:
-        """Where search results are asked for."""
-        return market_of(self.settings.gl, self.settings.hl, self.settings.location)
-
-    def serper(self) -> Serper:
-        """The Serper client with its budget and pace."""
-        settings = self.settings
-        return Serper(
-            settings.serper_api_key.get_secret_value(),
-            url=settings.serper_url,
-            gl=settings.gl,
-            hl=settings.hl,
-            location=settings.location,
-            budget=Budget("Serper", settings.max_serp_credits, "max_serp_credits", "credits"),
-            per_second=settings.serp_requests_per_second,
-            in_flight=settings.serp_requests_in_flight,
-        )
-
-    def openai(self) -> OpenAIEmbeddings:
-        """The client of OpenAI or of another server that speaks its API."""
-        settings = self.settings
-        return OpenAIEmbeddings(
-            settings.openai_api_key.get_secret_value(),
-            model=settings.embedding_model,
-            dimensions=settings.embedding_dimensions,
-            base_url=settings.base_url,
-            price_per_million=settings.embedding_price,
-            max_input_tokens=settings.max_input_tokens,
-            budget=Budget("OpenAI", settings.max_cost_usd, "max_cost_usd", "US dollars"),
-            in_flight=settings.embedding_requests_in_flight,
-        )
-
-    @property
-    def uses_openai(self) -> bool:
-        """Whether embeddings come from a server: asked for, or a key or another server's address is there."""
-        settings = self.settings
-        has = bool(settings.openai_api_key.get_secret_value()) or settings.base_url != OPENAI_URL
-        return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
-
-    def encoder(self, notices: list[str]) -> Encoder:
-        """The encoder of the settings; LSA, with a notice, where the local model can't be loaded (others raise)."""
-        if self.uses_openai:
-            return self.openai()
-        if self.settings.embedding_provider == "lsa":
-            return LsaEncoder()
-        if self.settings.embedding_provider == "multilingual":
-            return MultilingualEncoder()
-        try:
-            return local_encoder_at(self.settings.dask_scheduler)
-        except ConfigurationError as error:
-            notices.append(f"{error} This run uses word statistics (LSA) in its place.")
-            return LsaEncoder()
-
     def vectors_csv(self) -> VectorsCsv:
         """Where `export-vectors` writes."""
         return VectorsCsv(self.file("vectorized_urls.csv"))
+
+    def diff_csv(self) -> DiffCsv:
+        """Where `diff` writes."""
+        return DiffCsv(self.file("diff.csv"))
 
     def backtest_csv(self) -> BacktestCsv:
         """Where `backtest` writes."""
@@ -258,31 +244,11 @@ class Project:
         """Hold the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
-    def _serp(self, wanted: bool, notices: list[str]) -> Serper | None:
-        settings = self.settings
-        if not wanted or settings.serp_provider == "none":
-            why = "--no-serp" if not wanted else 'serp_provider = "none"'
-            notices.append(f"The search step is skipped ({why}): links come from the pages' content alone.")
-            return None
-        if not settings.serper_api_key.get_secret_value():
-            if settings.serp_provider == "serper":
-                raise ConfigurationError('serp_provider = "serper" needs a key in config/serper_api_key.txt.')
-            notices.append(
-                "The search step is skipped, since config/serper_api_key.txt holds no key: "
-                "links come from the pages' content alone."
-            )
-            return None
-        if settings.site.partition("/")[0] == PLACEHOLDER_SITE:
-            raise ConfigurationError(
-                "search_query_template still holds yoursite.com. Put your own host there, in config/settings.toml."
-            )
-        return self.serper()
-
-    def _sinks(self, encoder: Encoder, sheet: GoogleSheet | None, partial: bool) -> list[LinkSink]:
+    def _sinks(self, model: str, sheet: GoogleSheet | None, keeps: Keeps) -> list[LinkSink]:
         # The files come first: what the Sheet can't take is then safe in Output.csv.
         files: list[LinkSink] = [
-            OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keep_others=partial),
-            LinksCsv(self.file("links.csv"), encoder.name, keep_others=partial),
+            OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keeps),
+            LinksCsv(self.file("links.csv"), model, keeps),
         ]
         return [*files, sheet] if sheet else files
 
@@ -295,4 +261,4 @@ def open_project(root: Path) -> Project:
     """
     if not root.is_dir():
         raise ConfigurationError(f"{root} is no folder. Name the project's folder with --project.")
-    return Project(root, load_settings(root), read_exclusions(root / EXCLUSIONS_FILE))
+    return Project(load_settings(root), root, read_exclusions(root / EXCLUSIONS_FILE))

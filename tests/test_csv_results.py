@@ -17,7 +17,7 @@ from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, R
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
 from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
-from tests.builders import whole
+from tests.builders import anything, whole
 
 OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]
 
@@ -57,7 +57,7 @@ def test_output_has_one_row_a_recommendation_in_order(path: Path) -> None:
         links_of("a", "x", note="1 of 2 links"),
         links_of("", query="café, «قهوه»"),
     ]
-    assert OutputCsv(path, 2, keep_others=False).deliver(given, "run") == []
+    assert OutputCsv(path, 2, keeps=None).deliver(given, "run") == []
     assert rows(path) == [
         OUTPUT_HEADER,
         ["https://b.example/", "query b", "https://x.example/", "https://y.example/", ""],
@@ -68,9 +68,7 @@ def test_output_has_one_row_a_recommendation_in_order(path: Path) -> None:
 
 def test_output_is_what_excel_and_our_own_reader_expect(path: Path) -> None:
     """The file begins with a byte order mark, ends its lines with CR LF, and CsvTable reads it back."""
-    OutputCsv(path, 2, keep_others=False).deliver(
-        [links_of("a", "x", query="two\rlines"), links_of("b")], "run"
-    )
+    OutputCsv(path, 2, keeps=None).deliver([links_of("a", "x", query="two\rlines"), links_of("b")], "run")
     assert path.read_bytes().startswith(b"\xef\xbb\xbfURL,")
     table = whole(CsvTable(path))
     assert [list(table.header), *(list(cells) for _, cells in table.rows)] == rows(path)
@@ -80,7 +78,7 @@ def test_output_is_what_excel_and_our_own_reader_expect(path: Path) -> None:
 def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
     """Queries, notes and reasons that come from outside are defused in every file; numbers stay numbers."""
     evil = links_of("a", query='=HYPERLINK("x")', note="@SUM(A1)")
-    OutputCsv(path, 1, keep_others=False).deliver([evil, links_of("b", query="-5")], "run")
+    OutputCsv(path, 1, keeps=None).deliver([evil, links_of("b", query="-5")], "run")
     assert rows(path)[1:] == [
         ["https://a.example/", '\'=HYPERLINK("x")', "", "'@SUM(A1)"],
         ["https://b.example/", "-5", "", ""],
@@ -92,18 +90,18 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
 
 
 def test_a_full_run_leaves_no_old_rows(path: Path) -> None:
-    """Without keep_others the file holds this run's rows and nothing else."""
-    OutputCsv(path, 2, keep_others=False).deliver([links_of("a", "x"), links_of("b", "x")], "run")
-    OutputCsv(path, 2, keep_others=False).deliver([links_of("b", "y")], "run")
+    """Without rows to keep the file holds this run's rows and nothing else."""
+    OutputCsv(path, 2, keeps=None).deliver([links_of("a", "x"), links_of("b", "x")], "run")
+    OutputCsv(path, 2, keeps=None).deliver([links_of("b", "y")], "run")
     assert letters(path) == ["b>y"]
 
 
 def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
-    """With keep_others other rows stay in place, computed ones are replaced in place, new ones come last."""
+    """Other rows stay in place, computed ones are replaced in place, new ones come last."""
     first = [links_of("a", "x"), links_of("b", "x", "y"), links_of("c", "x"), links_of("", query="= x")]
-    OutputCsv(path, 2, keep_others=True).deliver(first, "run 1")
+    OutputCsv(path, 2, keeps=anything).deliver(first, "run 1")
     second = [links_of("d", "z"), links_of("b", "z"), links_of("", "z", query="=  X")]
-    assert OutputCsv(path, 2, keep_others=True).deliver(second, "run 2") == []
+    assert OutputCsv(path, 2, keeps=anything).deliver(second, "run 2") == []
     assert letters(path) == ["a>x", "b>z", "c>x", ">z", "d>z"]
 
 
@@ -112,16 +110,16 @@ def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
     path.parent.mkdir()
     path.write_text("URL,Main Query,Link 1,Note\nHTTPS://A.example:443/#top,Query  A,https://x.example/,\n")
     given = [links_of("a", "y"), links_of("a", "z", query="else")]
-    OutputCsv(path, 1, keep_others=True).deliver(given, "run")
+    OutputCsv(path, 1, keeps=anything).deliver(given, "run")
     assert letters(path) == ["a>y", "a>z"]
 
 
 def test_a_partial_run_loses_no_link_of_a_wider_file(path: Path) -> None:
     """Rows of a run with more links a page keep them all, and rows of a run with fewer are filled up."""
-    OutputCsv(path, 3, keep_others=True).deliver([links_of("a", "x", "y", "z")], "run")
-    OutputCsv(path, 1, keep_others=True).deliver([links_of("b", "x")], "run")
+    OutputCsv(path, 3, keeps=anything).deliver([links_of("a", "x", "y", "z")], "run")
+    OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
     assert letters(path) == ["a>xyz", "b>x"]
-    OutputCsv(path, 5, keep_others=True).deliver([links_of("c", "x")], "run")
+    OutputCsv(path, 5, keeps=anything).deliver([links_of("c", "x")], "run")
     assert rows(path)[0][2:] == ["Link 1", "Link 2", "Link 3", "Link 4", "Link 5", "Note"]
     assert letters(path) == ["a>xyz", "b>x", "c>x"]
 
@@ -132,7 +130,7 @@ def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
     path.write_bytes(
         "URL;Main Query;Link 1;Note\r\nhttps://a.example/;größe;https://x.example/;\r\n".encode("cp1252")
     )
-    said = OutputCsv(path, 1, keep_others=True).deliver([links_of("b", "x")], "run")
+    said = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
     assert rows(path)[1][1] == "größe"
     assert len(said) == 1
     assert "Windows-1252" in said[0]
@@ -150,7 +148,7 @@ def test_a_damaged_or_foreign_file_is_set_aside(path: Path, content: bytes, said
     """What can't be merged is kept under a dated name, and the answer names both files."""
     path.parent.mkdir()
     path.write_bytes(content)
-    (sentence,) = OutputCsv(path, 1, keep_others=True).deliver([links_of("b", "x")], "run")
+    (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
     (copy,) = [entry for entry in path.parent.iterdir() if entry != path]
     assert copy.read_bytes() == content
     assert said in sentence
@@ -162,7 +160,7 @@ def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> N
     """A column that somebody added is not lost: the rows merge and the file as it was stays beside."""
     path.parent.mkdir()
     path.write_text("URL,Main Query,Link 1,Note,Done\nhttps://a.example/,q,https://x.example/,,yes\n")
-    (sentence,) = OutputCsv(path, 1, keep_others=True).deliver([links_of("b", "x")], "run")
+    (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
     (copy,) = [entry for entry in path.parent.iterdir() if entry != path]
     assert "yes" in copy.read_text()
     assert "(Done)" in sentence
@@ -171,11 +169,11 @@ def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> N
 
 @pytest.mark.parametrize("content", [None, b""])
 def test_a_partial_run_may_be_the_first(path: Path, content: bytes | None) -> None:
-    """Without an earlier file, or with an empty one, keep_others just writes."""
+    """Without an earlier file, or with an empty one, it is just written."""
     path.parent.mkdir()
     if content is not None:
         path.write_bytes(content)
-    assert OutputCsv(path, 1, keep_others=True).deliver([links_of("a", "x")], "run") == []
+    assert OutputCsv(path, 1, keeps=anything).deliver([links_of("a", "x")], "run") == []
     assert letters(path) == ["a>x"]
 
 
@@ -188,7 +186,7 @@ def held(source: Path, target: Path) -> None:
 def test_a_result_that_is_open_elsewhere_is_told(path: Path) -> None:
     """While Excel holds the file, the result is in a dated file, and the answer or remark says in which."""
     keep = partial(replace_whole, replace=held, pauses=())
-    (sentence,) = OutputCsv(path, 1, keep_others=False, write_whole=keep).deliver([links_of("a", "x")], "run")
+    (sentence,) = OutputCsv(path, 1, keeps=None, write_whole=keep).deliver([links_of("a", "x")], "run")
     (landed,) = path.parent.iterdir()
     assert sentence.startswith("Output.csv is open in another program")
     assert landed.name in sentence
@@ -197,11 +195,11 @@ def test_a_result_that_is_open_elsewhere_is_told(path: Path) -> None:
 
 
 def test_a_result_that_cant_be_written_is_an_output_error(path: Path) -> None:
-    """A folder in the file's place ends in a sentence, with and without keep_others."""
+    """A folder in the file's place ends in a sentence, whether rows are kept or not."""
     path.mkdir(parents=True)
-    for keep_others in (False, True):
+    for keeps in (None, anything):
         with pytest.raises(OutputError):
-            OutputCsv(path, 1, keep_others).deliver([links_of("a", "x")], "run")
+            OutputCsv(path, 1, keeps).deliver([links_of("a", "x")], "run")
 
 
 def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
@@ -213,7 +211,7 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
         Candidate("y", "https://y.example/", -1.23456, 0.5, -0.00001, probability=0.125), 1, "semantic"
     )
     given = [Recommendation(page, (serp,)), Recommendation(Source("", "", "=q", None, True), (near,))]
-    assert LinksCsv(path, "local minilm", keep_others=False).deliver(given, "r1") == []
+    assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
     assert [",".join(row) for row in rows(path)] == [
         "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query",
         "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q",
@@ -225,8 +223,8 @@ def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
     """In a partial run all old links of a computed source go, even if it has none now; others stay."""
     path = tmp_path / "links.csv"
     first = [links_of("a", "x", "y"), links_of("b", "x", "y", "z"), links_of("c", "x")]
-    LinksCsv(path, "m", keep_others=True).deliver(first, "r1")
-    LinksCsv(path, "m", keep_others=True).deliver(
+    LinksCsv(path, "m", keeps=anything).deliver(first, "r1")
+    LinksCsv(path, "m", keeps=anything).deliver(
         [links_of("c"), links_of("b", "w", "v"), links_of("d", "x")], "r2"
     )
     short = [(row[0][8], row[1][8], row[2], row[10]) for row in rows(path)[1:]]

@@ -90,8 +90,8 @@ def test_results_are_written_as_a_stream(tmp_path: Path) -> None:
     rejects = Lazy(6_000, lambda number: Reject("pages.csv", number, url(number), "the URL is empty"))
     files = [tmp_path / name for name in ("Output.csv", "links.csv", "rejected_rows.csv")]
     tracemalloc.start()
-    OutputCsv(files[0], 5, keep_others=False).deliver(found, "run")
-    LinksCsv(files[1], "model", keep_others=False).deliver(found, "run")
+    OutputCsv(files[0], 5, keeps=None).deliver(found, "run")
+    LinksCsv(files[1], "model", keeps=None).deliver(found, "run")
     RejectedCsv(files[2]).write(rejects)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()

@@ -1,11 +1,14 @@
 """The link rules: what may be linked to, and the links that are taken."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.exclusions import Exclusions
-from internal_linker.records import Candidate, ExistingLink, Page, Source, Targets
+from internal_linker.records import Candidate, ExistingLink, Link, Page, Source, Targets
 from internal_linker.steps.select import link_targets, select
 from tests.builders import nothing_excluded, page, source, targets, url
 
@@ -120,3 +123,54 @@ def test_what_a_page_links_to_is_no_new_link() -> None:
     taken = select(me, ranked, found, 3, "")
     assert [link.target.key for link in taken.links] == [url("b")]
     assert taken.note == "1 of 3 links: no other page may be linked to that is not linked already"
+
+
+def link(name: str, rank: int) -> Link:
+    return Link(Candidate(url(name), url(name)), rank, "semantic")
+
+
+def letters(links: Sequence[Link]) -> str:
+    return "".join(each.target.key[-1] for each in links)
+
+
+def test_accepted_links_keep_their_places() -> None:
+    """The others fill the places around them, in their order; figures are those of this run."""
+    ranked = [Candidate(url(name), url(name), score=at) for at, name in enumerate("abcd")]
+    where = targets(*"abcdex")
+    found = select(source("x"), ranked, where, 4, "", [link("c", 3), link("e", 1)]).links
+    assert letters(found) == "eacb" and [each.rank for each in found] == [1, 2, 3, 4]
+    assert found[2].target.score == 2
+    assert letters(select(source("x"), ranked, where, 2, "", [link("d", 5), link("e", 5)]).links) == "ed"
+    assert letters(select(source("x"), [], where, 4, "", [link("d", 4)]).links) == "d"
+
+
+def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
+    """A target that is gone, or that the page links to by now, is left out."""
+    where = replace(targets("a", "b"), linked={url("x"): {url("b"): None}})
+    assert (
+        letters(select(source("x"), [], where, 4, "", [link("a", 1), link("b", 2), link("g", 3)]).links)
+        == "a"
+    )
+
+
+def test_what_needs_approval_is_held_and_others_stand_in() -> None:
+    """The next best take the places; what is held has no place, and a short row says what it waits for."""
+    ranked = [Candidate(url(name), url(name)) for name in "abcd"]
+    where = targets(*"abcdx")
+    found = select(source("x"), ranked, where, 2, "", (), lambda key: key[-1] not in "ac")
+    assert (letters(found.links), letters(found.held)) == ("bd", "ac")
+    assert [each.rank for each in found.held] == [0, 0] and found.note == ""
+    nothing = select(source("x"), ranked, where, 2, "", (), lambda _: False)
+    assert (nothing.links, letters(nothing.held)) == ((), "ab")
+    assert nothing.note == "0 of 2 links: 2 wait for approval"
+    accepted = select(source("x"), ranked, where, 2, "", [link("a", 1)], lambda _: False)
+    assert letters(accepted.links) == "a" and "a" not in letters(accepted.held)
+
+
+def test_what_was_rejected_is_not_proposed_again() -> None:
+    """For this page, or this query; to others it may be."""
+    where = replace(targets("a", "b"), rejected={url("x"): [url("a")], "tea": [url("b")]})
+    ranked = [Candidate(url(name), url(name)) for name in "ab"]
+    assert letters(select(source("x"), ranked, where, 2, "").links) == "b"
+    assert letters(select(source(query=" Tea"), ranked, where, 2, "").links) == "a"
+    assert letters(select(source("y"), ranked, where, 2, "").links) == "ab"

@@ -16,7 +16,8 @@ from tests.small_project import forget_settings, write_text
 KEY = "key-0123456789abcdef"
 ACCOUNT = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nMIIEvQIBADANBg\n-----END"})
 UNITS = re.compile(
-    r"\b(days?|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|share)\b", re.I
+    r"\b(days?|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|share|0 to 1)\b",
+    re.I,
 )
 
 

@@ -14,6 +14,7 @@ from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.running import lookup, run, schedule
 from internal_linker.cli.store import store
+from internal_linker.cli.versions import diff, history, rollback
 from internal_linker.ending import Start, guarded
 
 EPILOG = (
@@ -31,7 +32,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # In the order of --help.
-for command in (run, lookup, check, evaluate, backtest, init, export_vectors, schedule):
+for command in (
+    run,
+    lookup,
+    check,
+    history,
+    diff,
+    rollback,
+    evaluate,
+    backtest,
+    init,
+    export_vectors,
+    schedule,
+):
     app.command()(command)
 app.add_typer(store, name="store")
 

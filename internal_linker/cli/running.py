@@ -12,8 +12,9 @@ from internal_linker.ending import LOGGED, Start, guarded, new_run_id
 from internal_linker.errors import ExitCode, InternalLinkerError
 
 if TYPE_CHECKING:
-    from internal_linker.pipeline import Report
     from internal_linker.records import Choice
+    from internal_linker.reports import Report
+    from internal_linker.sections import Sections
     from internal_linker.terminal import Reporter
     from internal_linker.wiring import Project
 
@@ -25,6 +26,14 @@ LimitOption = Annotated[
 OnlyOption = Annotated[
     list[str] | None, typer.Option("--only", metavar="URL", help="Links for this page only; may be repeated.")
 ]
+SectionOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--section",
+        metavar="PATH=off",
+        help="Pages below PATH keep the links that they have (=on: in spite of sections_off); may be repeated.",
+    ),
+]
 NoSerpOption = Annotated[bool, typer.Option("--no-serp", help="Leave the search step out.")]
 
 
@@ -33,6 +42,7 @@ def run(
     project: ProjectOption = None,
     limit: LimitOption = 0,
     only: OnlyOption = None,
+    section: SectionOption = None,
     no_serp: NoSerpOption = False,
     dry_run: Annotated[
         bool,
@@ -48,10 +58,11 @@ def run(
     choice = Choice(limit=limit, only=tuple(only or ()))
     context.obj.logs = not dry_run
     opened = opened_project(context, project)
+    off = opened.sections_off(section or ())
     if dry_run:
-        _dry_run(opened, choice, no_serp)
+        _dry_run(opened, choice, off, no_serp)
     else:
-        raise typer.Exit(run_once(opened, choice, no_serp=no_serp))
+        raise typer.Exit(run_once(opened, choice, off, no_serp=no_serp))
 
 
 def lookup(
@@ -97,7 +108,12 @@ def schedule(context: typer.Context, project: ProjectOption = None) -> None:
     def job(should_stop: Callable[[], bool]) -> None:
         # Read anew each time, so that a changed setting holds from the next run on.
         start = Start(folder=folder, logs=True)
-        guarded(lambda: run_once(opened_project(context, folder), Choice(), should_stop=should_stop), start)
+
+        def work() -> ExitCode:
+            anew = opened_project(context, folder)
+            return run_once(anew, Choice(), anew.sections_off(), should_stop=should_stop)
+
+        guarded(work, start)
 
     run_schedule(opened.settings, job, typer.echo)
 
@@ -105,6 +121,7 @@ def schedule(context: typer.Context, project: ProjectOption = None) -> None:
 def run_once(
     project: "Project",
     choice: "Choice",
+    off: "Sections",
     *,
     no_serp: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
@@ -123,8 +140,9 @@ def run_once(
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
-            with project.parts(serp=not no_serp, partial=choice.partial) as parts:
-                report = Run(parts, project.rules(), choice, reporter, should_stop).execute(run_id)
+            keeps = (lambda _: True) if choice.partial else off.hold if off else None
+            with project.parts(serp=not no_serp, keeps=keeps) as parts:
+                report = Run(parts, project.rules(off), choice, reporter, should_stop).execute(run_id)
             return _conclude(reporter, report, project)
         except (InternalLinkerError, KeyboardInterrupt) as error:
             LOGGER.error("%s", error if isinstance(error, InternalLinkerError) else "Interrupted.")
@@ -156,10 +174,10 @@ def _conclude(reporter: "Reporter", report: "Report", project: "Project") -> Exi
     return ExitCode.GAPS if report.gaps else ExitCode.SUCCESS
 
 
-def _dry_run(project: "Project", choice: "Choice", no_serp: bool) -> None:
+def _dry_run(project: "Project", choice: "Choice", off: "Sections", no_serp: bool) -> None:
     from internal_linker.pipeline import Run
     from internal_linker.terminal import Reporter, open_console, print_plan
 
     reporter = Reporter(open_console())
     with project.parts(serp=not no_serp, deliver=False, read_only=True) as parts:
-        print_plan(reporter.console, Run(parts, project.rules(), choice, reporter).plan())
+        print_plan(reporter.console, Run(parts, project.rules(off), choice, reporter).plan())

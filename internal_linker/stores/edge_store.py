@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from math import isnan
 from typing import Any
 
-from sqlalchemy import Column, Connection, Engine, Row, Select, String, Table, Text, select, update
+from sqlalchemy import Column, Connection, Engine, Row, Select, String, Table, Text, func, select
 
 from internal_linker.edges import Anchor, Cells, Edge, Status, source_id
 from internal_linker.sequences import batched
@@ -90,11 +90,10 @@ class EdgeStore:
         ]
         transact(self._engine, lambda connection: upsert(connection, EDGES, rows))
 
-    def withdraw(self, run: str) -> None:
-        """What is proposed, but not by this run, is withdrawn."""
-        old = EDGES.c.site == self._site, EDGES.c.status == "proposed", EDGES.c.last_run != run
-        change = update(EDGES).where(*old).values(status="withdrawn", updated_at=datetime.now(UTC))
-        transact(self._engine, lambda connection: connection.execute(change))
+    def counts(self) -> Mapping[Status, int]:
+        """How many edges of each status there are."""
+        some = select(EDGES.c.status, func.count().label("edges")).where(EDGES.c.site == self._site)
+        return {row.status: row.edges for row in self._rows(some.group_by(EDGES.c.status))}
 
     @property
     def _all(self) -> Select[Any]:

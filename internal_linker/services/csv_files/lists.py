@@ -1,4 +1,4 @@
-"""Rejected rows, excluded targets, duplicates, orphans, added links, vectors -> a CSV file each, replaced whole."""
+"""Lists that a command leaves (rejected rows, orphans, vectors, ...) -> a CSV file each, replaced whole."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from internal_linker.listed import AddedLink, Duplicate, ExcludedTarget, Orphan
 from internal_linker.records import Reject
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, write_rows
+from internal_linker.versions import Difference
 
 Item = TypeVar("Item")
 
@@ -80,6 +81,15 @@ class BacktestCsv(_ListCsv[AddedLink]):
 
     def _row(self, item: AddedLink) -> Row:
         return item.source, item.target, item.anchor, item.place or ""
+
+
+class DiffCsv(_ListCsv[Difference]):
+    """diff.csv: links that two runs do not both have at the same place; a place is empty where it has none."""
+
+    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
+
+    def _row(self, item: Difference) -> Row:
+        return item.source, item.target, item.change, item.before or "", item.after or "", item.why
 
 
 class VectorsCsv:

@@ -1,7 +1,7 @@
 """CSV files -> tables as they came; links -> Output.csv and links.csv, replaced whole or merged into the old ones."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
 from pathlib import Path
@@ -14,6 +14,7 @@ from internal_linker.services.csv_files.writing import Row, decimal, defuse, wri
 from internal_linker.urls import normal_form
 
 Identity = tuple[str, str]
+Keeps = Callable[[str], bool] | None
 
 _QUERY = "Main Query"
 
@@ -51,9 +52,9 @@ class _LinkCsv:
     link_column: str
     url_column: str
 
-    def __init__(self, path: Path, keep_others: bool, write_whole: ReplaceWhole) -> None:
+    def __init__(self, path: Path, keeps: Keeps, write_whole: ReplaceWhole) -> None:
         self.path, self.name = path, path.name
-        self._keep_others, self._write_whole = keep_others, write_whole
+        self._keeps, self._write_whole = keeps, write_whole
 
     def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
         """Write the file; the answer says in sentences what was unusual.
@@ -61,10 +62,10 @@ class _LinkCsv:
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
         """
-        if not self._keep_others or not self.path.exists() or not self.path.stat().st_size:
+        if not self._keeps or not self.path.exists() or not self.path.stat().st_size:
             return self._replace(recommendations, run_id)
         try:
-            return self._merge(recommendations, run_id)
+            return self._merge(recommendations, run_id, self._keeps)
         except InputError as error:
             copy = copy_aside(self.path)
             lost = f"{error} {self.name} now holds this run's rows only; what was in it is in {copy.name}."
@@ -75,7 +76,9 @@ class _LinkCsv:
         rows = chain.from_iterable(self._rows(item, header, run_id) for item in recommendations)
         return write_rows(self.path, header, rows, self._write_whole)
 
-    def _merge(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
+    def _merge(
+        self, recommendations: Sequence[Recommendation], run_id: str, keeps: Callable[[str], bool]
+    ) -> list[str]:
         source = CsvRecords(self.path)
         with closing(source.stream()) as records:
             _, earlier = next(records)
@@ -94,7 +97,7 @@ class _LinkCsv:
             kept = ((cells for _, cells in records), earlier, header, self.url_column)
             rows = chain.from_iterable(
                 self._rows(recommendations[part], header, run_id) if isinstance(part, int) else [part]
-                for part in _merged(*kept, places)
+                for part in _merged(*kept, places, keeps)
             )
             return remarks + write_rows(self.path, header, rows, self._write_whole)
 
@@ -114,16 +117,16 @@ class OutputCsv(_LinkCsv):
     Args:
         path: the file.
         links_per_page: columns for links, at the least.
-        keep_others: whether rows of earlier runs stay that this run did not compute.
+        keeps: which pages' rows of earlier runs stay, by the normal form, if this run did not compute them; None: none.
         write_whole: replaces a file.
     """
 
     url_column, link_column = "URL", "Link 1"
 
     def __init__(
-        self, path: Path, links_per_page: int, keep_others: bool, write_whole: ReplaceWhole = replace_whole
+        self, path: Path, links_per_page: int, keeps: Keeps, write_whole: ReplaceWhole = replace_whole
     ) -> None:
-        super().__init__(path, keep_others, write_whole)
+        super().__init__(path, keeps, write_whole)
         self._links_per_page = links_per_page
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
@@ -144,16 +147,16 @@ class LinksCsv(_LinkCsv):
     Args:
         path: the file.
         model_name: what made the vectors, as the Model column shows it.
-        keep_others: whether rows of earlier runs stay whose source this run did not compute.
+        keeps: as in `OutputCsv`.
         write_whole: replaces a file.
     """
 
     url_column, link_column = "Source", "Target"
 
     def __init__(
-        self, path: Path, model_name: str, keep_others: bool, write_whole: ReplaceWhole = replace_whole
+        self, path: Path, model_name: str, keeps: Keeps, write_whole: ReplaceWhole = replace_whole
     ) -> None:
-        super().__init__(path, keep_others, write_whole)
+        super().__init__(path, keeps, write_whole)
         self._model_name = model_name
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
@@ -176,15 +179,16 @@ def _merged(
     header: Sequence[str],
     url_column: str,
     ours: Mapping[Identity, Iterable[int]],
+    keeps: Callable[[str], bool],
 ) -> Iterator[Row | int]:
-    """Earlier rows in their order, our places instead of those that they replace, new ones at the end."""
+    """Earlier rows that stay in their order, our places instead of those that they replace, new ones at the end."""
     done: set[Identity] = set()
     for cells in records:
         row = dict(zip(earlier, cells, strict=False))
         key = _identity(row.get(url_column, ""), row.get(_QUERY, ""))
-        if key not in ours:
+        if key not in ours and keeps(key[0]):
             yield [row.get(column, "") for column in header]
-        elif key not in done:
+        elif key in ours and key not in done:
             done.add(key)
             yield from ours[key]
     yield from chain.from_iterable(places for key, places in ours.items() if key not in done)

@@ -1,0 +1,124 @@
+"""Settings -> the clients of the outside services that they ask for."""
+
+from dataclasses import dataclass
+
+from internal_linker.computing import local_encoder_at
+from internal_linker.errors import ConfigurationError
+from internal_linker.limits import Budget
+from internal_linker.ports import Encoder
+from internal_linker.services.google_sheets.sheet import GoogleSheet
+from internal_linker.services.local_embeddings.lsa import LsaEncoder
+from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
+from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
+from internal_linker.services.serper import Serper, market_of
+from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
+
+
+@dataclass(frozen=True)
+class Clients:
+    """Makes the clients; nothing is contacted yet, and who asks for one closes it."""
+
+    settings: Settings
+
+    def sheet(self, notices: list[str]) -> GoogleSheet | None:
+        """The Google Sheet, where the settings want it and have what it takes."""
+        settings = self.settings
+        account = settings.service_account.get_secret_value()
+        needed = {"google_sheet_id": settings.google_sheet_id, "config/service_account.txt": account}
+        missing = next((name for name, value in needed.items() if not value), "")
+        if settings.query_source == "csv" or (settings.query_source == "auto" and missing):
+            if settings.query_source == "auto" and settings.google_sheet_id:
+                notices.append(
+                    f"{missing} is empty: main queries come from files/main_queries.csv, not the Sheet."
+                )
+            return None
+        if missing:
+            raise ConfigurationError(
+                f'query_source = "sheet" needs {missing}. Fill it in, or set query_source = "csv".'
+            )
+        return GoogleSheet(
+            account,
+            settings.google_sheet_id,
+            settings.google_sheet_name,
+            api_url=settings.google_api_url,
+            links_per_page=settings.links_per_page,
+        )
+
+    @property
+    def market(self) -> str:
+        """Where search results are asked for."""
+        return market_of(self.settings.gl, self.settings.hl, self.settings.location)
+
+    def serper(self) -> Serper:
+        """The Serper client with its budget and pace."""
+        settings = self.settings
+        return Serper(
+            settings.serper_api_key.get_secret_value(),
+            url=settings.serper_url,
+            gl=settings.gl,
+            hl=settings.hl,
+            location=settings.location,
+            budget=Budget("Serper", settings.max_serp_credits, "max_serp_credits", "credits"),
+            per_second=settings.serp_requests_per_second,
+            in_flight=settings.serp_requests_in_flight,
+        )
+
+    def openai(self) -> OpenAIEmbeddings:
+        """The client of OpenAI or of another server that speaks its API."""
+        settings = self.settings
+        return OpenAIEmbeddings(
+            settings.openai_api_key.get_secret_value(),
+            model=settings.embedding_model,
+            dimensions=settings.embedding_dimensions,
+            base_url=settings.base_url,
+            price_per_million=settings.embedding_price,
+            max_input_tokens=settings.max_input_tokens,
+            budget=Budget("OpenAI", settings.max_cost_usd, "max_cost_usd", "US dollars"),
+            in_flight=settings.embedding_requests_in_flight,
+        )
+
+    @property
+    def uses_openai(self) -> bool:
+        """Whether embeddings come from a server: asked for, or a key or another server's address is there."""
+        settings = self.settings
+        has = bool(settings.openai_api_key.get_secret_value()) or settings.base_url != OPENAI_URL
+        return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
+
+    def encoder(self, notices: list[str]) -> Encoder:
+        """The encoder of the settings; LSA, with a notice, where the local model can't be loaded (others raise)."""
+        if self.uses_openai:
+            return self.openai()
+        if self.settings.embedding_provider == "lsa":
+            return LsaEncoder()
+        if self.settings.embedding_provider == "multilingual":
+            return MultilingualEncoder()
+        try:
+            return local_encoder_at(self.settings.dask_scheduler)
+        except ConfigurationError as error:
+            notices.append(f"{error} This run uses word statistics (LSA) in its place.")
+            return LsaEncoder()
+
+    def search_service(self, wanted: bool, notices: list[str]) -> Serper | None:
+        """The search service; None, with a notice, where the run has none.
+
+        Raises:
+            ConfigurationError: the settings want one and it has no key, or no site of the user's to search.
+        """
+        settings = self.settings
+        if not wanted or settings.serp_provider == "none":
+            why = "--no-serp" if not wanted else 'serp_provider = "none"'
+            notices.append(f"The search step is skipped ({why}): links come from the pages' content alone.")
+            return None
+        if not settings.serper_api_key.get_secret_value():
+            if settings.serp_provider == "serper":
+                raise ConfigurationError('serp_provider = "serper" needs a key in config/serper_api_key.txt.')
+            notices.append(
+                "The search step is skipped, since config/serper_api_key.txt holds no key: "
+                "links come from the pages' content alone."
+            )
+            return None
+        if settings.site.partition("/")[0] == PLACEHOLDER_SITE:
+            raise ConfigurationError(
+                "search_query_template still holds yoursite.com. Put your own host there, in config/settings.toml."
+            )
+        return self.serper()

@@ -1,0 +1,288 @@
+"""A run's links and what was known of earlier ones -> the edges as they are now, and what editors are shown."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from heapq import nlargest
+
+from internal_linker.edges import Anchor, Decided, Edge, EdgeKind, ReviewRow, Status, Verdict, edge_id
+from internal_linker.errors import InputError, ServiceError
+from internal_linker.listed import Duplicate
+from internal_linker.ports import EdgeStore, Progress, ReviewDesk
+from internal_linker.records import Link, Recommendation, Source, Targets
+from internal_linker.sections import Sections
+from internal_linker.sequences import batched
+from internal_linker.steps.remember import decided, heard, remembered
+from internal_linker.tiers import strength, tier_of
+
+Anchors = Callable[[Source, Sequence[str]], Sequence[tuple[Anchor, ...]]]
+
+# Rows whose edges are read and written together.
+BLOCK = 1000
+# Rows of the review: what two minutes of Google's quota take.
+SHOWN = 20_000
+# Shared text from which one of two pages is better taken out than linked.
+COPIES = 0.9
+
+
+@dataclass(frozen=True)
+class EdgeRules:
+    """How edges are judged.
+
+    Attributes:
+        inline, sidebar: strengths from which a link belongs into the text, or beside it, 0 to 1.
+        approval: parts of the site whose links an editor must accept first.
+    """
+
+    inline: float = 0.8
+    sidebar: float = 0.65
+    approval: Sections = field(default_factory=lambda: Sections(()))
+
+
+@dataclass
+class Memory:
+    """What is known of a site's links, for one run.
+
+    Attributes:
+        store: the edges.
+        rules: how they are judged.
+        run: the run's id.
+        encoder: provider, model and recipe of the vectors.
+        at: its time, ISO 8601, UTC.
+        hashes: page or query -> the hash of its text.
+        decided: what editors decided so far.
+        heard: whether what editors wrote could be read.
+        statuses: how many edges of each there are, after `keep`.
+        tiers: how many of the links that `keep` was given.
+    """
+
+    store: EdgeStore
+    rules: EdgeRules
+    run: str
+    encoder: str
+    at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    decided: Decided = field(default_factory=Decided)
+    heard: bool = True
+    statuses: Counter[Status] = field(default_factory=Counter)
+    tiers: Counter[str] = field(default_factory=Counter)
+
+    def recall(self, desk: ReviewDesk | None) -> list[str]:
+        """Take in what editors wrote, and know what they decided; the answer names in sentences what went wrong."""
+        gaps = []
+        try:
+            self._hear(desk.read() if desk else ())
+        except (InputError, ServiceError) as error:
+            self.heard = False
+            gaps.append(f"What editors wrote could not be read, and nothing is shown to them: {error}")
+        self.decided = decided(self.store.each(judged=True))
+        return gaps
+
+    def _hear(self, said: Sequence[Verdict]) -> None:
+        for some in batched(said, BLOCK):
+            known = self.store.by_id(each.id for each in some)
+            now = {each.id: heard(known[each.id], each, self.at) for each in some if each.id in known}
+            self.store.put([edge for key, edge in now.items() if edge != known[key]])
+
+    def approved(self, source: Source) -> Callable[[str], bool]:
+        """Whether a link of this source to a page needs no editor's yes."""
+        approval = self.rules.approval
+        if approval.hold(source.key):
+            return lambda _: False
+        return lambda target: not approval.hold(target)
+
+    def keep(
+        self,
+        recommendations: Sequence[Recommendation],
+        targets: Targets,
+        anchors: Anchors | None,
+        duplicates: Iterable[Edge],
+        progress: Progress,
+        *,
+        gone: Callable[[str], bool],
+    ) -> None:
+        """Enter a run's links; of what is proposed no more, the sources' own is withdrawn, and what is `gone`.
+
+        Args:
+            recommendations: the run's links.
+            targets: tells what is linked already.
+            anchors: gives anchors for the targets of a source; None: no link gets any.
+            duplicates: pairs of nearly the same text, see `duplicate_edge`.
+            progress: is told of each row.
+            gone: whether the links of a source that is not among the recommendations are withdrawn.
+        """
+        progress.start("Remembering", len(recommendations), "rows")
+        for rows in _by_source(recommendations):
+            known = self.store.of_sources(rows)
+            edges: list[Edge] = []
+            for end, items in rows.items():
+                edges += self._of_source(end, items, known.get(end, ()), targets, anchors)
+                progress.advance(len(items))
+            self.store.put(edges)
+        for pairs in batched(duplicates, BLOCK):
+            before = self.store.by_id(edge.id for edge in pairs)
+            self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
+        self._withdraw(gone)
+        self.statuses = Counter(self.store.counts())
+        told = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
+        progress.finish(told or "no links")
+
+    def _withdraw(self, gone: Callable[[str], bool]) -> None:
+        """Sources that are no longer there, or no longer asked for, propose nothing."""
+        left = (edge for edge in self.store.each("proposed") if edge.last_run != self.run)
+        for some in batched((edge for edge in left if gone(edge.source)), BLOCK):
+            self.store.put([remembered(edge, None, False, self.at) for edge in some])
+
+    def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:
+        """An edge for two pages that are nearly the same; `source` and `target` are their normal forms."""
+        return Edge(
+            source,
+            target,
+            pair.page,
+            pair.canonical,
+            kind="canonical" if pair.overlap >= COPIES else "duplicate",
+            similarity=pair.similarity,
+            lexical=pair.lexical,
+            encoder=self.encoder,
+            first_run=self.run,
+            last_run=self.run,
+        )
+
+    def review_rows(self) -> list[ReviewRow]:
+        """What editors are shown: what there is to decide, and what they decided; page by page."""
+        shown = nlargest(SHOWN, self._reviewable(), key=_urgency)
+        shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
+        return [review_row(edge) for edge in shown]
+
+    def _reviewable(self) -> Iterator[Edge]:
+        statuses: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
+        return (edge for edge in self.store.each(*statuses) if edge.kind not in ("duplicate", "canonical"))
+
+    def _of_source(
+        self,
+        end: str,
+        items: Sequence[Recommendation],
+        known: Sequence[Edge],
+        targets: Targets,
+        anchors: Anchors | None,
+    ) -> Iterator[Edge]:
+        old = {edge.target: edge for edge in known}
+        now: dict[str, tuple[Source, Link]] = {}
+        for item in items:
+            for link in (*item.links, *item.held):
+                now.setdefault(link.target.key, (item.source, link))
+        edges = {key: self._edge(end, *found) for key, found in now.items()}
+        edges = _anchored(items[0].source, edges, old, anchors)
+        linked = targets.linked.get(end, ())
+        for key in {**old, **edges}:
+            edge = remembered(old.get(key), edges.get(key), key in linked, self.at)
+            if key in edges:
+                self.tiers[edge.tier] += 1
+            if edge != old.get(key):
+                yield edge
+
+    def _edge(self, end: str, source: Source, link: Link) -> Edge:
+        target, rules = link.target, self.rules
+        strong = strength(target.score)
+        return Edge(
+            end,
+            target.key,
+            source.name,
+            target.url,
+            query=source.query,
+            rank=link.rank,
+            origin=link.origin,
+            kind=kind_of(end, target.key),
+            tier=tier_of(strong, rules.inline, rules.sidebar),
+            score=target.score,
+            similarity=target.similarity,
+            lexical=target.lexical,
+            probability=target.probability,
+            serp_rank=target.serp_rank,
+            strength=strong,
+            inline=rules.inline,
+            sidebar=rules.sidebar,
+            encoder=self.encoder,
+            source_hash=self.hashes.get(end, ""),
+            target_hash=self.hashes.get(target.key, ""),
+            first_run=self.run,
+            last_run=self.run,
+        )
+
+
+def kind_of(source: str, target: str) -> EdgeKind:
+    """What a link would be before its place in the text is known: to a folder that the page lies in, or not."""
+    path = target.partition("://")[2].rstrip("/") + "/"
+    return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"
+
+
+def review_row(edge: Edge) -> ReviewRow:
+    """An edge as an editor sees it."""
+    best = edge.anchors[0] if edge.anchors else Anchor("")
+    return ReviewRow(
+        edge_id(edge.source, edge.target),
+        edge.status,
+        edge.anchor or best.text,
+        best.sentence,
+        edge.source_url,
+        edge.target_url,
+        edge.strength,
+        edge.tier,
+        why(edge),
+        edge.notes,
+    )
+
+
+def why(edge: Edge) -> str:
+    """Why the link is proposed, in a few words."""
+    origin = f"search result {edge.serp_rank}" if edge.serp_rank else "similar page"
+    figures = (("meaning", edge.similarity), ("words", edge.lexical), ("probability", edge.probability))
+    told = [f"{name} {value:.2f}" for name, value in figures if value == value]  # noqa: PLR0124
+    waits = ["waits for approval"] if not edge.rank and edge.status == "proposed" else []
+    return ", ".join([*waits, origin, *told])
+
+
+def _anchored(
+    source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
+) -> dict[str, Edge]:
+    """The edges with anchors: those that they had where neither text has changed."""
+    done: dict[str, Edge] = {}
+    for key, edge in edges.items():
+        before = old.get(key)
+        if before and before.anchors and _texts(before) == _texts(edge):
+            done[key] = replace(edge, anchors=before.anchors)
+    wanted = [key for key in edges if key not in done]
+    if anchors and wanted:
+        for key, found in zip(wanted, anchors(source, wanted), strict=True):
+            done[key] = replace(edges[key], anchors=found)
+    return {key: _contextual(done.get(key, edge)) for key, edge in edges.items()}
+
+
+def _contextual(edge: Edge) -> Edge:
+    stands = bool(edge.anchors) and edge.anchors[0].verbatim
+    return replace(edge, kind="contextual") if stands and edge.kind == "recommendation" else edge
+
+
+def _texts(edge: Edge) -> tuple[str, str]:
+    return edge.source_hash, edge.target_hash
+
+
+def _urgency(edge: Edge) -> tuple[bool, bool, float]:
+    """What an editor has spoken of comes first, then what waits for approval, then the strongest."""
+    strong = edge.strength if edge.strength == edge.strength else 0.0
+    return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, strong
+
+
+def _by_source(items: Sequence[Recommendation]) -> Iterator[dict[str, list[Recommendation]]]:
+    """Some hundred sources at a time with their rows; a source with rows in several places comes at the end."""
+    counts = Counter(item.source.end for item in items)
+    several: dict[str, list[Recommendation]] = {}
+    for some in batched(items, BLOCK):
+        rows: dict[str, list[Recommendation]] = {}
+        for item in some:
+            end = item.source.end
+            (rows if counts[end] == 1 else several).setdefault(end, []).append(item)
+        yield rows
+    for ends in batched(several, BLOCK):
+        yield {end: several[end] for end in ends}

@@ -1,0 +1,101 @@
+"""The settings of the outside services: the Sheet, search results, embeddings."""
+
+from typing import Literal
+
+from pydantic import Field
+from pydantic_settings import BaseSettings
+
+from internal_linker.settings_sources import Country, Url
+
+PLACEHOLDER_SITE = "yoursite.com"
+OPENAI_URL = "https://api.openai.com/v1"
+
+
+class ServiceSettings(BaseSettings):
+    """The first part of `Settings`."""
+
+    query_source: Literal["auto", "sheet", "csv"] = Field(
+        "auto",
+        title="Main queries",
+        description="Where URL and Main Query come from, and where links go beside files/: the Google Sheet, "
+        "files/main_queries.csv, or auto: the Sheet if google_sheet_id and a service account are there.",
+    )
+    google_sheet_id: str = Field("", description="The Sheet's id, or its whole address.")
+    google_sheet_name: str = Field("", description="The tab's name; empty: the first tab.")
+    google_api_url: Url = Field(
+        "https://sheets.googleapis.com", description="Address of the Sheets API; change it for a proxy only."
+    )
+
+    serp_provider: Literal["auto", "serper", "none"] = Field(
+        "auto",
+        title="Search results (Serper)",
+        description="auto: Serper if there is a key, else the search step is skipped.",
+    )
+    search_query_template: str = Field(
+        f"site:{PLACEHOLDER_SITE} {{main_query}}",
+        description="What is searched; a path narrows it: site:yoursite.com/mag {main_query}.",
+    )
+    max_serp_pages: int = Field(
+        2,
+        ge=1,
+        le=10,
+        description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
+    )
+    gl: Country = Field(
+        "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
+    )
+    hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
+    location: str = Field(
+        "", description="Place of the search as Serper names it (Austin, Texas, United States)."
+    )
+    serp_max_age_days: float = Field(
+        6.0,
+        ge=0,
+        le=36500,
+        description="Days that search results are used again; below 7, a weekly run asks anew.",
+    )
+    max_serp_credits: int = Field(2500, ge=0, description="Credits that one run may spend at the most.")
+    # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
+    serp_requests_in_flight: int = Field(
+        16, ge=1, le=64, description="Searches under way at the same time, at the most."
+    )
+    serp_requests_per_second: float = Field(
+        5.0, gt=0, description="Searches a second at the most; the free plan allows 5."
+    )
+    serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
+
+    embedding_provider: Literal["auto", "openai", "local", "multilingual", "lsa"] = Field(
+        "auto",
+        title="Embeddings",
+        description="auto: OpenAI if there is a key, else the local model; "
+        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model.",
+    )
+    embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
+    embedding_dimensions: int = Field(
+        0, ge=0, le=8192, description="Numbers in a vector; 0: as many as the model gives."
+    )
+    base_url: Url = Field(
+        OPENAI_URL,
+        description="Any server that speaks OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
+    )
+    embedding_price: float = Field(
+        -1.0,
+        ge=-1,
+        description="US dollars for a million tokens; -1: the known prices of OpenAI's models, 0 for others.",
+    )
+    max_cost_usd: float = Field(
+        5.0, ge=0, description="US dollars that one run may spend on embeddings at the most."
+    )
+    max_input_tokens: int = Field(
+        8191,
+        ge=16,
+        description="Tokens of a page that are embedded by the openai provider; the rest is cut off.",
+    )
+    embedding_requests_in_flight: int = Field(
+        4, ge=1, le=64, description="Requests under way at the same time."
+    )
+    embedding_storage: Literal["float16", "float32"] = Field(
+        "float16",
+        description="How vectors are kept, in the cache and in memory: "
+        "float16 takes half the room and gives the same links.",
+    )
