@@ -1,6 +1,7 @@
 """What the tool remembers of a link: editors' words, what a run found, and which of the two counts."""
 
 from dataclasses import replace
+from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -88,7 +89,9 @@ def test_no_note_and_no_anchor_of_an_editor_is_lost(said: list[Verdict]) -> None
 
 
 @given(WORDS, st.booleans(), st.booleans(), st.sampled_from(["", *VERDICTS]))
-def test_a_run_never_changes_a_verdict(was: Status, found: bool, linked: bool, verdict: str) -> None:
+def test_a_run_never_changes_a_verdict(
+    was: Status, found: bool, linked: bool, verdict: Status | Literal[""]
+) -> None:
     """The status follows: live where the link stands, else the verdict, else whether it is proposed."""
     old = replace(EDGE, status=was or "proposed", verdict=verdict, notes="n", anchor="a", by="Ann")
     now = replace(EDGE, first_run="2", last_run="2") if found else None
@@ -108,7 +111,8 @@ def test_a_run_never_changes_a_verdict(was: Status, found: bool, linked: bool, v
 
 def test_what_is_decided_is_told_by_source() -> None:
     """Rejected targets, and accepted and edited edges; what nobody spoke of is in neither."""
-    edges = [replace(EDGE, target=status, verdict=status) for status in ("", *VERDICTS)]
+    words: list[Status | Literal[""]] = ["", *VERDICTS]
+    edges = [replace(EDGE, target=status, verdict=status) for status in words]
     found = decided(edges)
     assert found.rejected == {EDGE.source: ["rejected"]}
     assert [edge.target for edge in found.accepted[EDGE.source]] == ["accepted", "edited"]
