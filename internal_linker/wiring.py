@@ -120,6 +120,7 @@ class Project(Clients):
         encoder = self.encoder(notices)
         client = self.search_service(serp, notices)
         engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
+        edges = EdgeStore(engine, self.site)
         parts = Parts(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -128,7 +129,7 @@ class Project(Clients):
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=encoder,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks(model or encoder.name, sheet, keeps) if deliver else (),
+            sinks=self._sinks(model or encoder.name, sheet, keeps, edges) if deliver else (),
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
             duplicates=DuplicatesCsv(self.file("duplicates.csv")),
@@ -137,7 +138,7 @@ class Project(Clients):
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
             joins=StoredJoins(engine),
-            edges=EdgeStore(engine, self.site),
+            edges=edges,
             runs=RunStore(engine, self.site),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             notices=notices,
@@ -244,11 +245,11 @@ class Project(Clients):
         """Hold the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
-    def _sinks(self, model: str, sheet: GoogleSheet | None, keeps: Keeps) -> list[LinkSink]:
+    def _sinks(self, model: str, sheet: GoogleSheet | None, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
         # The files come first: what the Sheet can't take is then safe in Output.csv.
         files: list[LinkSink] = [
             OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keeps),
-            LinksCsv(self.file("links.csv"), model, keeps),
+            LinksCsv(self.file("links.csv"), model, keeps, edges.by_id),
         ]
         return [*files, sheet] if sheet else files
 

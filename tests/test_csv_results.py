@@ -3,6 +3,8 @@
 import csv
 import json
 import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 from internal_linker.arrays import Vectors
+from internal_linker.edges import Anchor, Edge, edge_id
 from internal_linker.errors import OutputError
 from internal_linker.listed import AddedLink, ExcludedTarget
 from internal_linker.records import Candidate, Link, Recommendation, Reject, Source
@@ -213,10 +216,32 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
     given = [Recommendation(page, (serp,)), Recommendation(Source("", "", "=q", None, True), (near,))]
     assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
     assert [",".join(row) for row in rows(path)] == [
-        "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query",
-        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q",
-        ",https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q",
+        "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query,"
+        "Strength,Tier,Type,Status,Anchor,Sentence,Link Id",
+        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,",
+        ",https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q,,,,,,,",
     ]
+
+
+def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
+    """Strength, tier, type, status, the best anchor or the editor's own, its sentence, and the link's id."""
+    path, page = tmp_path / "links.csv", Source("k", "https://a.example/", "q", None, True)
+    links = [Link(Candidate(one, f"https://{one}.example/"), at, "serp") for at, one in enumerate("xy", 1)]
+    edge = Edge("k", "x", "", "", strength=0.5, tier="sidebar", kind="contextual", status="accepted")
+    edge = replace(edge, anchors=(Anchor("tea", "Tea draws."), Anchor("draws")))
+    known = {edge.id: edge, edge_id("k", "y"): replace(edge, target="y", anchor="=mine", anchors=())}
+    asked: list[list[str]] = []
+
+    def edges(ids: Iterable[str]) -> Mapping[str, Edge]:
+        asked.append(list(ids))
+        return known
+
+    LinksCsv(path, "m", None, edges).deliver([Recommendation(page, tuple(links))], "r1")
+    assert [row[12:] for row in rows(path)[1:]] == [
+        ["0.5000", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x")],
+        ["0.5000", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y")],
+    ]
+    assert asked == [list(known)]
 
 
 def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:

@@ -6,8 +6,10 @@ from contextlib import closing
 from itertools import chain
 from pathlib import Path
 
+from internal_linker.edges import Anchor, Edge, edge_id
 from internal_linker.errors import InputError
 from internal_linker.records import Recommendation, TableStream, fold_query
+from internal_linker.sequences import batched
 from internal_linker.services.csv_files.records import CsvRecords
 from internal_linker.services.csv_files.whole_files import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, defuse, write_rows
@@ -17,6 +19,8 @@ Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
 
 _QUERY = "Main Query"
+# Recommendations whose edges are read at once.
+_ROWS = 1000
 
 
 class CsvTable:
@@ -73,7 +77,7 @@ class _LinkCsv:
 
     def _replace(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
         header = self._header(recommendations, ())
-        rows = chain.from_iterable(self._rows(item, header, run_id) for item in recommendations)
+        rows = self._all_rows(recommendations, recommendations, header, run_id)
         return write_rows(self.path, header, rows, self._write_whole)
 
     def _merge(
@@ -95,16 +99,37 @@ class _LinkCsv:
                     f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
                 )
             kept = ((cells for _, cells in records), earlier, header, self.url_column)
-            rows = chain.from_iterable(
-                self._rows(recommendations[part], header, run_id) if isinstance(part, int) else [part]
-                for part in _merged(*kept, places, keeps)
-            )
+            parts = _merged(*kept, places, keeps)
+            rows = self._all_rows(parts, recommendations, header, run_id)
             return remarks + write_rows(self.path, header, rows, self._write_whole)
+
+    def _all_rows(
+        self,
+        parts: Iterable[Row | int | Recommendation],
+        recommendations: Sequence[Recommendation],
+        header: Sequence[str],
+        run_id: str,
+    ) -> Iterator[Row]:
+        """Earlier rows as they are, and those of our recommendations, or of their places."""
+        for some in batched(parts, _ROWS):
+            ours = [recommendations[part] if isinstance(part, int) else part for part in some]
+            edges = self._edges([part for part in ours if isinstance(part, Recommendation)])
+            for part in ours:
+                if isinstance(part, Recommendation):
+                    yield from self._rows(part, header, run_id, edges)
+                else:
+                    yield part
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
 
-    def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
+    def _edges(self, items: Sequence[Recommendation]) -> Mapping[str, Edge]:
+        """What is remembered of these links, by id."""
+        return {}
+
+    def _rows(
+        self, item: Recommendation, header: Sequence[str], run_id: str, edges: Mapping[str, Edge]
+    ) -> Iterable[Row]:
         raise NotImplementedError
 
 
@@ -135,7 +160,9 @@ class OutputCsv(_LinkCsv):
         width = max([self._links_per_page, *numbers, *(len(item.links) for item in recommendations)])
         return [self.url_column, _QUERY, *(f"Link {number}" for number in range(1, width + 1)), "Note"]
 
-    def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
+    def _rows(
+        self, item: Recommendation, header: Sequence[str], run_id: str, edges: Mapping[str, Edge]
+    ) -> Iterable[Row]:
         urls = [link.target.url for link in item.links]
         gap = [""] * (len(header) - 3 - len(urls))
         yield [item.source.url, item.source.query, *urls, *gap, item.note]
@@ -148,29 +175,53 @@ class LinksCsv(_LinkCsv):
         path: the file.
         model_name: what made the vectors, as the Model column shows it.
         keeps: as in `OutputCsv`.
+        edges: what is remembered of links, by their ids.
         write_whole: replaces a file.
     """
 
     url_column, link_column = "Source", "Target"
 
     def __init__(
-        self, path: Path, model_name: str, keeps: Keeps, write_whole: ReplaceWhole = replace_whole
+        self,
+        path: Path,
+        model_name: str,
+        keeps: Keeps,
+        edges: Callable[[Iterable[str]], Mapping[str, Edge]] = lambda _: {},
+        write_whole: ReplaceWhole = replace_whole,
     ) -> None:
         super().__init__(path, keeps, write_whole)
-        self._model_name = model_name
+        self._model_name, self._edges_of = model_name, edges
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         names = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query"
-        return names.split(",")
+        return [*names.split(","), *"Strength,Tier,Type,Status,Anchor,Sentence,Link Id".split(",")]
 
-    def _rows(self, item: Recommendation, header: Sequence[str], run_id: str) -> Iterable[Row]:
+    def _edges(self, items: Sequence[Recommendation]) -> Mapping[str, Edge]:
+        return self._edges_of(_ids(items))
+
+    def _rows(
+        self, item: Recommendation, header: Sequence[str], run_id: str, edges: Mapping[str, Edge]
+    ) -> Iterable[Row]:
         for link in item.links:
             target = link.target
             signals = [decimal(target.score), target.serp_rank or "", decimal(target.similarity)]
             yield [
                 *(item.source.url, target.url, link.rank, link.origin, *signals, decimal(target.lexical)),
                 *(decimal(target.probability), self._model_name, run_id, item.source.query),
+                *_remembered(edges.get(edge_id(item.source.end, target.key))),
             ]
+
+
+def _ids(items: Iterable[Recommendation]) -> list[str]:
+    return [edge_id(item.source.end, link.target.key) for item in items for link in item.links]
+
+
+def _remembered(edge: Edge | None) -> Row:
+    if edge is None:
+        return [""] * 7
+    best = edge.anchors[0] if edge.anchors else Anchor("")
+    anchor = edge.anchor or best.text
+    return [decimal(edge.strength), edge.tier, edge.kind, edge.status, anchor, best.sentence, edge.id]
 
 
 def _merged(
