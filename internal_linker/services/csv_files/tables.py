@@ -20,7 +20,7 @@ Keeps = Callable[[str], bool] | None
 
 _QUERY = "Main Query"
 # Recommendations whose edges are read at once.
-_ROWS = 1000
+_ROWS = 100
 
 
 class CsvTable:
