@@ -19,8 +19,8 @@ Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
 
 _QUERY = "Main Query"
-# Recommendations whose edges are read at once.
-_ROWS = 100
+# Recommendations whose edges are read at once: little memory, and still a question for a hundred links.
+_ROWS = 25
 
 
 class CsvTable:
