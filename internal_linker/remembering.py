@@ -82,7 +82,10 @@ class Memory:
     def _hear(self, said: Sequence[Verdict]) -> None:
         for some in batched(said, BLOCK):
             known = self.store.by_id(each.id for each in some)
-            now = {each.id: heard(known[each.id], each, self.at) for each in some if each.id in known}
+            now = dict(known)
+            for each in some:
+                if each.id in now:
+                    now[each.id] = heard(now[each.id], each, self.at)
             self.store.put([edge for key, edge in now.items() if edge != known[key]])
 
     def approved(self, source: Source) -> Callable[[str], bool]:
@@ -157,7 +160,7 @@ class Memory:
 
     def _reviewable(self) -> Iterator[Edge]:
         statuses: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
-        return (edge for edge in self.store.each(*statuses) if edge.kind not in ("duplicate", "canonical"))
+        return filter(is_link, self.store.each(*statuses))
 
     def _of_source(
         self,
@@ -209,6 +212,11 @@ class Memory:
             first_run=self.run,
             last_run=self.run,
         )
+
+
+def is_link(edge: Edge) -> bool:
+    """Whether the edge is a link, and no pair of nearly the same pages."""
+    return edge.kind not in ("duplicate", "canonical")
 
 
 def kind_of(source: str, target: str) -> EdgeKind:
