@@ -101,7 +101,8 @@ class ReviewTab:
             return False
         if work.columns:
             self._add_columns(tab, board, work.columns)
-        elif work.cells:
+            return True
+        if work.cells:
             part = next(chunks(work.cells))
             placing.writing(part)
             self._spreadsheet.write(tab, part)
@@ -111,6 +112,7 @@ class ReviewTab:
             runs = work.removed[:MAX_RUNS]
             placing.deleting(runs)
             self._spreadsheet.change([_deleted(tab, *run) for run in runs])
+        placing.written()
         return True
 
     def _append(self, tab: Tab, board: Board, placing: Placing, lines: Sequence[Line]) -> None:

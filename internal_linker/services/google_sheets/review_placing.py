@@ -91,8 +91,7 @@ class Placing:
         self._before, self._written, self._appended, self._deleted = mended, {}, {}, set()
         if self._writes_left < 0:
             self._writes_left = self._work.requests + _REPAIRS
-        self._writes_left -= 1
-        return self._work if self._writes_left >= 0 else Work()
+        return self._work if self._writes_left else Work()
 
     def writing(self, cells: Cells) -> None:
         """Note what is about to be written; a failed request may have been carried out all the same."""
@@ -109,6 +108,10 @@ class Placing:
         assert self._before
         names = _whole_rows(self._before)
         self._deleted = {names[row - 2] for first, last in runs for row in range(first, last + 1)}
+
+    def written(self) -> None:
+        """Note that a write was answered."""
+        self._writes_left -= 1
 
     def problems(self) -> list[str]:
         """What the last reading showed to be missing or wrong, a sentence a kind."""
