@@ -17,13 +17,8 @@ from internal_linker.services.google_sheets.review_looks import (
     new_tab,
     wider_filter,
 )
-from internal_linker.services.google_sheets.review_placing import (
-    MAX_RUNS,
-    Line,
-    Placing,
-    parts_of,
-    require_ids,
-)
+from internal_linker.services.google_sheets.review_placing import Placing
+from internal_linker.services.google_sheets.review_work import MAX_RUNS, Line, parts_of, require_ids
 from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, new_columns, tabs_of
 
 _TITLE = "Review"

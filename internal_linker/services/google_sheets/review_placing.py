@@ -1,52 +1,19 @@
 """Readings of the tab Review + the links that it is to show -> what to write next, and what could not be placed."""
 
-import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from itertools import repeat
 from typing import Any
 
 from internal_linker.edges import ReviewRow
-from internal_linker.errors import OutputError
-from internal_linker.review_rows import LINK_ID, Board, Cell, Merge, merge, same, text_of
-from internal_linker.services.google_sheets.ranges import MAX_BYTES, Cells, Name, chunks, named, same_as
+from internal_linker.review_rows import ANCHOR, LINK_ID, PROPOSED, Board, Cell, Merge, merge, same, text_of
+from internal_linker.services.google_sheets.ranges import Cells, Name, named, same_as
+from internal_linker.services.google_sheets.review_work import Line, Work, require_ids, runs_from_below
 
-Line = list[Cell | None]
-
-# What Google's JSON needs around each appended cell, in bytes.
-_FRAME = 50
-# Runs of rows deleted by one request; each is a request of its own to Google, and shifts all that is below.
-MAX_RUNS = 1000
 # Columns are put back twice at the most: an editor may be at work on them.
 _INSERTS = 2
 # Requests beyond those planned, to mend what editors moved meanwhile.
 _REPAIRS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """What a reading shows to be done: the first that is not empty comes next.
-
-    Attributes:
-        columns: names of columns to insert right of all that is filled.
-        cells: by row and column, both from 1.
-        new: rows to append, a cell for each column of the tab.
-        removed: runs of rows to delete, first and last from 1, the lowest run first.
-    """
-
-    columns: Sequence[str] = ()
-    cells: Cells | None = None
-    new: Sequence[Line] = ()
-    removed: Sequence[tuple[int, int]] = ()
-
-    def __bool__(self) -> bool:
-        return bool(self.columns or self.cells or self.new or self.removed)
-
-    @property
-    def requests(self) -> int:
-        """How many writes it takes, one look before each; new rows need one look only."""
-        parts = sum(1 for _ in chunks(self.cells)) if self.cells else 0
-        return parts + bool(self.new) + -(-len(self.removed) // MAX_RUNS)
 
 
 class Placing:
@@ -62,7 +29,7 @@ class Placing:
         self._before: Board | None = None
         self._written: dict[tuple[int, int], Cell] = {}
         self._appended: dict[tuple[str, ...], str] = {}
-        self._deleted: set[Name] = set()
+        self._deleted: set[int] = set()
         self._work = Work()
         self._unknown: set[int] = set()
         self._inserts_left = _INSERTS
@@ -86,9 +53,12 @@ class Placing:
         self._work = Work(
             cells={place: cell for place, cell in cells.items() if not _holds(now, place, cell)},
             new=[*lost, *(_line(mended, cells) for cells in found.new)],
-            removed=list(_runs_from_below(found.removed)),
+            removed=list(runs_from_below(found.removed)),
         )
-        self._before, self._written, self._appended, self._deleted = mended, {}, {}, set()
+        self._written, self._appended, self._deleted = {}, {}, set()
+        # What will be written over the rest of the strays is what stands there already.
+        rest = self._work.cells or {}
+        self._before = _with(now, {place: cell for place, cell in strays.items() if place in rest})
         if self._writes_left < 0:
             self._writes_left = self._work.requests + _REPAIRS
         return self._work if self._writes_left else Work()
@@ -105,9 +75,7 @@ class Placing:
 
     def deleting(self, runs: Sequence[tuple[int, int]]) -> None:
         """Note the rows that are about to be deleted."""
-        assert self._before
-        names = _whole_rows(self._before)
-        self._deleted = {names[row - 2] for first, last in runs for row in range(first, last + 1)}
+        self._deleted = {row - 2 for first, last in runs for row in range(first, last + 1)}
 
     def written(self) -> None:
         """Note that a write was answered."""
@@ -142,14 +110,7 @@ class Placing:
     def _mended(self, now: Board) -> tuple[Board, dict[tuple[int, int], Cell]]:
         """The board as it would be without the cells that our last write put into wrong places; and these."""
         strays = {**self._landed_elsewhere(now), **self._shifted_rows(now)}
-        if not strays:
-            return now, {}
-        rows: list[list[Any]] = [list(row) for row in now.rows]
-        for (row, column), cell in strays.items():
-            line = rows[row - 2]
-            line += [""] * (column - len(line))
-            line[column - 1] = cell
-        return Board(now.header, rows), strays
+        return _with(now, strays), strays
 
     def _landed_elsewhere(self, now: Board) -> dict[tuple[int, int], Cell]:
         """Cells that hold exactly what we wrote there but belong to others, with the text they had before."""
@@ -169,9 +130,15 @@ class Placing:
                 self._unknown.add(row)
             elif at is None or was is None:
                 strays[row, column] = ""
-            elif (at + 2, was + 1) != (row, column):
+            elif (at + 2, was + 1) != (row, column) or self._alone(now, row, column):
                 strays[row, column] = then.cell(at, was)
         return strays
+
+    def _alone(self, now: Board, row: int, column: int) -> bool:
+        """Whether of a new anchor and the tool's note of it one landed without the other."""
+        anchor, proposed = now.columns[ANCHOR], now.columns[PROPOSED]
+        other = {anchor: proposed, proposed: anchor}.get(column - 1)
+        return other is not None and not same(now.cell(row - 2, other), self._written[row, column])
 
     def _shifted_rows(self, now: Board) -> dict[tuple[int, int], Cell]:
         """Rows that we appended just when columns moved: all is taken out again, save for the link's id."""
@@ -188,44 +155,31 @@ class Placing:
         """Rows that are gone while rows that we deleted are still there: they were hit in their place."""
         if not self._deleted or not self._before:
             return []
-        names = set(_whole_rows(now).values())
-        if not self._deleted & names:
+        then, there = self._before, Counter(map(_key, repeat(now), range(len(now.rows))))
+        keys = [_key(then, row) for row in range(len(then.rows))]
+        expected = Counter(key for row, key in enumerate(keys) if row not in self._deleted)
+        if all(there[keys[row]] <= expected[keys[row]] for row in self._deleted):
             return []
-        columns = same_as(_column_names(now), _column_names(self._before))
-        gone = [at for at, name in _whole_rows(self._before).items() if name not in names | self._deleted]
-        width = len(now.header)
-        return [
-            [self._before.cell(at, columns[place]) if place in columns else None for place in range(width)]
-            for at in gone
+        texts = {_texts(line) for line in now.rows}
+        gone = [
+            row
+            for row, key in enumerate(keys)
+            if row not in self._deleted and there[key] < expected[key] and _texts(then.rows[row]) not in texts
         ]
+        columns, width = same_as(_column_names(now), _column_names(then)), range(len(now.header))
+        return [[then.cell(row, columns[at]) if at in columns else None for at in width] for row in gone]
 
 
-def require_ids(board: Board) -> None:
-    """Refuse a board whose rows can't be told apart.
-
-    Raises:
-        OutputError: the hidden column is gone, though there are others.
-    """
-    if LINK_ID in board.missing and (board.columns or board.rows):
-        raise OutputError(
-            f"The tab Review has no column '{LINK_ID}' in row 1 any more, so its rows can't be told apart. "
-            "Bring it back with File > Version history, or delete the tab: the next run makes a new one."
-        )
-
-
-def parts_of(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """Cut rows into parts that fit one request each."""
-    part: list[Line] = []
-    size = 0
-    for line in lines:
-        own = sum(_FRAME + len(json.dumps(cell)) for cell in line)
-        if part and size + own > MAX_BYTES:
-            yield part
-            part, size = [], 0
-        part.append(line)
-        size += own
-    if part:
-        yield part
+def _with(board: Board, cells: Mapping[tuple[int, int], Cell]) -> Board:
+    """The same board with other texts in some cells."""
+    if not cells:
+        return board
+    rows: list[list[Any]] = [list(row) for row in board.rows]
+    for (row, column), cell in cells.items():
+        line = rows[row - 2]
+        line += [""] * (column - len(line))
+        line[column - 1] = cell
+    return Board(board.header, rows)
 
 
 def _places(board: Board, found: Merge) -> dict[tuple[int, int], Cell]:
@@ -269,30 +223,14 @@ def _row_names(board: Board, columns: Sequence[int], by_id: bool = True) -> dict
     )
 
 
-def _whole_rows(board: Board) -> dict[int, Name]:
-    return named(
-        (row, (board.link_id(row),) if board.link_id(row) else _texts(line))
-        for row, line in enumerate(board.rows)
-    )
+def _key(board: Board, row: int) -> tuple[str, ...]:
+    """A row's id, or all its texts."""
+    link = board.link_id(row)
+    return (link,) if link else _texts(board.rows[row])
 
 
 def _column_names(board: Board) -> dict[int, Name]:
     return named((column, (name,)) for column, name in enumerate(board.header))
-
-
-def _runs_from_below(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Rows from 0 below the header -> runs of rows as the sheet numbers them, the lowest first."""
-    last: int | None = None
-    first = 0
-    for row in sorted((at + 2 for at in rows), reverse=True):
-        if last is not None and row == first - 1:
-            first = row
-            continue
-        if last is not None:
-            yield first, last
-        first = last = row
-    if last is not None:
-        yield first, last
 
 
 def _some(rows: Sequence[int]) -> str:
