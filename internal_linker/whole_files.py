@@ -28,6 +28,13 @@ class ReplaceWhole(Protocol):
         """Write the file and tell where it landed."""
 
 
+class ReplaceBinary(Protocol):
+    """The face of `replace_binary`."""
+
+    def __call__(self, path: Path, write: Callable[[BinaryIO], None], /) -> Path:
+        """Write the file and tell where it landed."""
+
+
 def replace_whole(
     path: Path,
     write: Callable[[TextIO], None],
@@ -115,6 +122,13 @@ def replace_binary(
     except OSError as error:
         raise _output_error(path, error) from error
     return path if landed == target else landed
+
+
+def remarks_on(path: Path, landed: Path) -> list[str]:
+    """What a person should know of where a file landed: nothing where it is in its place."""
+    if landed == path:
+        return []
+    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
 
 
 def dated_name(path: Path) -> Path:
