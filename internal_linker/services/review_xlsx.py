@@ -2,7 +2,9 @@
 
 import re
 import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -84,13 +86,7 @@ class ReviewWorkbook:
         return [*remarks, *remarks_on(self.path, landed)]
 
     def _board(self) -> Board:
-        try:
-            with self.path.open("rb") as file:
-                book = CalamineWorkbook.from_filelike(file)
-                boards = [Board(rows[0], rows[1:]) for rows in _tables(book) if rows]
-        except (CalamineError, OSError, ValueError) as error:
-            why = (error.strerror if isinstance(error, OSError) else "") or "it is damaged or no Excel file"
-            raise InputError(f"{self.path} can't be read: {why}. {_REMEDY}") from None
+        boards = [Board(rows[0], rows[1:]) for rows in self._tables() if rows]
         board = next((each for each in boards if LINK_ID in each.columns), None)
         if board is None:
             raise InputError(
@@ -99,14 +95,20 @@ class ReviewWorkbook:
             )
         return board
 
+    def _tables(self) -> list[list[list[Any]]]:
+        """The cells of each sheet."""
+        with _readable(self.path), self.path.open("rb") as file:
+            book = CalamineWorkbook.from_filelike(file)
+            sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
+            return [book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in sheets]
+
     def _set_aside(self) -> list[str]:
         """Copy a file of which the new one can't hold everything."""
-        with zipfile.ZipFile(self.path) as parts, self.path.open("rb") as file:
+        with _readable(self.path), zipfile.ZipFile(self.path) as parts:
             names = parts.namelist()
             sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
             more = any(map(_MORE.match, names)) or any(_FORMULA.search(parts.read(name)) for name in sheets)
-            filled = [rows for rows in _tables(CalamineWorkbook.from_filelike(file)) if rows]
-        if not more and len(filled) == 1:
+        if not more and sum(map(bool, self._tables())) == 1:
             return []
         copy = copy_aside(self.path).name
         return [
@@ -114,10 +116,22 @@ class ReviewWorkbook:
         ]
 
 
-def _tables(book: CalamineWorkbook) -> Iterator[list[list[Any]]]:
-    for sheet in book.sheets_metadata:
-        if sheet.typ == SheetTypeEnum.WorkSheet:
-            yield book.get_sheet_by_name(sheet.name).to_python(skip_empty_area=False)
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Say in one sentence that a file can't be read, whatever its libraries call that."""
+    try:
+        yield
+    except (
+        CalamineError,
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        EOFError,
+        ValueError,
+        NotImplementedError,
+    ) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or "it is damaged or no Excel file"
+        raise InputError(f"{path} can't be read: {why}. {_REMEDY}") from None
 
 
 def _fill(file: BinaryIO, board: Board, found: Merge) -> None:
