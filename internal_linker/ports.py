@@ -72,6 +72,16 @@ class ListSink(Protocol[Item_contra]):
         """
 
 
+class ReviewQueue(Protocol):
+    """Proposed links that wait for a word, and the place that keeps it."""
+
+    def pending(self) -> Iterable[ReviewRow]:
+        """The links that nobody decided on yet, in the order in which they are asked for."""
+
+    def decide(self, verdict: Verdict) -> None:
+        """Keep a word, durable when this returns; a status of the tool's own means a note only."""
+
+
 class SerpClient(Protocol):
     """A search service."""
 
@@ -233,20 +243,25 @@ class RunStore(Protocol):
 
 
 class ReviewDesk(ListSink[ReviewRow], Protocol):
-    """Where editors say what they think of proposed links: the Review tab, review.xlsx."""
+    """A place where editors say what they think of proposed links: a tab, a workbook."""
 
     def read(self) -> Sequence[Verdict]:
-        """What stands beside each link.
+        """What stands beside each link, in the desk's order; nothing where there is no desk yet.
+
+        Where editors copied a row and said something in several of its copies, its id comes several times.
 
         Raises:
-            InputError: it can't be read.
+            InputError: it can't be read, or is not as we made it.
             ServiceError: the service behind it failed.
         """
 
     def write(self, items: Iterable[ReviewRow]) -> Sequence[str]:
-        """Show these links; what editors wrote stays. The answer says in sentences what was unusual.
+        """Show these links; the answer names what could not be done, one sentence each.
+
+        No editor's status, anchor or note is ever changed, and a row that holds one is never removed;
+        rows of other links go. The order of rows is the editors', new ones come last.
 
         Raises:
-            OutputError: it can't be written.
-            ServiceError: the service behind it failed.
+            OutputError: it can't be written, or is not as we made it; it is as it was.
+            ServiceError: the service failed; what was written so far stays whole.
         """

@@ -18,8 +18,8 @@ from internal_linker.listed import AddedLink, ExcludedTarget
 from internal_linker.records import Candidate, Link, Recommendation, Reject, Source
 from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
-from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
+from internal_linker.whole_files import replace_whole
 from tests.builders import anything, whole
 
 OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]

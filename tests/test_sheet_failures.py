@@ -214,7 +214,7 @@ def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
 
 def test_a_full_quota_waits_for_the_minute() -> None:
     """Google seldom says how long to wait: three pauses together outlast the minute it counts by."""
-    refusals = Refusals("a@b", "p", "id")
+    refusals = Refusals("a@b", "p", "id", "cells are", "Run again.")
     silent, told, late = (refusals.of(429, "", text, writing=False) for text in ("", "7", "soon"))
     assert (
         isinstance(silent, ServiceError) and isinstance(told, ServiceError) and isinstance(late, ServiceError)

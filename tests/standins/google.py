@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import unquote
 
-from tests.standins import google_errors, google_requests
+from tests.standins import google_errors, google_looks, google_requests
 from tests.standins.a1 import Box, cell_name
 from tests.standins.base import Answer, RateLimit, Request, StandIn
 from tests.standins.google_errors import GoogleError
@@ -105,6 +105,7 @@ class GoogleStandIn(StandIn):
             place = next((place for place, tab in enumerate(tabs) if tab.title == title), len(tabs))
             old = tabs[place] if place < len(tabs) else Tab(101 * len(tabs), title, 1, 1)
             tab = Tab(old.sheet_id, title, rows or old.rows, columns or old.columns, old.frozen_rows)
+            tab.looks = old.looks
             width = max(map(len, values), default=1)
             tab.resize(max(tab.rows, len(values)), max(tab.columns, width))
             tab.cells = [[Cell(value) for value in line] for line in values]
@@ -153,7 +154,7 @@ class GoogleStandIn(StandIn):
         role = spreadsheet.shared_with.get(email)
         if role is None or (writes and role != "writer"):
             raise google_errors.denied()
-        return Answer(body=self._answered(route, request, spreadsheet), units=1)
+        return Answer(body=self._answered(route, request, spreadsheet, email), units=1)
 
     def _caller(self, request: Request, writes: bool) -> str:
         header = request.headers.get("authorization", "")
@@ -174,7 +175,9 @@ class GoogleStandIn(StandIn):
         if self._quotas.setdefault((email, kind), fresh).take():
             raise google_errors.quota(kind)
 
-    def _answered(self, route: re.Match[str], request: Request, spreadsheet: Spreadsheet) -> dict[str, Any]:
+    def _answered(
+        self, route: re.Match[str], request: Request, spreadsheet: Spreadsheet, email: str
+    ) -> dict[str, Any]:
         """Work on copies of the tabs, kept only if nothing was refused: every call is all or nothing."""
         tabs = spreadsheet.tabs if request.method == "GET" else [tab.copy() for tab in spreadsheet.tabs]
         values = Values(spreadsheet.key, tabs)
@@ -202,6 +205,7 @@ class GoogleStandIn(StandIn):
                 answer = {"spreadsheetId": values.key, "clearedRanges": cleared}
             case _:
                 raise google_errors.not_found()
+        google_looks.check_protection(spreadsheet.tabs, tabs, email)
         spreadsheet.tabs = tabs
         return answer
 

@@ -6,23 +6,18 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tests.standins import google_looks, google_schema
 from tests.standins.a1 import Box
 from tests.standins.google_errors import GoogleError, invalid, unknown_name
-from tests.standins.grid import EMPTY, Cell, Tab, entered
+from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, entered
 
 MAX_CELLS = 10_000_000  # a spreadsheet
 GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenColumnCount"})
 Args = dict[str, Any]
 Tabs = list[Tab]
 
-# What only changes looks or behaviour in the browser: accepted, and seen in the ledger.
-COSMETIC = frozenset(
-    {
-        *("repeatCell", "setDataValidation", "addProtectedRange", "setBasicFilter", "clearBasicFilter"),
-        *("autoResizeDimensions", "updateDimensionProperties", "updateBorders", "addBanding"),
-        *("addConditionalFormatRule", "deleteConditionalFormatRule"),
-    }
-)
+# What only changes looks or behaviour in the browser, and nobody here looks at: accepted, and seen in the ledger.
+COSMETIC = frozenset({"autoResizeDimensions", "updateBorders", "addBanding"})
 
 
 def batch(key: str, tabs: Tabs, body: Args) -> Args:
@@ -44,10 +39,14 @@ def apply(tabs: Tabs, kind: str, args: Args, place: int) -> Args:
     where = f"requests[{place}]"
     try:
         if kind in COSMETIC:
-            return _cosmetic(kind, args, where)
-        if kind not in KINDS:
+            return {}
+        if kind not in KINDS and kind not in google_looks.KINDS:
             raise unknown_name(kind, where)
-        reply = KINDS[kind](tabs, args) or {}
+        google_schema.check(kind, args, where)
+        if kind in KINDS:
+            reply = KINDS[kind](tabs, args) or {}
+        else:
+            reply = google_looks.KINDS[kind](lambda number: _tab(tabs, number), args) or {}
     except GoogleError as error:
         error.message = error.message.replace("Invalid request:", f"Invalid {where}.{kind}:")
         raise
@@ -67,14 +66,6 @@ def properties(tabs: Tabs, tab: Tab) -> Args:
     shown: Args = {"sheetId": tab.sheet_id, "title": tab.title, "index": tabs.index(tab)}
     shown |= {"sheetType": "GRID", "gridProperties": grid}
     return shown | ({"hidden": True} if tab.hidden else {})
-
-
-def _cosmetic(kind: str, args: Args, where: str) -> Args:
-    if kind == "repeatCell" and "Value" in str(args.get("fields")):
-        raise unknown_name("this stand-in repeats formats only", where)
-    if kind == "addProtectedRange":
-        return {kind: {"protectedRange": {"protectedRangeId": 1, **args["protectedRange"]}}}
-    return {}
 
 
 def _tab(tabs: Tabs, sheet_id: Any) -> Tab:
@@ -100,7 +91,9 @@ def _add_sheet(tabs: Tabs, args: Args) -> Args:
     title = _free_title(tabs, wanted.get("title") or f"Sheet{len(tabs) + 1}")
     grid = wanted.get("gridProperties", {})
     tab = Tab(sheet_id, title, grid.get("rowCount", 1000), grid.get("columnCount", 26))
-    tab.frozen_rows = grid.get("frozenRowCount", 0)
+    tab.frozen_rows, tab.frozen_columns = (grid.get("frozenRowCount", 0), grid.get("frozenColumnCount", 0))
+    if tab.frozen_rows >= tab.rows or tab.frozen_columns >= tab.columns:
+        raise invalid("Invalid request: You can't freeze all visible rows or columns on the sheet.")
     tab.hidden = wanted.get("hidden", False)
     tabs.insert(wanted.get("index", len(tabs)), tab)
     return {"addSheet": {"properties": properties(tabs, tab)}}
@@ -168,6 +161,7 @@ def _insert_dimension(tabs: Tabs, args: Args) -> None:
     for line in tab.cells:
         line[start:start] = [EMPTY] * (end - start)
     tab.columns += end - start
+    tab.looks.hidden = {at + (end - start) * (at >= start) for at in tab.looks.hidden}
 
 
 def _delete_dimension(tabs: Tabs, args: Args) -> None:
@@ -182,6 +176,20 @@ def _delete_dimension(tabs: Tabs, args: Args) -> None:
     for line in tab.cells:
         del line[start:end]
     tab.columns -= end - start
+    tab.looks.hidden = {at - (end - start) * (at >= end) for at in tab.looks.hidden if not start <= at < end}
+
+
+def _move_dimension(tabs: Tabs, args: Args) -> None:
+    tab, rows, start, end = _span(tabs, {"range": args["source"]})
+    to = args["destinationIndex"]
+    if rows or start <= to < end:
+        raise invalid("Invalid request: this stand-in moves columns only, and not into themselves")
+    order = [at for at in range(tab.columns) if not start <= at < end]
+    place = to if to < start else to - (end - start)
+    order[place:place] = range(start, end)
+    for line in tab.cells:
+        line[:] = [line[at] if at < len(line) else EMPTY for at in order]
+    tab.looks.hidden = {order.index(at) for at in tab.looks.hidden}
 
 
 def _sort_range(tabs: Tabs, args: Args) -> None:
@@ -206,17 +214,36 @@ def _sort_key(cell: Cell) -> tuple[int, float, str]:
     return (0, float(cell.value), "") if number else (1, 0.0, str(cell.value).casefold())
 
 
+def _append_cells(tabs: Tabs, args: Args) -> None:
+    """Below the last row that holds anything; rows are added to the grid, columns are not."""
+    tab = _tab(tabs, args.get("sheetId"))
+    filled = [row for row, line in enumerate(tab.cells) if any(cell.value != "" for cell in line)]
+    top = filled[-1] + 1 if filled else 0
+    tab.resize(max(tab.rows, top + len(args["rows"])), tab.columns)
+    start = {"sheetId": tab.sheet_id, "rowIndex": top, "columnIndex": 0}
+    _update_cells(tabs, {"start": start, "rows": args["rows"], "fields": args.get("fields")})
+
+
 def _update_cells(tabs: Tabs, args: Args) -> None:
     corner = args.get("start") or args.get("range") or {}
     tab = _tab(tabs, corner.get("sheetId"))
     top = corner.get("rowIndex", corner.get("startRowIndex", 0))
     left = corner.get("columnIndex", corner.get("startColumnIndex", 0))
-    fields = str(args.get("fields"))
+    if not (fields := str(args.get("fields") or "")):
+        raise invalid("Invalid request: At least one field must be listed in 'fields'. (Use '*' for all.)")
     rows = [row.get("values", []) for row in args.get("rows", [])]
     tab.check_write(Box(top, left), [[None] * len(line) for line in rows])
     for row, line in enumerate(rows, start=top):
         for column, given in enumerate(line, start=left):
+            _long(given)
             tab.put(row, column, _updated(tab.at(row, column), given, fields))
+
+
+def _long(given: Args) -> None:
+    text = given.get("userEnteredValue", {}).get("stringValue", "")
+    if len(text) > MAX_CELL:
+        message = f"Your input contains more than the maximum of {MAX_CELL} characters in a single cell."
+        raise invalid(message)
 
 
 def _updated(old: Cell, given: Args, fields: str) -> Cell:
@@ -234,6 +261,8 @@ KINDS: dict[str, Callable[[Tabs, Args], Args | None]] = {
     "appendDimension": _append_dimension,
     "insertDimension": _insert_dimension,
     "deleteDimension": _delete_dimension,
+    "moveDimension": _move_dimension,
     "sortRange": _sort_range,
     "updateCells": _update_cells,
+    "appendCells": _append_cells,
 }

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
+from tests.standins import google_looks
 from tests.standins.a1 import Box, range_name, split_range
 from tests.standins.google_errors import invalid
 from tests.standins.google_requests import properties
@@ -35,7 +36,7 @@ class Values:
         sheets: list[dict[str, Any]] = []
         for tab, box in found:
             data = {"data": [{"rowData": _row_data(tab, box)}]} if with_data else {}
-            sheets.append({"properties": properties(self.tabs, tab), **data})
+            sheets.append({"properties": properties(self.tabs, tab), **google_looks.shown(tab.looks), **data})
         about = {"title": title, "locale": "en_US", "autoRecalc": "ON_CHANGE", "timeZone": "Etc/GMT"}
         address = f"https://docs.google.com/spreadsheets/d/{self.key}/edit"
         return {"spreadsheetId": self.key, "properties": about, "sheets": sheets, "spreadsheetUrl": address}

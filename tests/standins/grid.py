@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -33,6 +34,23 @@ EMPTY = Cell()
 
 
 @dataclass
+class Looks:
+    """What a tab has beside its cells, as the requests that made it say it; `hidden` are columns from 0."""
+
+    validations: list[tuple[dict[str, Any], Any]] = field(default_factory=list)
+    formats: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
+    rules: list[dict[str, Any]] = field(default_factory=list)
+    protected: list[dict[str, Any]] = field(default_factory=list)
+    metadata: list[dict[str, Any]] = field(default_factory=list)
+    filter: dict[str, Any] | None = None
+    hidden: set[int] = field(default_factory=set)
+
+    def copy(self) -> Looks:
+        """Looks that can be changed without touching these."""
+        return Looks(**{name: copy(value) for name, value in self.__dict__.items()})
+
+
+@dataclass
 class Tab:
     """A grid of rows x columns; `cells` has one ragged list for every row."""
 
@@ -44,13 +62,14 @@ class Tab:
     frozen_columns: int = 0
     hidden: bool = False
     cells: list[list[Cell]] = field(default_factory=list)
+    looks: Looks = field(default_factory=Looks)
 
     def __post_init__(self) -> None:
         self.resize(self.rows, self.columns)
 
     def copy(self) -> Tab:
         """A tab that can be changed without touching this one."""
-        given = {**self.__dict__, "cells": [list(row) for row in self.cells]}
+        given = {**self.__dict__, "cells": [list(row) for row in self.cells], "looks": self.looks.copy()}
         return Tab(**given)
 
     def resize(self, rows: int, columns: int) -> None:

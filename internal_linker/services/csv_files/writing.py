@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from internal_linker.services.csv_files.whole_files import ReplaceWhole
+from internal_linker.whole_files import ReplaceWhole, remarks_on
 
 Row = Sequence[str | int]
 
@@ -33,10 +33,7 @@ def write_rows(
         writer.writerow(header)
         writer.writerows(map(_harmless, row) for row in rows)
 
-    landed = write_whole(path, body, encoding="utf-8-sig")
-    if landed == path:
-        return []
-    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
+    return remarks_on(path, write_whole(path, body, encoding="utf-8-sig"))
 
 
 def defuse(cell: str) -> str:

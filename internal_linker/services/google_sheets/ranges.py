@@ -10,8 +10,8 @@ from internal_linker.headers import Kind, find_column, fold_header, link_column,
 from internal_linker.records import Recommendation, fold_query
 from internal_linker.urls import normal_form
 
-Cells = Mapping[tuple[int, int], str]
-"""Texts by row and column, both from 1."""
+Cells = Mapping[tuple[int, int], str | float]
+"""Texts and numbers by row and column, both from 1."""
 Name = tuple[tuple[str, ...], int]
 """What a row or column is known by wherever it moves: its texts, and which of several with these it is."""
 
@@ -48,17 +48,17 @@ class Grid:
     def row_names(self, columns: Sequence[int] | None = None) -> dict[int, Name]:
         """What each row is known by: its URL and query, or else what stands in these columns."""
         if columns is None:
-            return _named(self.rows.items())
+            return named(self.rows.items())
         texts = {row: tuple(self.text(row, column) for column in columns) for row in self.rows}
         alike = Counter(texts.values())
         # Among rows that look alike only the order is left, which tells nothing once one came or went.
-        return _named((row, (*cells, str(alike[cells]))) for row, cells in texts.items())
+        return named((row, (*cells, str(alike[cells]))) for row, cells in texts.items())
 
     def column_names(self) -> dict[int, Name]:
         """What each column is known by."""
         texts = [fold_header(text) for text in self.header]
         texts += [""] * (self.width - len(texts))
-        return _named((column, (text,)) for column, text in enumerate(texts, start=1))
+        return named((column, (text,)) for column, text in enumerate(texts, start=1))
 
     def _key(self, row: int) -> tuple[str, str]:
         """A row's URL in its normal form (as it stands where it has none), and its query folded."""
@@ -81,7 +81,7 @@ class Delivery:
         self._links = links
         self._exact = {item.source.identity: item for item in reversed(recommendations)}
         self._first: Grid | None = None
-        self._written: dict[tuple[int, int], str] = {}
+        self._written: dict[tuple[int, int], str | float] = {}
         self._placed: dict[int, Recommendation] = {}
         self._strays: dict[tuple[int, int], str] = {}
         self._wrong: dict[tuple[int, int], str] = {}
@@ -176,15 +176,15 @@ class Delivery:
             for place, text in self._written.items()
             if now.text(*place) == text and not (place[0] in self._placed and place[1] in now.links)
         }
-        columns = _same(now.column_names(), first.column_names())
+        columns = same_as(now.column_names(), first.column_names())
         over = {column for _, column in hit}
         keys_hit = bool(over & {now.url, now.query})
         if keys_hit:
             # A URL or query that we overwrote names no row any more; all else that stands there does.
             kept = [at for at in columns if at not in over and at not in now.links]
-            rows = _same(now.row_names(kept), first.row_names([columns[at] for at in kept]))
+            rows = same_as(now.row_names(kept), first.row_names([columns[at] for at in kept]))
         else:
-            rows = _same(now.row_names(), first.row_names())
+            rows = same_as(now.row_names(), first.row_names())
         # A row that is new had nothing there; one that is not known again is left for a person to mend.
         self._lost = {row for (row, _), text in hit.items() if keys_hit and text and row not in rows}
         cells = {}
@@ -198,7 +198,7 @@ class Delivery:
 def chunks(cells: Cells) -> Iterator[Cells]:
     """Cut the cells, in their order, into parts that fit one request each; a row is never cut."""
     rows = list(dict.fromkeys(row for row, _ in cells))
-    by_row: dict[int, dict[tuple[int, int], str]] = {row: {} for row in rows}
+    by_row: dict[int, dict[tuple[int, int], str | float]] = {row: {} for row in rows}
     for place, text in cells.items():
         by_row[place[0]][place] = text
     while rows:
@@ -215,7 +215,7 @@ def chunks(cells: Cells) -> Iterator[Cells]:
         rows = rows[take:]
 
 
-def ranges(cells: Cells) -> list[tuple[int, int, list[list[str | None]]]]:
+def ranges(cells: Cells) -> list[tuple[int, int, list[list[str | float | None]]]]:
     """Blocks to write as (top row, left column, rows of texts): None where a cell is to be left alone."""
     columns = sorted({column for _, column in cells})
     found = []
@@ -241,7 +241,8 @@ def _runs(numbers: Sequence[int], gap: int) -> list[tuple[int, int]]:
     return runs
 
 
-def _named(keyed: Iterable[tuple[int, tuple[str, ...]]]) -> dict[int, Name]:
+def named(keyed: Iterable[tuple[int, tuple[str, ...]]]) -> dict[int, Name]:
+    """Rows or columns by number and texts -> what each is known by, the order telling equal ones apart."""
     seen: dict[tuple[str, ...], int] = {}
     names = {}
     for number, texts in keyed:
@@ -250,7 +251,7 @@ def _named(keyed: Iterable[tuple[int, tuple[str, ...]]]) -> dict[int, Name]:
     return names
 
 
-def _same(now: Mapping[int, Name], then: Mapping[int, Name]) -> dict[int, int]:
+def same_as(now: Mapping[int, Name], then: Mapping[int, Name]) -> dict[int, int]:
     """Number now -> number then, for what is known by the same name in both."""
     numbers = {name: number for number, name in then.items()}
     return {number: numbers[name] for number, name in now.items() if name in numbers}

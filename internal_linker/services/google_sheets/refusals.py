@@ -25,11 +25,15 @@ class Refusals:
         account: the service account's e-mail address, which is no secret.
         project: the Google Cloud project that the account belongs to.
         sheet_id: the spreadsheet's id.
+        ours: what we write and may find protected, up to its verb: "cells of the tab Review are".
+        tab_remedy: what to do about a tab that vanished.
     """
 
     account: str
     project: str
     sheet_id: str
+    ours: str
+    tab_remedy: str
 
     def of(self, status: int, body: str, retry_after: str, *, writing: bool) -> InternalLinkerError:
         """The error for a status of 400 or above; `retry_after` is the header's text, "" without one."""
@@ -95,8 +99,7 @@ class Refusals:
     def _protected(self) -> ServiceError:
         return CredentialsRefused(
             SERVICE,
-            f"cells of the columns Link 1, Link 2, ... are protected. Allow {self.account} to edit them "
-            "under Data > Protect sheets and ranges.",
+            f"{self.ours} protected. Allow {self.account} to edit them under Data > Protect sheets and ranges.",
         )
 
     def _bad_request(self, status: int, message: str) -> InternalLinkerError:
@@ -108,10 +111,7 @@ class Refusals:
                 "Google Sheets, and put the new Sheet's address into google_sheet_id in config/settings.toml."
             )
         if "Unable to parse range" in message or "No grid with id" in message:
-            return InputError(
-                f"{SERVICE}: the tab was renamed or deleted while we worked. Check google_sheet_name in "
-                "config/settings.toml and run again."
-            )
+            return InputError(f"{SERVICE}: the tab was renamed or deleted while we worked. {self.tab_remedy}")
         if "exceeds grid limits" in message:
             return ServiceError(
                 SERVICE, "rows or columns were deleted while we wrote. Run again.", retryable=True

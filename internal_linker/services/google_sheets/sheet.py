@@ -1,31 +1,19 @@
 """One tab of a Google Sheet: its rows come in as a table, a run's links go out into our own columns."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
-from urllib.parse import quote
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from google.auth.exceptions import GoogleAuthError, TransportError
-from gspread.utils import absolute_range_name, rowcol_to_a1
-from requests import JSONDecodeError, RequestException
-
-from internal_linker.errors import InputError, InternalLinkerError, OutputError
+from internal_linker.errors import InputError, OutputError
 from internal_linker.headers import Kind, display, find_column, link_column, link_name
 from internal_linker.limits import with_retries
 from internal_linker.records import Recommendation, Table, TableStream
-from internal_linker.services.google_sheets.client import GOOGLE, Refused, make_client
-from internal_linker.services.google_sheets.ranges import Cells, Delivery, chunks, ranges
-from internal_linker.services.google_sheets.refusals import Refusals
-from internal_linker.services.google_sheets.service_account import key_fields
+from internal_linker.services.google_sheets.client import GOOGLE
+from internal_linker.services.google_sheets.ranges import Delivery, chunks
+from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, new_columns, tabs_of
 
-T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class _Tab:
-    title: str
-    number: int
-    columns: int
+# What Refusals says of our cells, and of a tab that vanished.
+_OURS = "cells of the columns Link 1, Link 2, ... are"
+_TAB_REMEDY = "Check google_sheet_name in config/settings.toml and run again."
 
 
 class GoogleSheet:
@@ -53,11 +41,8 @@ class GoogleSheet:
         api_url: str = GOOGLE,
         links_per_page: int = 5,
     ) -> None:
-        info = key_fields(service_account)
-        self.account = str(info["client_email"])
-        self._refusals = Refusals(self.account, str(info.get("project_id", "")), sheet_id)
-        self._http = make_client(info, api_url)
-        self._id, self._wanted, self._links = quote(sheet_id, safe=""), tab, links_per_page
+        self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, _OURS, _TAB_REMEDY)
+        self._wanted, self._links = tab, links_per_page
         self._tab_number: int | None = None
         self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
 
@@ -68,14 +53,14 @@ class GoogleSheet:
             InputError: there is no such spreadsheet or tab, or its first row is empty.
             ServiceError: Google refused or failed.
         """
-        return self._table(self._find_tab(with_retries(self._metadata)))
+        return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
 
     def stream(self) -> TableStream:
         """The tab as in `read`: a Sheet is never too large to be held."""
         table = self.read()
         return TableStream(table.name, table.header, iter(table.rows))
 
-    def _table(self, tab: _Tab) -> Table:
+    def _table(self, tab: Tab) -> Table:
         values = with_retries(lambda: self._values(tab))
         header = values[0] if values else []
         if not any(map(str.strip, header)):
@@ -102,7 +87,7 @@ class GoogleSheet:
         if not ours:
             return []
         try:
-            tab = self._find_tab(with_retries(self._metadata))
+            tab = self._find_tab(with_retries(self._spreadsheet.metadata))
             delivery = Delivery(ours, self._links)
             # A failed write is not simply sent again: rows may have moved during the pause.
             while with_retries(lambda: self._look_and_write(tab, delivery)):
@@ -120,76 +105,47 @@ class GoogleSheet:
         Raises:
             InputError, ServiceError: as in `read`, and when the account may only view.
         """
-        metadata = with_retries(self._metadata)
+        metadata = with_retries(self._spreadsheet.metadata)
         table = self._table(self._find_tab(metadata))
         ranks = range(1, self._links + 1)
         missing = [link_name(rank) for rank in ranks if link_column(table.header, rank) is None]
         places = {kind: find_column(table.header, kind) for kind in (Kind.URL, Kind.MAIN_QUERY)}
         found = [f"{display(kind)} ({table.header[at]})" for kind, at in places.items() if at is not None]
         facts = [
-            f"Service account: {self.account}",
+            f"Service account: {self._spreadsheet.account}",
             f"Spreadsheet: {metadata['properties']['title']}",
-            f"Tabs: {', '.join(tab.title for tab in _tabs(metadata))}",
+            f"Tabs: {', '.join(tab.title for tab in tabs_of(metadata))}",
             f"{table.name}: {len(table.rows)} rows below the header",
             f"Columns understood: {', '.join(found) or 'none'}",
             f"Link columns to be added: {', '.join(missing) or 'none'}",
         ]
-        with_retries(lambda: self._write([]))
+        with_retries(lambda: self._spreadsheet.write(None, {}))
         return [*facts, "Right to edit: not refused (a write of nothing was tried)"]
 
     def close(self) -> None:
         """Give the connections back."""
-        self._http.session.close()
+        self._spreadsheet.close()
 
-    def _look_and_write(self, tab: _Tab, delivery: Delivery) -> bool:
+    def _look_and_write(self, tab: Tab, delivery: Delivery) -> bool:
         """Read the tab and send the first part of what is wrong; False: all is right, or no write is left."""
         cells, grid = delivery.compare(self._values(tab), self.name)
         if not cells or not delivery.writes_left:
             return False
         if grid.missing:
-            self._add_columns(tab, grid.width, grid.missing)
+            self._spreadsheet.change(new_columns(tab, grid.width, grid.missing))
         else:
             part = next(chunks(cells))
             delivery.sending(part)
-            self._write(self._ranges(tab, part))
+            self._spreadsheet.write(tab, part)
         delivery.writes_left -= 1
         return True
 
-    def _add_columns(self, tab: _Tab, after: int, names: Sequence[str]) -> None:
-        """Insert columns with these names; together in one request, so that nothing is ever overwritten."""
-        span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": after}
-        span["endIndex"] = after + len(names)
-        # At the grid's edge there is no column on the right whose looks could be taken.
-        insert = {"range": span, "inheritFromBefore": after >= tab.columns}
-        cells = [{"userEnteredValue": {"stringValue": name}} for name in names]
-        start = {"sheetId": tab.number, "rowIndex": 0, "columnIndex": after}
-        header = {"start": start, "rows": [{"values": cells}], "fields": "userEnteredValue"}
-        body = {"requests": [{"insertDimension": insert}, {"updateCells": header}]}
-        self._ask(lambda: self._http.batch_update(self._id, body))
+    def _values(self, tab: Tab) -> list[list[str]]:
+        return [[str(cell) for cell in row] for row in self._spreadsheet.values(tab)]
 
-    def _ranges(self, tab: _Tab, cells: Cells) -> list[dict[str, Any]]:
-        blocks = []
-        for top, left, texts in ranges(cells):
-            bottom, right = top + len(texts) - 1, left + len(texts[0]) - 1
-            corners = f"{rowcol_to_a1(top, left)}:{rowcol_to_a1(bottom, right)}"
-            blocks.append({"range": absolute_range_name(tab.title, corners), "values": texts})
-        return blocks
-
-    def _write(self, data: list[dict[str, Any]]) -> None:
-        # RAW: a text that begins with "=" must not become a formula.
-        body = {"valueInputOption": "RAW", "data": data}
-        self._ask(lambda: self._http.values_batch_update(self._id, body))
-
-    def _values(self, tab: _Tab) -> list[list[str]]:
-        reply = self._ask(lambda: self._http.values_get(self._id, absolute_range_name(tab.title)))
-        return [[str(cell) for cell in row] for row in reply.get("values", [])]
-
-    def _metadata(self) -> Mapping[str, Any]:
-        return self._ask(lambda: self._http.fetch_sheet_metadata(self._id))
-
-    def _find_tab(self, metadata: Mapping[str, Any]) -> _Tab:
+    def _find_tab(self, metadata: Mapping[str, Any]) -> Tab:
         """Our tab; from the first reading on it is known by its number, however it is renamed or moved."""
-        tabs = _tabs(metadata)
+        tabs = tabs_of(metadata)
         wanted = self._wanted.strip().casefold()
         fits = [tab for tab in tabs if tab.title == self._wanted]
         fits += [tab for tab in tabs if not wanted or tab.title.strip().casefold() == wanted]
@@ -204,39 +160,3 @@ class GoogleSheet:
         self._tab_number = fits[0].number
         self.name = f"Google Sheet '{fits[0].title}'"
         return fits[0]
-
-    def _ask(self, call: Callable[[], T]) -> T:
-        """Make one call; what the libraries raise leaves here as our own errors, without their text.
-
-        Raises:
-            InputError, ServiceError: each names the remedy.
-        """
-        error: InternalLinkerError
-        try:
-            return call()
-        except Refused as refused:
-            reply = refused.response
-            writing, asked = reply.request.method != "GET", reply.headers.get("Retry-After", "")
-            error = self._refusals.of(reply.status_code, reply.text, asked, writing=writing)
-        except (TransportError, RequestException) as failed:
-            # A malformed address is a ValueError to requests, but so is an answer that was cut off.
-            lasting = isinstance(failed, ValueError) and not isinstance(failed, JSONDecodeError)
-            error = self._refusals.no_answer(type(failed).__name__, retryable=not lasting)
-        except TypeError as failed:
-            # google-auth trips over a sign-in answer that is no JSON object: a proxy's own page.
-            if self._http.auth.token:
-                raise
-            error = self._refusals.no_answer(type(failed).__name__, retryable=True)
-        except GoogleAuthError as failed:
-            error = self._refusals.of_token(str(failed), retryable=bool(failed.retryable))
-        raise error
-
-
-def _tabs(metadata: Mapping[str, Any]) -> list[_Tab]:
-    """The tabs that have cells, in their order."""
-    found = [sheet["properties"] for sheet in metadata["sheets"]]
-    return [
-        _Tab(item["title"], item["sheetId"], item["gridProperties"]["columnCount"])
-        for item in found
-        if "gridProperties" in item
-    ]

@@ -1,6 +1,7 @@
 """A path and a function that fills a file -> the whole new file in its place, or the old one untouched."""
 
 import errno
+import io
 import os
 import re
 import shutil
@@ -9,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import BinaryIO, Protocol, TextIO
 from uuid import uuid4
 
 from internal_linker.errors import OutputError
@@ -27,6 +28,13 @@ class ReplaceWhole(Protocol):
         """Write the file and tell where it landed."""
 
 
+class ReplaceBinary(Protocol):
+    """The face of `replace_binary`."""
+
+    def __call__(self, path: Path, write: Callable[[BinaryIO], None], /) -> Path:
+        """Write the file and tell where it landed."""
+
+
 def replace_whole(
     path: Path,
     write: Callable[[TextIO], None],
@@ -37,16 +45,51 @@ def replace_whole(
     sync: Callable[[int], None] = os.fsync,
     pauses: Sequence[float] = PAUSES_S,
 ) -> Path:
+    """`replace_binary` for a text file; line ends are written as given.
+
+    Args:
+        path: the file.
+        write: fills the open text file.
+        encoding: of the new file; characters that it can't hold (lone surrogates) become "?".
+        replace: as there.
+        sync: as there.
+        pauses: as there.
+
+    Returns:
+        As there.
+
+    Raises:
+        OutputError: the disk is full, the folder can't be written to, or the like.
+    """
+
+    def encoded(file: BinaryIO) -> None:
+        text = io.TextIOWrapper(file, encoding=encoding, errors="replace", newline="")
+        try:
+            write(text)
+        finally:
+            text.detach()
+
+    return replace_binary(path, encoded, replace=replace, sync=sync, pauses=pauses)
+
+
+def replace_binary(
+    path: Path,
+    write: Callable[[BinaryIO], None],
+    /,
+    *,
+    replace: Callable[[Path, Path], None] = os.replace,
+    sync: Callable[[int], None] = os.fsync,
+    pauses: Sequence[float] = PAUSES_S,
+) -> Path:
     """Let `write` fill a new file, make it durable, and put it in the place of `path` in one step.
 
-    A reader sees the old file or the new one, never a part. Line ends are written as given. What a
-    killed run left behind is removed; so two writers of the same file at a time are not supported
-    (one of them gets an OutputError), and the run's lock keeps them apart.
+    A reader sees the old file or the new one, never a part. What a killed run left behind is
+    removed; so two writers of the same file at a time are not supported (one of them gets an
+    OutputError), and the run's lock keeps them apart.
 
     Args:
         path: the file; missing folders are made, a symbolic link's target is replaced, rights are kept.
-        write: fills the open text file; what it raises ends the work and leaves the old file as it was.
-        encoding: of the new file; characters that it can't hold (lone surrogates) become "?".
+        write: fills the open file; what it raises ends the work and leaves the old file as it was.
         replace: renames over an existing file, `os.replace`.
         sync: forces a file's content to the disk, `os.fsync`.
         pauses: seconds to wait before each further try while another program holds `path`.
@@ -66,7 +109,7 @@ def replace_whole(
             # Windows would answer as if a program held it, and the result would land under a dated name.
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         try:
-            with new.open("x", encoding=encoding, errors="replace", newline="") as file:
+            with new.open("xb") as file:
                 write(file)
                 file.flush()
                 sync(file.fileno())
@@ -79,6 +122,13 @@ def replace_whole(
     except OSError as error:
         raise _output_error(path, error) from error
     return path if landed == target else landed
+
+
+def remarks_on(path: Path, landed: Path) -> list[str]:
+    """What a person should know of where a file landed: nothing where it is in its place."""
+    if landed == path:
+        return []
+    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
 
 
 def dated_name(path: Path) -> Path:

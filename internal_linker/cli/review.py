@@ -1,0 +1,116 @@
+"""Review at a terminal: proposed links shown one by one, single keys in, or lines where nothing is typed by hand."""
+
+import getpass
+import math
+import sys
+import unicodedata
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.text import Text
+
+    from internal_linker.edges import ReviewRow
+    from internal_linker.ports import ReviewQueue
+
+_RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
+# First strong isolate and its end: what is between is laid out by itself, whatever stands around it.
+_ISOLATE, _END = "\u2068", "\u2069"
+
+
+def review_at_terminal(queue: "ReviewQueue", by: str = "") -> None:
+    """Show each link that waits, keep what is said of it, and print the counts.
+
+    Args:
+        queue: the links, and the place for words.
+        by: who says so; the name of the log-in if empty.
+    """
+    from internal_linker.reviewing import review
+    from internal_linker.terminal import open_console
+
+    console = open_console()
+    counts = review(queue, TerminalFace(console), by or _login())
+    said = ", ".join(f"{counts[word]} {word}" for word in ("accepted", "rejected", "edited", "skipped"))
+    console.print(f"{said}; {counts['left']} left.")
+
+
+class TerminalFace:
+    """A `reviewing.ReviewFace` on a console and standard input."""
+
+    def __init__(self, console: "Console") -> None:
+        self._console = console
+
+    def show(self, row: "ReviewRow", left: int) -> None:
+        """One link, its anchor marked in its sentence."""
+        from internal_linker.reviewing import keys_told
+
+        print_ = self._console.print
+        print_(f"\n{left} left")
+        print_("  Sentence  ", end="")
+        print_(self._marked(row), soft_wrap=True)
+        score = "none" if math.isnan(row.score) else f"{row.score:.2f}"
+        rows = [("Anchor", row.anchor), ("Source", row.source), ("Target", row.target)]
+        rows += [("Score", f"{score}, {row.tier}"), ("Why", row.why), ("Notes", row.notes)]
+        for name, text in rows:
+            if text:
+                print_(f"  {name:<9} {isolated(_plain(text))}", soft_wrap=True)
+        print_(keys_told(), style="dim")
+
+    def key(self) -> str:
+        """One key press at a terminal, the first letter of the next line elsewhere."""
+        if sys.stdin.isatty():
+            try:
+                return typer.getchar().casefold()
+            except EOFError:
+                return ""
+        while line := sys.stdin.readline():
+            if line.strip():
+                return line.strip()[0].casefold()
+        return ""
+
+    def ask(self, question: str) -> str:
+        """A line of text."""
+        self._console.print(f"{question}: ", end="")
+        return sys.stdin.readline().strip()
+
+    def say(self, text: str) -> None:
+        """A sentence."""
+        self._console.print(text)
+
+    def _marked(self, row: "ReviewRow") -> "Text":
+        from rich.text import Text
+
+        sentence, anchor = _plain(row.sentence), _plain(row.anchor)
+        start = sentence.find(anchor) if anchor else -1
+        if start < 0:
+            return Text(isolated(sentence))
+        before, after = sentence[:start], sentence[start + len(anchor) :]
+        if not self._console.is_terminal:
+            return Text(isolated(f"{before}[{anchor}]{after}"))
+        left, right = (_ISOLATE, _END) if _turned(sentence) else ("", "")
+        return Text.assemble(left + before, (anchor, "bold reverse"), after + right)
+
+
+def isolated(text: str) -> str:
+    """A text with letters from right to left, kept from turning what stands around it."""
+    return f"{_ISOLATE}{text}{_END}" if _turned(text) else text
+
+
+def _turned(text: str) -> bool:
+    return any(unicodedata.bidirectional(letter) in _RIGHT_TO_LEFT for letter in text)
+
+
+def _plain(text: str) -> str:
+    """No control characters: what came from a site must not steer the terminal."""
+    from internal_linker.review_rows import clean
+
+    return clean(text)
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "terminal"

@@ -1,0 +1,136 @@
+"""The Google stand-in knows what a tab looks like, and refuses what Google's schema does not have."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import gspread
+import pytest
+from gspread.exceptions import APIError
+
+from tests.standins import GoogleStandIn
+from tests.standins.google_schema import TYPES
+from tests.standins.gspread_client import gspread_client
+
+COLUMN = {"sheetId": 0, "startColumnIndex": 1, "endColumnIndex": 2}
+SPAN = {"sheetId": 0, "dimension": "COLUMNS", "startIndex": 1, "endIndex": 2}
+PROTECTED: dict[str, Any] = {"addProtectedRange": {"protectedRange": {"range": COLUMN}}}
+
+
+@pytest.fixture
+def google() -> Iterator[GoogleStandIn]:
+    with GoogleStandIn({"Main": [["URL", "Main Query"], ["/b", "bee"], [], ["", "sea"]]}, rows=5) as stand_in:
+        yield stand_in
+
+
+@pytest.fixture
+def sheet(google: GoogleStandIn) -> gspread.Spreadsheet:
+    return gspread_client(google).open_by_key(google.spreadsheet_id)
+
+
+def change(sheet: gspread.Spreadsheet, kind: str, **args: Any) -> Any:
+    return sheet.batch_update({"requests": [{kind: args}]})["replies"][0]
+
+
+def test_rows_are_appended_below_the_last_that_holds_anything(
+    google: GoogleStandIn, sheet: gspread.Spreadsheet
+) -> None:
+    """Gaps do not count, texts stay texts, the grid grows in rows and never in columns."""
+    cells = [{"userEnteredValue": {"stringValue": "=1+1"}}, {}, {"userEnteredValue": {"numberValue": 0.5}}]
+    change(sheet, "appendCells", sheetId=0, rows=[{"values": cells}] * 3, fields="userEnteredValue")
+    assert google.grid("Main")[3:] == [["", "sea"], *[["=1+1", "", "0.5"]] * 3]
+    assert google.tab("Main").rows == 7
+    with pytest.raises(APIError, match="exceeds grid limits"):
+        change(sheet, "appendCells", sheetId=0, rows=[{"values": [{}] * 27}], fields="userEnteredValue")
+
+
+def test_hidden_columns_stay_with_their_column(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
+    """Inserting, deleting and moving columns moves what is hidden."""
+    hide = {"properties": {"hiddenByUser": True}, "fields": "hiddenByUser"}
+    change(sheet, "updateDimensionProperties", range=SPAN, **hide)
+    change(sheet, "insertDimension", range={**SPAN, "startIndex": 0, "endIndex": 1})
+    assert google.tab("Main").looks.hidden == {2}
+    change(sheet, "moveDimension", source={**SPAN, "startIndex": 2, "endIndex": 3}, destinationIndex=0)
+    assert google.tab("Main").looks.hidden == {0}
+    assert google.grid("Main")[0] == ["Main Query", "", "URL"]
+    change(sheet, "deleteDimension", range={**SPAN, "startIndex": 0, "endIndex": 1})
+    assert google.tab("Main").looks.hidden == set()
+
+
+def test_metadata_tells_filter_rules_protection_and_marks(sheet: gspread.Spreadsheet) -> None:
+    """What was set is in the spreadsheet's metadata, and nothing that was not."""
+    assert set(sheet.fetch_sheet_metadata()["sheets"][0]) == {"properties"}
+    mark = {"metadataKey": "k", "metadataValue": "v", "visibility": "DOCUMENT", "location": {"sheetId": 0}}
+    condition = {"type": "NUMBER_LESS", "values": [{"userEnteredValue": "=1/2"}]}
+    rule = {"ranges": [COLUMN], "booleanRule": {"condition": condition, "format": {}}}
+    change(sheet, "createDeveloperMetadata", developerMetadata=mark)
+    change(sheet, "addConditionalFormatRule", rule=rule, index=0)
+    change(sheet, "setBasicFilter", filter={"range": COLUMN})
+    change(sheet, "addProtectedRange", protectedRange={"range": COLUMN, "warningOnly": True})
+    found = sheet.fetch_sheet_metadata()["sheets"][0]
+    assert found["developerMetadata"][0]["metadataValue"] == "v"
+    assert found["conditionalFormats"] == [rule]
+    assert found["basicFilter"] == {"range": {**COLUMN, "endRowIndex": 5}}
+    assert found["protectedRanges"][0]["warningOnly"]
+
+
+def test_protection_keeps_others_out(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
+    """A protected range refuses changes of its cells and no others; a warning refuses nothing."""
+    google.edit("addProtectedRange", protectedRange={"range": {**COLUMN, "endRowIndex": 2}})
+    tab = sheet.worksheet("Main")
+    with pytest.raises(APIError, match="trying to edit a protected cell"):
+        tab.update([["x"]], "B2")
+    tab.update([["x"]], "B3")
+    assert [row[1:] for row in google.grid("Main")] == [["Main Query"], ["bee"], ["x"], ["sea"]]
+
+
+@pytest.mark.parametrize(
+    ("kind", "args", "words"),
+    [
+        (
+            "setDataValidation",
+            {"range": COLUMN, "rules": {}},
+            'Unknown name "rules" at .*set_data_validation',
+        ),
+        ("setDataValidation", {"range": {**COLUMN, "startColumnIndex": "1"}}, "TYPE_INT32"),
+        ("setDataValidation", {"range": {**COLUMN, "endColumnIndex": 27}}, "is not within the grid"),
+        (
+            "setDataValidation",
+            {"range": COLUMN, "rule": {"condition": {"type": "ONE_OF_LIST"}}},
+            "ONE_OF_LIST needs a value",
+        ),
+        ("repeatCell", {"range": COLUMN, "cell": {}}, "At least one field must be listed"),
+        ("updateDimensionProperties", {"range": SPAN, "properties": {}}, "At least one field must be listed"),
+        ("createDeveloperMetadata", {"developerMetadata": {"metadataKey": "k"}}, "visibility must be"),
+        ("addConditionalFormatRule", {"rule": {"booleanRule": {}}}, "ranges must be specified"),
+        ("appendCells", {"sheetId": 7, "rows": [], "fields": "*"}, "No grid with id: 7"),
+        ("appendCells", {"sheetId": 0, "rows": []}, "At least one field must be listed"),
+    ],
+)
+def test_requests_that_google_refuses(
+    sheet: gspread.Spreadsheet, kind: str, args: dict[str, Any], words: str
+) -> None:
+    """An unknown name, a wrong type, a range off the grid or a missing part is a 400."""
+    with pytest.raises(APIError, match=words) as refused:
+        change(sheet, kind, **args)
+    assert refused.value.code == 400
+
+
+def test_the_types_are_googles_own() -> None:
+    """Every name that the stand-in lets through is in Google's published description, with that type."""
+    package = pytest.importorskip("googleapiclient", reason="google-api-python-client holds the schema")
+    path = Path(package.__file__).parent / "discovery_cache/documents/sheets.v4.json"
+    schemas = json.loads(path.read_text(encoding="utf-8"))["schemas"]
+    basic = {str: "string", int: "integer", float: "number", bool: "boolean"}
+    for name, fields in TYPES.items():
+        known = schemas[name]["properties"]
+        for field, kind in fields.items():
+            assert field in known, f"{name}.{field}"
+            one = known[field]["items"] if isinstance(kind, list) else known[field]
+            wanted = kind[0] if isinstance(kind, list) else kind
+            assert one.get("$ref") == wanted if isinstance(wanted, str) else one["type"] == basic[wanted], (
+                field
+            )
