@@ -6,6 +6,7 @@ from internal_linker.computing import local_encoder_at
 from internal_linker.errors import ConfigurationError
 from internal_linker.limits import Budget
 from internal_linker.ports import Encoder
+from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
@@ -43,6 +44,12 @@ class Clients:
             api_url=settings.google_api_url,
             links_per_page=settings.links_per_page,
         )
+
+    def review_tab(self) -> ReviewTab:
+        """The tab of the Sheet where editors say what they think of links."""
+        settings = self.settings
+        account = settings.service_account.get_secret_value()
+        return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)
 
     @property
     def market(self) -> str:

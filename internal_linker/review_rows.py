@@ -17,6 +17,8 @@ Row = Sequence[Any]
 STATUS, ANCHOR, NOTES, SCORE = "Status", "Anchor", "Notes", "Score"
 # Hidden: what a row is known by, and the anchor that the tool itself wrote last.
 LINK_ID, PROPOSED = "Link ID", "Proposed Anchor"
+# Editors may add it, to say who decided.
+WHO = "Who"
 # In the order in which a new desk has them.
 COLUMNS = (*(STATUS, ANCHOR, "Sentence", "Source", "Target", SCORE, "Tier", "Why", NOTES, LINK_ID, PROPOSED),)
 HIDDEN = (LINK_ID, PROPOSED)
@@ -55,7 +57,7 @@ class Board:
     def __init__(self, header: Row, rows: Sequence[Row]) -> None:
         self.header, self.rows = [text_of(cell) for cell in header], rows
         folded = [fold_header(name) for name in self.header]
-        known = {name: fold_header(name) for name in COLUMNS}
+        known = {name: fold_header(name) for name in (*COLUMNS, WHO)}
         self.columns = {name: folded.index(text) for name, text in known.items() if text in folded}
         """Where our columns stand, from 0, whatever stands between them."""
         self.missing = [name for name in COLUMNS if name not in self.columns]
@@ -131,7 +133,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
             next((status for status in STATUSES if status == board.status(at)), ""),
             board.text(at, ANCHOR),
             board.text(at, NOTES),
-            by,
+            board.text(at, WHO).strip() or by,
         )
         for at in rows
     ]

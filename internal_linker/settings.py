@@ -84,11 +84,16 @@ class Settings(ServiceSettings):
         "or any search result on the site (site).",
     )
 
+    review: Literal["auto", "none"] = Field(
+        "auto",
+        title="Review",
+        description="Where editors accept and reject links. auto: the tab Review of the Sheet, or files/review.xlsx "
+        "without a Sheet; none: nowhere.",
+    )
     tier_inline: float = Field(
         0.8,
         ge=0,
         le=1,
-        title="Review",
         description="Strength, 0 to 1, from which a link belongs into the text (tier inline); calibrate proposes it.",
     )
     tier_sidebar: float = Field(

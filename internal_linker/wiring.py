@@ -10,6 +10,7 @@ from sqlalchemy import Engine
 
 from internal_linker.clients import Clients
 from internal_linker.computing import compute_at, workers
+from internal_linker.deciding import EdgeQueue
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.headers import Kind, find_column
@@ -30,8 +31,10 @@ from internal_linker.services.csv_files.lists import (
     VectorsCsv,
 )
 from internal_linker.services.csv_files.tables import CsvTable, Keeps, LinksCsv, OutputCsv
+from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
+from internal_linker.services.review_xlsx import ReviewWorkbook
 from internal_linker.services.serper import Serper
 from internal_linker.services.text_spool import TextSpool
 from internal_linker.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
@@ -67,6 +70,15 @@ class Project(Clients):
         engine = self.store(read_only=True)
         try:
             yield EdgeStore(engine, self.site), RunStore(engine, self.site)
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def review_queue(self) -> Iterator[EdgeQueue]:
+        """The links that wait for a word, and the place for it."""
+        engine = self.store()
+        try:
+            yield EdgeQueue(EdgeStore(engine, self.site))
         finally:
             engine.dispose()
 
@@ -121,6 +133,7 @@ class Project(Clients):
         client = self.search_service(serp, notices)
         engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
         edges = EdgeStore(engine, self.site)
+        desk = self._desk(sheet) if deliver else None
         parts = Parts(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -140,6 +153,7 @@ class Project(Clients):
             joins=StoredJoins(engine),
             edges=edges,
             runs=RunStore(engine, self.site),
+            desk=desk,
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             notices=notices,
         )
@@ -148,8 +162,8 @@ class Project(Clients):
             parts = replace(parts, turn=functools.partial(turn, engine))
         with ExitStack() as closing:
             closing.callback(engine.dispose)
-            for service in (client, encoder, sheet, spool):
-                if isinstance(service, Serper | OpenAIEmbeddings | GoogleSheet | TextSpool):
+            for service in (client, encoder, sheet, desk, spool):
+                if isinstance(service, Serper | OpenAIEmbeddings | GoogleSheet | ReviewTab | TextSpool):
                     closing.callback(service.close)
             yield parts
 
@@ -244,6 +258,11 @@ class Project(Clients):
     def lock(self) -> AbstractContextManager[None]:
         """Hold the folder: see `folder_lock`."""
         return folder_lock(self.root)
+
+    def _desk(self, sheet: GoogleSheet | None) -> ReviewTab | ReviewWorkbook | None:
+        if self.settings.review == "none":
+            return None
+        return self.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
 
     def _sinks(self, model: str, sheet: GoogleSheet | None, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
         # The files come first: what the Sheet can't take is then safe in Output.csv.

@@ -4,9 +4,11 @@ import getpass
 import math
 import sys
 import unicodedata
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+from internal_linker.cli.project import ProjectOption, opened_project
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +20,22 @@ if TYPE_CHECKING:
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 # First strong isolate and its end: what is between is laid out by itself, whatever stands around it.
 _ISOLATE, _END = "\u2068", "\u2069"
+
+
+def review(
+    context: typer.Context,
+    project: ProjectOption = None,
+    by: Annotated[
+        str, typer.Option("--by", metavar="NAME", help="Who decides. Default: the log-in's name.")
+    ] = "",
+) -> None:
+    """Go through proposed links, one after another.
+
+    Keys: a accept, r reject, e edit the anchor, s skip, n note, q quit. Each word is kept at once; the next run
+    heeds it.
+    """
+    with opened_project(context, project).review_queue() as queue:
+        review_at_terminal(queue, by)
 
 
 def review_at_terminal(queue: "ReviewQueue", by: str = "") -> None:

@@ -1,5 +1,6 @@
 """An edge as it was, what an editor wrote, what this run found -> the edge as it is now."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
@@ -9,6 +10,7 @@ from internal_linker.edges import VERDICTS, Cells, Decided, Edge, Status, Verdic
 
 # Of an editor who chooses one of the tool's own words: what is live was welcome, what is withdrawn was not.
 _MEANT: dict[str, Status] = {"live": "accepted", "withdrawn": "rejected"}
+_CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufffe\\uffff]+")
 
 
 def heard(edge: Edge, said: Verdict, at: str) -> Edge:
@@ -92,11 +94,15 @@ def _verdict(edge: Edge, said: Verdict) -> Status | Literal[""]:
 
 def _anchor(edge: Edge, said: Verdict) -> str:
     """The editor's anchor; "" where the cell holds one of the tool's or nothing."""
-    text = said.anchor.strip()
     if said.anchor == edge.cells.anchor:
         return edge.anchor
-    ours = {*(one.text for one in edge.anchors), *edge.formerly}
-    return "" if text in ours else text
+    # A cell holds no line breaks and no control characters of an anchor.
+    ours = {_line(text) for text in (*(one.text for one in edge.anchors), *edge.formerly)}
+    return "" if _line(said.anchor) in ours else said.anchor.strip()
+
+
+def _line(text: str) -> str:
+    return " ".join(_CONTROLS.sub(" ", text).split())
 
 
 def _status(edge: Edge, *, proposed: bool, linked: bool) -> Status:
