@@ -22,8 +22,8 @@ from internal_linker.records import (
 )
 from internal_linker.services.csv_files.lists import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.services.csv_files.tables import CsvTable, LinksCsv, OutputCsv
-from internal_linker.services.csv_files.whole_files import replace_whole
 from internal_linker.urls import normal_form
+from internal_linker.whole_files import replace_whole
 from tests.builders import whole
 
 OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]

@@ -12,7 +12,7 @@ from typing import TextIO
 import pytest
 
 from internal_linker.errors import InputError, OutputError
-from internal_linker.services.csv_files.whole_files import copy_aside, replace_whole
+from internal_linker.whole_files import copy_aside, replace_whole
 
 DATED = re.compile(r"Output \d{4}-\d\d-\d\d \d{4}( \(\d\))?\.csv")
 
@@ -91,7 +91,7 @@ def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Pat
     sync = "die" if stage == "sync" else "os.fsync"
     program = f"""
 import os, pathlib
-from internal_linker.services.csv_files.whole_files import replace_whole
+from internal_linker.whole_files import replace_whole
 def write(file):
     file.write("half")
     file.flush()

@@ -6,8 +6,8 @@ from typing import Generic, TypeVar
 
 from internal_linker.arrays import Vectors
 from internal_linker.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject
-from internal_linker.services.csv_files.whole_files import ReplaceWhole, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, write_rows
+from internal_linker.whole_files import ReplaceWhole, replace_whole
 
 Item = TypeVar("Item")
 

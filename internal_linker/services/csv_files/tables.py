@@ -9,9 +9,9 @@ from pathlib import Path
 from internal_linker.errors import InputError
 from internal_linker.records import Recommendation, TableStream, fold_query
 from internal_linker.services.csv_files.records import CsvRecords
-from internal_linker.services.csv_files.whole_files import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.services.csv_files.writing import Row, decimal, defuse, write_rows
 from internal_linker.urls import normal_form
+from internal_linker.whole_files import ReplaceWhole, copy_aside, replace_whole
 
 Identity = tuple[str, str]
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from internal_linker.services.csv_files.whole_files import ReplaceWhole
+from internal_linker.whole_files import ReplaceWhole
 
 Row = Sequence[str | int]
 
