@@ -168,7 +168,8 @@ class Audit:
     Attributes:
         run_id: the run that proposed the links; "" where none are proposed.
         site: the site's host.
-        home: row of the home page; -1 for a site without pages.
+        home: row of the home page.
+        home_by: how it was found: "option", "address", or "links" (it is but the page with most in-links).
         urls: (n) as the user writes them.
         titles: (n) title, else H1, else "".
         sections: (n) first part of the path ("/blog"); "/" for pages that have nothing beneath it.
@@ -187,6 +188,7 @@ class Audit:
     run_id: str
     site: str
     home: int
+    home_by: str
     urls: Sequence[str]
     titles: Sequence[str]
     sections: Sequence[str]

@@ -153,6 +153,11 @@ def _vectors(pages: Sequence[Page], parts: Parts) -> Vectors | None:
 
 def _print(console: Console, audit: Audit) -> None:
     console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
+    if audit.home_by == "links":
+        console.print(
+            "No home page is among the pages: clicks start at the page with most in-links. --home names another.",
+            soft_wrap=True,
+        )
     console.print(
         f"Proposed links: run {audit.run_id}, {len(audit.proposed.sources)} new ones. "
         if audit.run_id
@@ -187,7 +192,7 @@ def _print_path(console: Console, audit: Audit, collected: Collected, start: str
     states = {"Today": audit.existing, "After adoption": adopted(audit.existing, audit.proposed, n)}
     for name, graph in states.items():
         path = shortest_path(graph, n, ends[0], ends[1])
-        console.print(f"{name}: {f'{len(path) - 1} clicks' if path else 'no path of links leads there.'}")
+        console.print(f"{name}: {f'clicks: {len(path) - 1}' if path else 'no path of links leads there.'}")
         for row in path:
             console.print(f"  {audit.urls[row]}", soft_wrap=True)
     return ExitCode.SUCCESS
@@ -197,5 +202,5 @@ def _judged(console: Console, findings: Sequence[Finding], bounds: dict[str, int
     counts = Counter(one.rule for one in findings)
     reached = [rule for rule, bound in bounds.items() if counts[rule] >= bound]
     for rule in reached:
-        console.print(f"--fail-on: {counts[rule]} findings of {rule}; {bounds[rule]} are too many.")
+        console.print(f"--fail-on {rule}={bounds[rule]}: the audit fails with {counts[rule]} findings.")
     return ExitCode.FINDINGS if reached else ExitCode.SUCCESS

@@ -95,7 +95,7 @@ def inspect(material: Material) -> Audit:
     today = site_links(material.collected, rows)
     offered = proposed_links(material.proposed, material.collected.aliases, rows, today.graph)
     both = adopted(today.graph, offered.graph, n)
-    home = home_row(pages, today.graph, material)
+    home, home_by = home_row(pages, today.graph, material)
     wanted = _wanted(pages, home, material)
     labels, names, topics_by = _topics(pages, both, material)
     states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
@@ -113,6 +113,7 @@ def inspect(material: Material) -> Audit:
         run_id=offered.run,
         site=material.site or pages[home].key.split("/")[2],
         home=home,
+        home_by=home_by,
         urls=seen.urls,
         titles=[page.title or page.h1 for page in pages],
         sections=sections,
@@ -181,8 +182,8 @@ def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[M
     ]
 
 
-def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> int:
-    """The row of the home page: the one asked for, else the site's address, else the page with most in-links.
+def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[int, str]:
+    """The row of the home page, and how it was found: asked for, by the site's address, by the most in-links.
 
     Raises:
         ConfigurationError: the one asked for is no URL.
@@ -190,15 +191,16 @@ def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> int
     """
     rows = {page.key: row for row, page in enumerate(pages)}
     if material.home:
-        return page_row(material.home, "--home", material.collected, rows)
+        return page_row(material.home, "--home", material.collected, rows), "option"
     site = material.site.removeprefix("www.").rstrip("/")
     for row, key in enumerate(rows):
         if key.partition("://")[2].removeprefix("www.").rstrip("/") == site:
-            return row
+            return row, "address"
     inlinks, _ = degrees(graph, len(pages))
     roots = [row for row, key in enumerate(rows) if key.count("/") == 3 and key.endswith("/")]
     # The first of equals; without any link the first page.
-    return max(roots or range(len(pages)), key=lambda row: (inlinks[row], -row))
+    row = max(roots or range(len(pages)), key=lambda row: (inlinks[row], -row))
+    return row, "address" if roots else "links"
 
 
 def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) -> int:

@@ -114,9 +114,8 @@ def dense_faults(states: States, links: Ints, proposed: Ints, words: Ints) -> It
     def detail(row: int) -> str:
         after = int(links[row] + proposed[row])
         density = f", {100 * links[row] / words[row]:.1f} for 100 of its words" if words[row] else ""
-        return (
-            f"It has {links[row]} links{density}; {after} after adoption, where {int(most[row])} are enough."
-        )
+        then = _then(int(links[row]), after)
+        return f"It has {links[row]} links{density}{then}; {int(most[row])} are enough."
 
     yield from states.found("dense", links > most, links + proposed > most, detail)
 
@@ -127,8 +126,8 @@ def _hubs(states: States) -> Iterator[Finding]:
     before, after = states.before.inlinks, states.after.inlinks
 
     def detail(row: int) -> str:
-        shares = (f"{count[row]} ({count[row] / max(1, count.sum()):.1%})" for count in (before, after))
-        return "{} of all links lead here, {} after adoption.".format(*shares)
+        today, then = (f"{count[row]} ({count[row] / max(1, count.sum()):.1%})" for count in (before, after))
+        return f"{today} of all links lead here{_then(today, then)}."
 
     yield from states.found("hub", _is_hub(before, states.limits), _is_hub(after, states.limits), detail)
 
@@ -140,12 +139,14 @@ def _is_hub(inlinks: Ints, limits: Limits) -> Bools:
 
 def _links_here(states: States) -> Callable[[int], str]:
     before, after = states.before.inlinks, states.after.inlinks
-    return lambda row: f"{_pages(before[row])} here, {after[row]} after adoption."
+    return lambda row: f"{_pages(before[row])} here{_then(before[row], after[row])}."
 
 
 def _own_links(states: States) -> Callable[[int], str]:
     after = states.after.outlinks
-    return lambda row: f"It links to no other page; to {after[row]} after adoption."
+    return lambda row: (
+        f"It links to no other page{f'; to {after[row]} after adoption' if after[row] else ''}."
+    )
 
 
 def _clicks(states: States) -> Callable[[int], str]:
@@ -153,9 +154,16 @@ def _clicks(states: States) -> Callable[[int], str]:
         depth = int(figures.depth[row])
         return "not to be reached" if depth < 0 else f"{depth} click{'s' if depth > 1 else ''} away"
 
-    return lambda row: (
-        f"From the home page it is {clicks(states.before, row)}, {clicks(states.after, row)} after adoption."
-    )
+    def both(row: int) -> str:
+        today, then = clicks(states.before, row), clicks(states.after, row)
+        return f"From the home page it is {today}{_then(today, then)}."
+
+    return both
+
+
+def _then(today: object, after: object) -> str:
+    """What adoption changes, where it changes anything."""
+    return "" if today == after else f", {after} after adoption"
 
 
 def _pages(count: int) -> str:

@@ -82,8 +82,9 @@ def topic_names(labels: Ints, titles: Sequence[Sequence[str]]) -> list[str]:
     found = []
     for topic in range(count):
         row = inside[[topic]]
-        # How often a title of the topic has the word, and how much of the word is the topic's.
-        worth = row.data**2 / everywhere[row.indices] / max(1, sizes[topic])
+        # How many of the topic's titles have the word, and how much oftener than all titles do.
+        share = row.data / sizes[topic]
+        worth = share * np.log(share * len(known) / everywhere[row.indices])
         best = row.indices[np.lexsort((row.indices, -worth))[:_NAMING]]
         name = ", ".join(vocabulary[at] for at in best) or "untitled"
         names[name] += 1
