@@ -134,7 +134,7 @@ def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> N
     [
         ([("Source", "Target")], "has no column 'Score': it is no result of a run"),
         (
-            [("Source", "Target", "Score", "Similarity", "Run"), (URLS[0], URLS[1], "high", "", "1")],
+            [("Source", "Target", "Score", "Run"), (URLS[0], URLS[1], "high", "1")],
             "row 2: Score is 'high', no number",
         ),
     ],
