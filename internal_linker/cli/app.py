@@ -10,8 +10,10 @@ from typing import Annotated
 import typer
 
 from internal_linker import __version__
+from internal_linker.cli.auditing import audit
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
+from internal_linker.cli.review import review
 from internal_linker.cli.running import lookup, run, schedule
 from internal_linker.cli.store import store
 from internal_linker.cli.versions import diff, history, rollback
@@ -19,7 +21,8 @@ from internal_linker.ending import Start, guarded
 
 EPILOG = (
     "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "
-    "4 an outside service failed, 5 another run is active, 6 finished with gaps, 130 interrupted."
+    "4 an outside service failed, 5 another run is active, 6 finished with gaps, "
+    "7 the audit found what --fail-on names, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -36,9 +39,11 @@ for command in (
     run,
     lookup,
     check,
+    review,
     history,
     diff,
     rollback,
+    audit,
     evaluate,
     backtest,
     init,

@@ -39,6 +39,7 @@ def collect(
     queries_in_sheet: bool,
     keep: Callable[[str], str | StoredText] = str,
     languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]] | None = None,
+    follow: bool = True,
 ) -> Collected:
     """Join queries and pages by the normal form of their URL; content in HTML becomes text and links.
 
@@ -48,6 +49,7 @@ def collect(
         queries_in_sheet: whether the rows of `queries` can take links in the Sheet.
         keep: where a page's content goes while the others are read.
         languages: tells the pages' languages by their texts and the codes in their rows; None: the latter stand.
+        follow: whether a link counts for the page that it ends at; False: its target is the page that it names.
 
     Raises:
         InputError: a table lacks a column that it can't do without, or has a damaged row.
@@ -73,7 +75,7 @@ def collect(
         (*queried.values(), *others),
         tuple(rejects),
         merged,
-        tuple(starmap(ExistingLink, _resolved(site.links, aliases))),
+        tuple(starmap(ExistingLink, _resolved(site.links, aliases if follow else {}))),
         aliases,
     )
 
