@@ -17,6 +17,7 @@ from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
 from internal_linker.ports import Encoder, LinkSink, Progress, StreamSource
 from internal_linker.searching import SearchRules
+from internal_linker.services.csv_files.labels import LabelsCsv
 from internal_linker.services.csv_files.lists import (
     BacktestCsv,
     DuplicatesCsv,
@@ -253,6 +254,10 @@ class Project:
     def backtest_csv(self) -> BacktestCsv:
         """Where `backtest` writes."""
         return BacktestCsv(self.file("backtest.csv"))
+
+    def labels_csv(self) -> LabelsCsv:
+        """What `calibrate` reads and adds to."""
+        return LabelsCsv(self.file("labels.csv"))
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold the folder: see `folder_lock`."""

@@ -65,7 +65,8 @@ def test_rates_are_told_by_tier_origin_and_section() -> None:
 
 
 def verdicts(count: int, rejected: int) -> list[Status]:
-    return ["rejected"] * rejected + ["accepted"] * (count - rejected)
+    kinds: tuple[Status, Status] = ("rejected", "accepted")
+    return [kinds[at >= rejected] for at in range(count)]
 
 
 def test_a_clear_rise_of_rejections_warns() -> None:

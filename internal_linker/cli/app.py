@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from internal_linker import __version__
+from internal_linker.cli.calibrating import calibrate
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.running import lookup, run, schedule
@@ -31,7 +32,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # In the order of --help.
-for command in (run, lookup, check, evaluate, backtest, init, export_vectors, schedule):
+for command in (run, lookup, check, evaluate, backtest, calibrate, init, export_vectors, schedule):
     app.command()(command)
 app.add_typer(store, name="store")
 
