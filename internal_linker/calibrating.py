@@ -83,7 +83,8 @@ def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
         for each in islice(eligible(source, found, ranking.targets), DEPTH):
             if not isnan(each.score):
                 named = titles.get(source.key, ""), titles.get(each.key, "")
-                yield Pair(source.url, each.url, *named, each.similarity, strength(each.score))
+                ends = source.key, each.key
+                yield Pair(ends, source.url, each.url, *named, each.similarity, strength(each.score))
 
 
 def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:

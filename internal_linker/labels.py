@@ -6,7 +6,6 @@ from math import nan
 from typing import Literal, get_args
 
 from internal_linker.sections import section_of
-from internal_linker.urls import normal_form
 
 Label = Literal["good", "borderline", "bad"]
 LABELS: tuple[Label, ...] = get_args(Label)
@@ -21,13 +20,15 @@ class Pair:
     """A page, another that it could link to, and what a person says of that.
 
     Attributes:
-        source, target: URLs as the user writes them; both have a normal form.
+        ends: the normal forms of both: equal for two writings of a pair.
+        source, target: their URLs as the user writes them.
         source_title, target_title: so that a person needs not open each.
         similarity: cosine of the embeddings, NaN where there is none.
         strength: 0 to 1, NaN where it is not known.
         label: "" where nobody said anything yet.
     """
 
+    ends: tuple[str, str]
     source: str
     target: str
     source_title: str = ""
@@ -37,22 +38,14 @@ class Pair:
     label: Label | Literal[""] = ""
 
     @property
-    def ends(self) -> tuple[str, str]:
-        """The normal forms of both: equal for two writings of a pair."""
-        return normal_form(self.source), normal_form(self.target)
-
-    @property
     def section(self) -> str:
         """Of the source, as in "/blog"."""
-        return section_of(normal_form(self.source))
+        return section_of(self.ends[0])
 
     @property
     def band(self) -> str:
         """The range that the strength lies in, as in "0.65 to 0.80"; "" without a strength."""
-        return next(
-            (f"{low:.2f} to {high:.2f}" for low, high in _RANGES if low <= self.strength),
-            "",
-        )
+        return next((f"{low:.2f} to {high:.2f}" for low, high in _RANGES if low <= self.strength), "")
 
 
 # From the top.

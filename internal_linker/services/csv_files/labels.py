@@ -86,17 +86,18 @@ class LabelsCsv:
         return header, records
 
     def _pair(self, number: int, row: dict[str, str]) -> Pair:
-        for end in ("source", "target"):
-            try:
-                normal_form(row.get(end, ""))
-            except ValueError as error:
-                raise self._wrong(
-                    number, f"{end.capitalize()}: {error}", "Mend the cell, or delete the row"
-                ) from None
+        ends = self._end(number, row, "source"), self._end(number, row, "target")
         label = self._label(number, row.get("label", ""))
         figures = _number(row.get("similarity", "")), _number(row.get("strength", ""))
         titles = row.get("source title", ""), row.get("target title", "")
-        return Pair(row["source"], row["target"], *titles, *figures, label)
+        return Pair(ends, row["source"], row["target"], *titles, *figures, label)
+
+    def _end(self, number: int, row: dict[str, str], name: str) -> str:
+        try:
+            return normal_form(row.get(name, ""))
+        except ValueError as error:
+            problem = f"{name.capitalize()}: {error}"
+            raise self._wrong(number, problem, "Mend the cell, or delete the row") from None
 
     def _label(self, number: int, cell: str) -> Label | Literal[""]:
         if not cell:
