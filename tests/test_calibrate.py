@@ -166,11 +166,9 @@ def test_figures_of_a_plain_sample() -> None:
     judged = Judged(np.array([row[0] for row in rows]), np.ones(30), np.array([row[1] for row in rows]))
     point = next(each for each in curve(judged) if each.threshold == 0.5)
     assert point.pairs == 10
-    assert (point.precision.value, point.recall.value) == (pytest.approx(0.8), pytest.approx(8 / 12))
-    assert (point.precision.low, point.precision.high) == (
-        pytest.approx(0.490, abs=1e-3),
-        pytest.approx(0.943, abs=1e-3),
-    )
+    assert point.precision.value == pytest.approx(0.8) and point.recall.value == pytest.approx(8 / 12)
+    assert point.precision.low == pytest.approx(0.490, abs=1e-3)
+    assert point.precision.high == pytest.approx(0.943, abs=1e-3)
     assert threshold_for(curve(judged), 0.8) == 0.15
     assert isnan(threshold_for(curve(judged), 0.81))
 

@@ -142,7 +142,7 @@ def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
     low = [125, *[0] * BINS]
     now = replace(
         before,
-        tiers=half.tiers | {"review": half.tiers["review"] + 125},
+        tiers={**half.tiers, "review": half.tiers["review"] + 125},
         similarities=[one + other for one, other in zip(half.similarities, without, strict=True)],
         strengths=[one + other for one, other in zip(half.strengths, low, strict=True)],
     )

@@ -10,8 +10,8 @@ from internal_linker.arrays import Vectors
 from internal_linker.run_facts import RunFacts
 
 # From this population stability index on, two histograms count as different: the usual bound. In weeks in which 1 to
-# 10% of the pages changed, went or came it was at the most 0.17, on sites of 45 to 150 pages; with half of the contents
-# empty or boilerplate 0.34 and more; from a local model to word statistics 4.9 and more.
+# 10% of the pages changed, went or came it was at the most 0.17, on sites of 45 to 490 pages; with half of the contents
+# empty or boilerplate 0.34 and more; from a local model to word statistics 2.1 and more.
 MOST_PSI = 0.25
 # Another encoder or recipe brings another scale of similarities, and thresholds that were found on the old one: the
 # usual bound of a slight shift is enough, chance or not. In ordinary weeks similarities moved by 0.06 at the most.
@@ -21,7 +21,7 @@ _WIDTH = 2
 # Put into each bin, so that an empty one can be compared.
 _SMOOTHING = 0.5
 _SAME = ", though encoder and recipe are the same"
-# By which the share of a tier may change; 0.10 in such weeks, 0.15 to 0.58 with a broken crawl.
+# By which the share of a tier may change: by 0.12 at the most in such weeks, by 0.10 to 0.60 with half a crawl broken.
 MOST_SHARE = 0.2
 # Chance alone moves a small site further than these bounds; it may once in a thousand runs.
 _CHANCE = 0.001
