@@ -15,7 +15,7 @@ from internal_linker.labels import Pair
 SECTIONS = 6
 # Thresholds that are told of; finer ones would follow chance.
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
-# With fewer labelled pairs above a threshold it isn't proposed: the interval of ten is over 40 points wide.
+# With fewer labelled pairs above a threshold it isn't proposed: the interval of ten is up to 53 points wide.
 LEAST_PAIRS = 10
 # 95% of a normal distribution lie within so many standard deviations.
 _Z = 1.96
