@@ -34,7 +34,7 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
     """
     _is_second("--hide", hiding, "all", "half")
     kept = _is_second("--anchors", anchors, "removed", "kept")
-    with _opened(project) as (parts, reporter):
+    with opened(project) as (parts, reporter):
         collected = gather(
             *(parts.queries, parts.pages, parts.links, None),
             queries_in_sheet=False,
@@ -46,8 +46,8 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
             sites[COLD_HEADING] = hide(collected, HIDINGS["cold"], cut_anchors=not kept)
         tables = []
         for heading, site in sites.items():
-            targets = _targets(project, collected, site.visible)
-            vectors = _encoding(site, parts, reporter)
+            targets = targets_of(project, collected, site.visible)
+            vectors = encoding(site, parts, reporter)
             rules = project.rules()
             searched = search_cached(site.sources, project.market, parts.serp_cache, targets, rules.search)
             tables.append((site, heading, *evaluate(site, targets, vectors, rules.linking, searched)))
@@ -73,7 +73,7 @@ def backtest_project(project: Project, before: Path, after: Path, anchors: str) 
         raise ConfigurationError(
             f"--before and --after are the same file ({before}). Give the links of two dates."
         )
-    with _opened(project) as (parts, reporter):
+    with opened(project) as (parts, reporter):
         collected = gather(
             None, parts.pages, None, None, queries_in_sheet=False, progress=reporter, keep=parts.keep
         )
@@ -81,10 +81,10 @@ def backtest_project(project: Project, before: Path, after: Path, anchors: str) 
         bare = replace(collected, links=())
         tables = [with_links(bare, project.link_table(path), reporter) for path in (before, after)]
         earlier, later = (table.links for table in tables)
-        targets = _targets(project, bare, earlier)
+        targets = targets_of(project, bare, earlier)
         changes = compare(bare.pages, earlier, later, targets)
         site = as_it_was(bare, earlier, changes, cut_anchors=not kept)
-        rows, orders = backtest(site, targets, _encoding(site, parts, reporter), project.rules().linking)
+        rows, orders = backtest(site, targets, encoding(site, parts, reporter), project.rules().linking)
     print_rows(open_console(), "Links between the two tables", list(_counts(bare, tables, changes)))
     _print_figures(f"{_asked(site, 'added links', anchors)}; encoder {parts.encoder.name}", rows)
     remarks = project.backtest_csv().write(placed(changes, bare.pages, orders))
@@ -98,7 +98,8 @@ def _is_second(option: str, value: str, first: str, second: str) -> bool:
 
 
 @contextmanager
-def _opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
+def opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
+    """What a command that measures works with, its progress on stderr; no search is paid for."""
     reporter = Reporter(open_console(stderr=True))
     with project.parts(serp=False, deliver=False) as parts:
         try:
@@ -107,12 +108,15 @@ def _opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
             reporter.close()
 
 
-def _targets(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
+def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
+    """Where links may lead, with these links known."""
     excluded = project.rules().search.excluded
     return link_targets(collected.pages, collected.sources, excluded, False, links, collected.aliases)
 
 
-def _encoding(site: Hidden, parts: Parts, reporter: Reporter) -> Callable[[Sequence[Text]], Vectors]:
+def encoding(site: Hidden, parts: Parts, reporter: Reporter) -> Callable[[Sequence[Text]], Vectors]:
+    """What gives the vectors of the site's texts, (n, d) unit rows, zeros where there is none."""
+
     def vectors(texts: Sequence[Text]) -> Vectors:
         known, _ = encodable(texts, [page.lang for page in site.pages], parts.encoder)
         embedded = embed(known, parts.encoder, parts.vector_cache, reporter)

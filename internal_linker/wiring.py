@@ -21,6 +21,7 @@ from internal_linker.ports import LinkSink, Progress, StreamSource
 from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
 from internal_linker.sections import Sections
+from internal_linker.services.csv_files.labels import LabelsCsv
 from internal_linker.services.csv_files.lists import (
     BacktestCsv,
     DiffCsv,
@@ -254,6 +255,10 @@ class Project(Clients):
     def backtest_csv(self) -> BacktestCsv:
         """Where `backtest` writes."""
         return BacktestCsv(self.file("backtest.csv"))
+
+    def labels_csv(self) -> LabelsCsv:
+        """What `calibrate` reads and adds to."""
+        return LabelsCsv(self.file("labels.csv"))
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold the folder: see `folder_lock`."""

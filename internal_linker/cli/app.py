@@ -11,6 +11,7 @@ import typer
 
 from internal_linker import __version__
 from internal_linker.cli.auditing import audit
+from internal_linker.cli.calibrating import calibrate
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.review import review
@@ -46,6 +47,7 @@ for command in (
     audit,
     evaluate,
     backtest,
+    calibrate,
     init,
     export_vectors,
     schedule,
