@@ -38,7 +38,8 @@ class Parts:
         queries_in_sheet: whether the rows of `queries` take links in the Sheet.
         keep: where the pages' contents go while they are read.
         serp: the search service; None: the search step is skipped, and a notice says why.
-        sinks: where links go, in order; without any, nothing is written.
+        sinks: the files that links go to; without any, nothing is written.
+        sheet: where they go then, unless they moved too far.
         notices: what a person should know of these parts, such as a fallback in use.
         turn: waits until no other run pays for the same caches; its second argument ends the waiting.
         compute: compares all pages at once; None: each page is compared when it is its turn.
@@ -67,6 +68,7 @@ class Parts:
     turn: Callable[[Progress, Callable[[], None]], AbstractContextManager[None]] = lambda *_: nullcontext()
     compute: Compute | None = None
     joins: JoinStore | None = None
+    sheet: LinkSink | None = None
     edges: EdgeStore | None = None
     runs: RunStore | None = None
     desk: ReviewDesk | None = None
@@ -85,3 +87,5 @@ class Rules:
     edges: EdgeRules = field(default_factory=EdgeRules)
     off: Sections = field(default_factory=lambda: Sections(()))
     """Parts of the site whose pages keep the links that they have."""
+    accept_drift: bool = False
+    """Whether links are published that moved far from the last ones."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,8 +13,12 @@ from internal_linker.ports import ListSink, Progress, RunStore
 from internal_linker.records import Source, Targets
 from internal_linker.remembering import Memory
 from internal_linker.reports import Report
+from internal_linker.run_facts import RunFacts, facts_in, facts_of
+from internal_linker.sections import section_of
+from internal_linker.steps.acceptance import Decision, acceptance, rising_rejections
+from internal_linker.steps.drift import drift
 from internal_linker.steps.exclude import excluded_targets
-from internal_linker.versions import Version, VersionRow, overlaid
+from internal_linker.versions import ALL, Version, VersionRow, overlaid
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,50 @@ class Publication:
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Remember first: what is shown to editors is known then."""
-        memory = self.report.memory if self.parts.sinks else None
-        if memory:
+        if not self.parts.sinks:
+            self._deliver(None, held=False)
+            return
+        if memory := self.report.memory:
             self._remember(memory, sources)
-        self._deliver(memory)
-        if self.parts.sinks and self.parts.runs:
-            self._keep_version(self.parts.runs)
+        versions = self.parts.runs.versions() if self.parts.runs else ()
+        if memory:
+            self._tell_acceptance(memory, versions[-1].at if versions else "")
+        facts = self._facts()
+        held = self._held(facts, versions)
+        self._deliver(memory, held=held)
+        if self.parts.runs:
+            self._keep_version(self.parts.runs, versions, facts, held=held)
+
+    def _facts(self) -> RunFacts:
+        report, encoder, rules = self.report, self.parts.encoder, self.rules.edges
+        pages = len(report.collected.pages)
+        return facts_of(
+            report.recommendations, pages, encoder.name, encoder.recipe, rules.inline, rules.sidebar
+        )
+
+    def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
+        """Whether the links moved so far from those that were published last that the Sheet is left as it is."""
+        whole = [one for one in versions if one.what == ALL and one.published]
+        before = facts_in(whole[-1].facts) if whole else None
+        moved = drift(before, facts) if before and not self.partial else []
+        if not moved or self.rules.accept_drift:
+            return False
+        remedy = "Look at files/Output.csv; if the links are good, run again with --accept-drift."
+        kept = "The Sheet and the review keep the last run's links." if self.parts.sheet else ""
+        self.report.gaps += [*moved, f"{kept} {remedy}".strip()]
+        return True
+
+    def _tell_acceptance(self, memory: Memory, since: str) -> None:
+        edges = {edge.id: edge for edge in memory.store.each("live")}
+        judged = sorted(memory.store.each(judged=True), key=lambda edge: edge.at)
+        edges |= {edge.id: edge for edge in judged}
+        self.report.accepted = acceptance(
+            Decision(edge.tier, edge.origin, section_of(edge.source), edge.verdict or edge.status)
+            for edge in edges.values()
+        )
+        recent = sum(edge.at > since for edge in judged)
+        if recent and (rising := rising_rejections([edge.verdict or "live" for edge in judged], recent)):
+            self.progress.warn(rising)
 
     def _remember(self, memory: Memory, sources: Sequence[Source]) -> None:
         report, pages = self.report, self.report.collected.pages
@@ -57,34 +99,37 @@ class Publication:
         given = report.recommendations, self.targets, None, duplicates, self.progress
         memory.keep(*given, gone=lambda end: not (self.partial or self.rules.off.hold(end)))
 
-    def _deliver(self, memory: Memory | None) -> None:
+    def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, parts = self.report, self.parts
         excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(parts.excluded, excluded)]
         if report.listed:
             lists.append((parts.duplicates, report.listed.duplicates))
             lists.append((parts.orphans, report.listed.orphans or ()))
-        if memory and memory.heard and parts.desk:
+        if memory and memory.heard and parts.desk and not held:
             lists.append((parts.desk, memory.review_rows()))
-        delivered = deliver(report.recommendations, parts.sinks, lists, report.run_id, self.progress)
+        sinks = [*parts.sinks, *([parts.sheet] if parts.sheet and not held else [])]
+        delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress)
         report.gaps += delivered.gaps
         report.failure = delivered.failure
 
-    def _keep_version(self, runs: RunStore) -> None:
+    def _keep_version(
+        self, runs: RunStore, versions: Sequence[Version], facts: RunFacts, *, held: bool
+    ) -> None:
         report, items = self.report, self.report.recommendations
         hashes = report.memory.hashes if report.memory else {}
         rows = (VersionRow(item, hashes.get(item.source.end, "")) for item in items)
         version = Version(
             report.run_id,
             datetime.now(UTC).isoformat(timespec="seconds"),
-            "some rows" if self.partial else "all rows",
+            "some rows" if self.partial else ALL,
             report.memory.encoder if report.memory else "",
             rows=len(items),
-            links=sum(len(item.links) for item in items),
-            published=self.parts.queries_in_sheet and not report.failure,
+            links=facts.links,
+            published=not (held or report.failure),
+            facts=asdict(facts),
         )
-        last = runs.versions()[-1:]
-        before = runs.rows(last[0].run) if last and (self.partial or self.rules.off) else ()
+        before = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
         runs.put(version, overlaid(stay, rows))
 

@@ -12,6 +12,7 @@ from internal_linker.listing import Listed
 from internal_linker.records import Collected, Recommendation, Usage
 from internal_linker.remembering import Memory
 from internal_linker.searching import Searched
+from internal_linker.steps.acceptance import Acceptance
 
 
 @dataclass
@@ -36,6 +37,8 @@ class Report:
     failure: ServiceError | OutputError | None = None
     excluded: Counter[str] = field(default_factory=Counter)
     """Targets left out, by reason."""
+    accepted: Sequence[Acceptance] = ()
+    """What editors made of proposed links."""
     memory: Memory | None = None
     """What became of this and earlier runs' links; None where nothing is remembered."""
 

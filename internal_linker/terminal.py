@@ -23,6 +23,9 @@ from internal_linker.records import Recommendation
 from internal_linker.reports import Plan, Report
 from internal_linker.runlog import LOGGER
 
+# Of tiers, origins and sections, those with most decisions.
+MOST_GROUPS = 12
+
 
 def open_console(*, stderr: bool = False) -> Console:
     """A console that prints texts as they are: a query in square brackets is no markup, ":key:" no picture.
@@ -114,6 +117,7 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
+        *_graph_rows(report),
         ("Pages compared", str(report.joined or "each when its turn came")),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),
     ]
@@ -127,6 +131,22 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
     rows.append(("Ranker", str(report.lesson or TOO_FEW)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
     return [*rows, ("Seconds", timing)]
+
+
+def _graph_rows(report: Report) -> list[tuple[str, str]]:
+    """What is remembered of links, and what editors made of them."""
+    if report.memory is None:
+        return []
+    counts = ((name, report.memory.tiers[name]) for name in ("inline", "sidebar", "review"))
+    rows = [
+        ("Links by tier", ", ".join(f"{count} {name}" for name, count in counts)),
+        ("Links remembered", ", ".join(f"{n} {name}" for name, n in sorted(report.memory.statuses.items()))),
+    ]
+    for each in report.accepted[:MOST_GROUPS]:
+        name = {"all": "Accepted by editors"}.get(each.by, f"  of {each.by} {each.name or 'of queries'}")
+        if each.decided:
+            rows.append((name, f"{each.rate:.0%} ({each.accepted} of {each.decided} decided)"))
+    return rows
 
 
 def print_summary(console: Console, rows: Sequence[tuple[str, str]]) -> None:

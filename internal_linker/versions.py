@@ -8,6 +8,8 @@ from typing import Any, Literal
 from internal_linker.records import Candidate, Link, Recommendation, Source
 
 Change = Literal["new", "gone", "moved"]
+# What a run over the whole site is.
+ALL = "all rows"
 
 _TOLD = [one.name for one in fields(Candidate)]
 
@@ -19,11 +21,11 @@ class Version:
     Attributes:
         run: its id.
         at: when it ended, ISO 8601, UTC.
-        what: "all pages", or what part of them, or "rollback to ...".
+        what: "all rows", "some rows", or "rollback to ...".
         encoder: provider, model and recipe.
         rows: how many rows of Output.csv it wrote.
         links: how many links they hold.
-        published: whether the links went to the Sheet, where there is one.
+        published: whether the links went to all their places; False after drift or a failure.
         facts: what drift is told by, as `RunFacts`.
     """
 

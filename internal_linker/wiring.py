@@ -143,7 +143,8 @@ class Project(Clients):
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=encoder,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks(model or encoder.name, sheet, keeps, edges) if deliver else (),
+            sinks=self._sinks(model or encoder.name, keeps, edges) if deliver else (),
+            sheet=sheet if deliver else None,
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
             duplicates=DuplicatesCsv(self.file("duplicates.csv")),
@@ -168,7 +169,7 @@ class Project(Clients):
                     closing.callback(service.close)
             yield parts
 
-    def rules(self, off: Sections | None = None) -> Rules:
+    def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
         """How links are chosen; `off` stands in the place of the setting sections_off."""
         settings = self.settings
         search = SearchRules(
@@ -189,7 +190,9 @@ class Project(Clients):
             serp_floor=settings.serp_floor,
         )
         edges = EdgeRules(settings.tier_inline, settings.tier_sidebar, Sections(settings.approval_sections))
-        return Rules(search, linking, settings.target_pages == "site", edges, off or self.sections_off())
+        return Rules(
+            search, linking, settings.target_pages == "site", edges, off or self.sections_off(), accept_drift
+        )
 
     def sections_off(self, flags: Iterable[str] = ()) -> Sections:
         """The parts of the site whose pages keep their links, by the settings and by flags such as "/blog=off".
@@ -269,13 +272,11 @@ class Project(Clients):
             return None
         return self.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(self, model: str, sheet: GoogleSheet | None, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
-        # The files come first: what the Sheet can't take is then safe in Output.csv.
-        files: list[LinkSink] = [
+    def _sinks(self, model: str, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
+        return [
             OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keeps),
             LinksCsv(self.file("links.csv"), model, keeps, edges.by_id),
         ]
-        return [*files, sheet] if sheet else files
 
 
 def open_project(root: Path) -> Project:

@@ -44,6 +44,9 @@ def run(
     only: OnlyOption = None,
     section: SectionOption = None,
     no_serp: NoSerpOption = False,
+    accept_drift: Annotated[
+        bool, typer.Option("--accept-drift", help="Publish links that moved far from the last run's.")
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Say what would be fetched, embedded and written; spend nothing."),
@@ -62,7 +65,7 @@ def run(
     if dry_run:
         _dry_run(opened, choice, off, no_serp)
     else:
-        raise typer.Exit(run_once(opened, choice, off, no_serp=no_serp))
+        raise typer.Exit(run_once(opened, choice, off, no_serp=no_serp, accept_drift=accept_drift))
 
 
 def lookup(
@@ -124,6 +127,7 @@ def run_once(
     off: "Sections",
     *,
     no_serp: bool = False,
+    accept_drift: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> ExitCode:
     """One run under the project's lock and log; prints its summary.
@@ -142,7 +146,8 @@ def run_once(
         try:
             keeps = (lambda _: True) if choice.partial else off.hold if off else None
             with project.parts(serp=not no_serp, keeps=keeps) as parts:
-                report = Run(parts, project.rules(off), choice, reporter, should_stop).execute(run_id)
+                rules = project.rules(off, accept_drift=accept_drift)
+                report = Run(parts, rules, choice, reporter, should_stop).execute(run_id)
             return _conclude(reporter, report, project)
         except (InternalLinkerError, KeyboardInterrupt) as error:
             LOGGER.error("%s", error if isinstance(error, InternalLinkerError) else "Interrupted.")

@@ -25,7 +25,7 @@ def history(context: typer.Context, project: ProjectOption = None) -> None:
     from internal_linker.terminal import open_console, print_columns
     from internal_linker.versioning import history
 
-    header = ("Run", "Ended (UTC)", "What", "Rows", "Links", "In the Sheet", "Model")
+    header = ("Run", "Ended (UTC)", "What", "Rows", "Links", "Published", "Model")
     rows = [
         (one.run, one.at[:16], one.what, str(one.rows), str(one.links), _yes(one.published), one.encoder)
         for one in history(opened)
