@@ -81,6 +81,13 @@ def replace_whole(
     return path if landed == target else landed
 
 
+def landed_elsewhere(path: Path, landed: Path) -> list[str]:
+    """What a person is told of where `replace_whole` put a result: nothing, if in its place."""
+    if landed == path:
+        return []
+    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
+
+
 def dated_name(path: Path) -> Path:
     """A free name beside `path` with the local time in it: `Output 2026-11-21 0930.csv`."""
     stem = f"{path.stem} {datetime.now().astimezone():%Y-%m-%d %H%M}"

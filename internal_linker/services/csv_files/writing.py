@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from internal_linker.whole_files import ReplaceWhole
+from internal_linker.whole_files import ReplaceWhole, landed_elsewhere
 
 Row = Sequence[str | int]
 
@@ -20,9 +20,20 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 def write_rows(
-    path: Path, header: Sequence[str], rows: Iterable[Row], write_whole: ReplaceWhole
+    path: Path,
+    header: Sequence[str],
+    rows: Iterable[Row],
+    write_whole: ReplaceWhole,
+    encoding: str = "utf-8-sig",
 ) -> list[str]:
     """Replace the file; the answer says in sentences what was unusual.
+
+    Args:
+        path: the file.
+        header: its first row.
+        rows: taken one at a time.
+        write_whole: puts the file in its place.
+        encoding: Excel needs the byte order mark of "utf-8-sig"; other programs may stumble over it.
 
     Raises:
         OutputError: it can't be written; the earlier file is as it was.
@@ -33,10 +44,7 @@ def write_rows(
         writer.writerow(header)
         writer.writerows(map(_harmless, row) for row in rows)
 
-    landed = write_whole(path, body, encoding="utf-8-sig")
-    if landed == path:
-        return []
-    return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
+    return landed_elsewhere(path, write_whole(path, body, encoding=encoding))
 
 
 def defuse(cell: str) -> str:
