@@ -60,4 +60,7 @@ def decimal(value: float) -> str:
 
 def _harmless(cell: str | int) -> str | int:
     """A number is no formula, and `'` would make a text of it."""
-    return cell if isinstance(cell, int) or _NUMBER.fullmatch(cell) else defuse(cell)
+    if isinstance(cell, int):
+        return cell
+    harmless = defuse(cell)
+    return cell if harmless is cell or _NUMBER.fullmatch(cell) else harmless
