@@ -125,18 +125,57 @@ class SectionMatrix:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedLink:
+    """A row of the last run's links: URLs as they stand there; a figure that is missing is NaN."""
+
+    source: str
+    target: str
+    score: float
+    similarity: float
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From where on an audit finds fault.
+
+    Attributes:
+        min_inlinks: pages that should link to every page.
+        max_inlinks: links of a page that is no hub yet, as a multiple of the mean; 0: no page is a hub.
+        clicks: from the home page; beyond them a page is deep. Crawlers come seldom to what lies deeper than 3
+            or 4, and visitors hardly at all.
+        links: on one page. Beyond 100 Google once stopped reading, and readers do still.
+        links_per_100_words: on one page; every twentieth word is many, as Wikipedia's leads have it.
+        same_anchor: links to one target with one text that nobody minds.
+        sidebar: strength, 0 to 1, from which a proposed link is good for a sidebar.
+        inline: the same for a link in the text.
+    """
+
+    min_inlinks: int = 2
+    max_inlinks: float = 10.0
+    clicks: int = 4
+    links: int = 100
+    links_per_100_words: float = 5.0
+    same_anchor: int = 3
+    sidebar: float = 0.65
+    inline: float = 0.80
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """All that an audit found; lists by page are in the order of the n pages.
 
     Attributes:
         run_id: the run that proposed the links; "" where none are proposed.
         site: the site's host.
-        home: row of the home page; -1 for a site without pages.
+        home: row of the home page.
+        home_by: how it was found: "option", "address", or "links" (it is but the page with most in-links).
         urls: (n) as the user writes them.
         titles: (n) title, else H1, else "".
         sections: (n) first part of the path ("/blog"); "/" for pages that have nothing beneath it.
         topics: (n) name of each page's topic, one of `communities`; "" for a page without words or links.
         communities: the topics, largest first.
+        topics_by: how they were found: "links", "vectors" or "titles".
         summary: the before/after table.
         before, offered, after: figures of today's links, of the proposed links alone, and of both.
         existing, proposed: the links; a proposed link that stands already is in `existing` only.
@@ -149,11 +188,13 @@ class Audit:
     run_id: str
     site: str
     home: int
+    home_by: str
     urls: Sequence[str]
     titles: Sequence[str]
     sections: Sequence[str]
     topics: Sequence[str]
     communities: Sequence[Topic]
+    topics_by: str
     summary: Sequence[Measure]
     before: GraphFigures
     offered: GraphFigures
@@ -200,3 +241,13 @@ RULES: dict[str, tuple[Severity, str]] = {
     "duplicate": ("warning", "nearly the same text as the page to keep"),
 }
 """Each rule's severity and meaning, in the order of the findings' sheets."""
+
+
+def finding(rule: str, page: str, detail: str, other: str = "", standing: Standing = "stays") -> Finding:
+    """A finding with its rule's severity."""
+    return Finding(rule, RULES[rule][0], page, other, detail, standing)
+
+
+def standing(before: bool, after: bool) -> Standing:
+    """What becomes of something that holds before or after adoption, or both."""
+    return "new" if not before else "stays" if after else "mended"

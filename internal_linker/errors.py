@@ -26,6 +26,7 @@ class ExitCode(IntEnum):
     SERVICE = 4
     ACTIVE = 5
     GAPS = 6
+    FINDINGS = 7
     INTERRUPTED = 130
 
 

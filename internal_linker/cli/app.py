@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from internal_linker import __version__
+from internal_linker.cli.auditing import audit
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.running import lookup, run, schedule
@@ -18,7 +19,8 @@ from internal_linker.ending import Start, guarded
 
 EPILOG = (
     "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "
-    "4 an outside service failed, 5 another run is active, 6 finished with gaps, 130 interrupted."
+    "4 an outside service failed, 5 another run is active, 6 finished with gaps, "
+    "7 the audit found what --fail-on names, 130 interrupted."
 )
 
 app = typer.Typer(
@@ -31,7 +33,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 # In the order of --help.
-for command in (run, lookup, check, evaluate, backtest, init, export_vectors, schedule):
+for command in (run, lookup, check, audit, evaluate, backtest, init, export_vectors, schedule):
     app.command()(command)
 app.add_typer(store, name="store")
 
