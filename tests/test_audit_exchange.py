@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from internal_linker.audit_records import Audit
 from internal_linker.errors import OutputError
 from internal_linker.services.audit_exchange.graph_files import GexfFile, GraphmlFile
-from internal_linker.services.csv_files.audit_graph import Neo4jCsv
+from internal_linker.services.csv_files.audit_graph import EdgesCsv, NodesCsv
 from tests.audits import audit, audited
 
 READERS = ((GexfFile, nx.read_gexf), (GraphmlFile, nx.read_graphml))
@@ -95,7 +95,7 @@ def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
     """Columns are typed, ids are URLs that stand once, and every relationship leads from node to node."""
     found = audit(60)
     nodes, edges = tmp_path / "audit_nodes.csv", tmp_path / "audit_edges.csv"
-    assert Neo4jCsv(nodes, edges).write(found) == []
+    assert [*NodesCsv(nodes).write(found), *EdgesCsv(edges).write(found)] == []
     assert nodes.read_text().startswith(
         "url:ID,title:string,section:string,topic:string,"
         "in_links:int,out_links:int,depth:int,pagerank:double,:LABEL\n"
@@ -124,7 +124,7 @@ def test_a_node_is_one_line_and_no_formula(
 ) -> None:
     """A title of several lines or with a formula in it becomes one line of plain text."""
     folder = tmp_path_factory.mktemp("csv")
-    Neo4jCsv(folder / "n.csv", folder / "e.csv").write(replace(audit(len(titles)), titles=titles))
+    NodesCsv(folder / "n.csv").write(replace(audit(len(titles)), titles=titles))
     pages = rows(folder / "n.csv")
     assert len((folder / "n.csv").read_bytes().split(b"\n")) == len(titles) + 2
     written = [page["title:string"] for page in pages]
@@ -140,4 +140,4 @@ def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> 
     with pytest.raises(OutputError, match=r"audit\.gexf can't be written"):
         GexfFile(tmp_path / "audit.gexf").write(audit(2))
     assert GexfFile(tmp_path / "audit.gexf").name == "files/audit.gexf"
-    assert Neo4jCsv(tmp_path / "a.csv", tmp_path / "b.csv").name == "files/a.csv and files/b.csv"
+    assert NodesCsv(tmp_path / "audit_nodes.csv").name == "files/audit_nodes.csv"

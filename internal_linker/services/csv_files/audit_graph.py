@@ -8,35 +8,48 @@ from internal_linker.graph_tables import NODE_COLUMNS, Cell, edge_rows, node_row
 from internal_linker.services.csv_files.writing import Row, write_rows
 from internal_linker.whole_files import ReplaceWhole, replace_whole
 
-_EDGE_HEADER = (":START_ID", ":END_ID", "state", "weight:double", ":TYPE")
 
+class _Neo4jCsv:
+    """An `AuditSink`: one file of the pair."""
 
-class Neo4jCsv:
-    """An `AuditSink`: a node a page, with its URL for its id, and a relationship LINKS_TO a link."""
+    header: tuple[str, ...]
 
-    def __init__(self, nodes: Path, edges: Path, write_whole: ReplaceWhole = replace_whole) -> None:
-        self.nodes, self.edges, self._write_whole = nodes, edges, write_whole
-        self.name = f"files/{nodes.name} and files/{edges.name}"
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self.name, self._write_whole = path, f"files/{path.name}", write_whole
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace both files; the answer says in sentences what was unusual.
+        """Replace the file; the answer says in sentences what was unusual.
 
         Raises:
-            OutputError: one can't be written; it is as it was.
+            OutputError: it can't be written; the earlier file is as it was.
         """
-        (identity, _), *columns = NODE_COLUMNS
-        header = (f"{identity}:ID", *(f"{name}:{kind}" for name, kind in columns), ":LABEL")
-        nodes = ((*map(_cell, cells), "Page") for cells in node_rows(audit))
+        # Not every import skips a byte order mark: it would be a part of the first column's name.
+        return write_rows(self.path, self.header, self._rows(audit), self._write_whole, encoding="utf-8")
+
+    def _rows(self, audit: Audit) -> Iterable[Row]:
+        raise NotImplementedError
+
+
+class NodesCsv(_Neo4jCsv):
+    """audit_nodes.csv: a node `Page` a page, with its URL for its id."""
+
+    header = ("url:ID", *(f"{name}:{kind}" for name, kind in NODE_COLUMNS[1:]), ":LABEL")
+
+    def _rows(self, audit: Audit) -> Iterable[Row]:
+        return ((*map(_cell, cells), "Page") for cells in node_rows(audit))
+
+
+class EdgesCsv(_Neo4jCsv):
+    """audit_edges.csv: a relationship `LINKS_TO` a link."""
+
+    header = (":START_ID", ":END_ID", "state", "weight:double", ":TYPE")
+
+    def _rows(self, audit: Audit) -> Iterable[Row]:
         urls = audit.urls
-        edges = (
+        return (
             (urls[source], urls[target], state, _cell(weight), "LINKS_TO")
             for source, target, state, weight in edge_rows(audit)
         )
-        return self._write(self.nodes, header, nodes) + self._write(self.edges, _EDGE_HEADER, edges)
-
-    def _write(self, path: Path, header: Sequence[str], rows: Iterable[Row]) -> list[str]:
-        # Not every import skips a byte order mark: it would be a part of the first column's name.
-        return write_rows(path, header, rows, self._write_whole, encoding="utf-8")
 
 
 def _cell(cell: Cell) -> str | int:
