@@ -1,6 +1,7 @@
 """Audits of made-up sites: of any size, with links as a site has them and a few odd titles."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -30,6 +31,7 @@ ODD_TITLES = (
 )
 
 
+@cache
 def audit(pages: int = 60, *, links: int = 4, proposed: int = 5, seed: int = 7) -> Audit:
     """An audit of a made-up site with about so many existing and proposed links a page."""
     random = np.random.default_rng(seed)
