@@ -1,4 +1,4 @@
-"""A page in headless Chromium without a network: its picture, its document. `python -m tests.browser FILE OUT.png`."""
+"""A page in headless Chromium without a network: its picture, its document. `_main` is a command."""
 
 import shutil
 import subprocess
@@ -30,15 +30,15 @@ def rendered(page: Path) -> tuple[str, str]:
 
 
 def screenshot(
-    page: Path, picture: Path, width: int = 1280, height: int = 2000, *, dark: bool = False
+    page: Path, picture: Path, width: int = 1280, height: int = 2000, *, part: str = "", dark: bool = False
 ) -> None:
-    """A PNG of the page's first `height` pixels; a narrow one shows it as a phone does."""
+    """A PNG of `height` pixels from the page's top or from a part's; a narrow one shows it as a phone does."""
     scheme = ("--blink-settings=preferredColorScheme=0",) if dark else ()
     with tempfile.TemporaryDirectory() as folder:
         # No window is narrower than 500 pixels; a frame in it may be.
         frame = Path(folder) / "frame.html"
         frame.write_text(
-            f'<body style="margin:0"><iframe src="{page.resolve().as_uri()}" '
+            f'<body style="margin:0"><iframe src="{page.resolve().as_uri()}#{part}" '
             f'style="border:0;width:{width}px;height:{height}px"></iframe>'
         )
         size = f"--window-size={max(width, 500)},{height}"
@@ -53,7 +53,10 @@ def _run(page: Path, *flags: str) -> tuple[str, str]:
     return done.stdout, "\n".join(said)
 
 
+def _main(page: str, picture: str, width: str = "1280", height: str = "2000", part: str = "") -> None:
+    """`python -m tests.browser files/audit.html audit.png [WIDTH] [HEIGHT] [PART]`; PART is as in audit.html#PART."""
+    screenshot(Path(page), Path(picture), int(width), int(height), part=part)
+
+
 if __name__ == "__main__":
-    source, target, *more = sys.argv[1:]
-    dark_wanted = "dark" in more
-    screenshot(Path(source), Path(target), *(int(each) for each in more if each.isdigit()), dark=dark_wanted)
+    _main(*sys.argv[1:])

@@ -29,6 +29,8 @@ function inkOn([r, g, b]) { return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#1
 // So that a name written from right to left does not turn the number beside it.
 function isolated(name) { return `\u2068${name}\u2069`; }
 
+function pages(count) { return `${whole.format(count)} ${count === 1 ? "page" : "pages"}`; }
+
 function percent(part, of) { return Math.round(100 * part / of) + "%"; }
 
 function draw(id, option) {
@@ -60,21 +62,23 @@ function drawTreemap() {
   const told = ({ data: node, treePathInfo: path }) => {
     if (!node || node.value === undefined) return "";
     const names = path.slice(1).map((step) => `<bdi>${html(step.name)}</bdi>`).join(" · ");
-    return `<b>${names}</b><br>${whole.format(node.value)} pages<br>orphans today: ${whole.format(node.before)} ` +
+    return `<b>${names}</b><br>${pages(node.value)}<br>orphans today: ${whole.format(node.before)} ` +
       `(${percent(node.before, node.value)})<br>orphans after: ${whole.format(node.after)} ` +
       `(${percent(node.after, node.value)})`;
   };
-  const label = ({ data: node }) => `${isolated(node.name)}\n${whole.format(node.value)} pages\n` +
+  const label = ({ data: node }) => `${isolated(node.name)}\n${pages(node.value)}\n` +
     `${percent(node[shown], node.value)} orphans`;
   draw("treemap", {
     tooltip: tooltip(told),
     series: [{
-      type: "treemap", name: "Site", data: data.treemap.map(tile), roam: false, top: 0, left: 0, right: 0, bottom: 34,
+      type: "treemap", name: "Site", data: data.treemap.map(tile), roam: false, nodeClick: false,
+      top: 0, left: 0, right: 0, bottom: 0,
       label: { formatter: label, overflow: "truncate", lineHeight: 16 },
+      // Two letters of a word tell nothing: out of the picture.
+      labelLayout: ({ rect }) => rect.width < 60 ? { x: -1000 } : {},
       upperLabel: { show: true, height: 22, overflow: "truncate",
         formatter: ({ data: node }) => node.value === undefined ? "" : `${isolated(node.name)} · ${whole.format(node.value)}` },
-      breadcrumb: { bottom: 4, itemStyle: { color: colour("card"), borderColor: colour("line"),
-        textStyle: { color: colour("ink") } }, emphasis: { itemStyle: { color: colour("line") } } },
+      breadcrumb: { show: false },
       levels: [{ upperLabel: { show: false }, itemStyle: { borderWidth: 0, gapWidth: 4, borderColor: colour("paper") } },
         { itemStyle: { borderWidth: 2, gapWidth: 1, borderColor: colour("line"), color: colour("card") } },
         { itemStyle: { gapWidth: 1 } }],
@@ -115,7 +119,9 @@ function drawHistogram() {
     const middle = (edges[i] + edges[i + 1]) / 2;
     return { value: [middle, count], itemStyle: { color: colour("after"), opacity: opacity[tier(middle)] } };
   });
-  const line = (at, name) => ({ xAxis: at, label: { formatter: `${name}\nfrom ${at}`, color: colour("ink") } });
+  // Labels on either side of their lines: on a phone they would lie on each other.
+  const line = (at, name, align) => ({ xAxis: at,
+    label: { formatter: `${name}\nfrom ${at}`, color: colour("ink"), align, padding: [0, 3] } });
   draw("histogram", {
     tooltip: tooltip(({ dataIndex: i }) => `${edges[i].toFixed(3)} to ${edges[i + 1].toFixed(3)}: ` +
       `${whole.format(counts[i])} links (${tier((edges[i] + edges[i + 1]) / 2)})`),
@@ -125,7 +131,7 @@ function drawHistogram() {
     yAxis: axis({ type: "value", name: "links", minInterval: 1 }),
     series: [{ type: "bar", data: bars, barWidth: "94%",
       markLine: { symbol: "none", silent: true, lineStyle: { color: colour("ink"), type: "dashed" },
-        data: [line(sidebar, "sidebar"), line(inline, "inline")] } }],
+        data: [line(sidebar, "sidebar", "right"), line(inline, "inline", "left")] } }],
   });
 }
 
