@@ -126,12 +126,11 @@ class SectionMatrix:
 
 @dataclass(frozen=True, slots=True)
 class ProposedLink:
-    """A row of the last run's links: URLs as they stand there; a figure that is missing is NaN."""
+    """A row of the last run's links: URLs as they stand there; a score that is missing is NaN."""
 
     source: str
     target: str
     score: float
-    similarity: float
     run: str
 
 

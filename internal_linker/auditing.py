@@ -58,16 +58,23 @@ def audit_project(project: Project, wish: Wish) -> ExitCode:
     with project.parts(serp=False, deliver=False, read_only=True) as parts:
         try:
             collected = _collected(parts, reporter)
-            audit = inspect(_material(project, parts, collected, wish, reporter))
+            material = _material(project, parts, collected, wish, reporter)
+            reporter.start("Audit", 0, "")
+            audit = inspect(material)
+            reporter.finish(
+                f"{len(audit.existing.sources)} links and {len(audit.proposed.sources)} proposed ones"
+            )
         finally:
             reporter.close()
     if wish.path:
         return _print_path(console, audit, collected, *wish.path)
     _print(console, audit)
     for sink in audit_sinks(project.root / "files", report=wish.report):
-        for remark in sink.write(audit):
-            console.print(f"Note: {remark}", soft_wrap=True)
-        console.print(f"{sink.name} is written.")
+        reporter.start("Writing", 0, "")
+        remarks = sink.write(audit)
+        reporter.finish(sink.name)
+        for remark in remarks:
+            reporter.warn(remark)
     return _judged(console, audit.findings, bounds)
 
 

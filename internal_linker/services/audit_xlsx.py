@@ -14,7 +14,7 @@ from internal_linker.whole_files import ReplaceWhole, replace_whole
 
 Cell = str | int | float
 # Nobody reads so many of one rule; Excel itself ends at 1,048,576 rows a sheet.
-MOST_ROWS = 50_000
+MOST_ROWS = 10_000
 _WIDEST = 70
 # Excel refuses longer texts.
 _LONGEST = 32_767

@@ -78,14 +78,14 @@ def misleading_anchors(
     """
     anchors, pages = _weighed(anchor_words, page_words)
     pairs, _ = _counted(links.anchors, links.targets, len(urls))
-    for first in range(0, len(anchor_words), _BLOCK):
-        scores = (anchors[first : first + _BLOCK] @ pages.T).tocsr()
-        best, most = _best(scores)
-        ours = np.flatnonzero((pairs[0] >= first) & (pairs[0] < first + len(most)))
-        at, target = pairs[0][ours] - first, pairs[1][ours]
-        own = np.asarray(scores[at, target]).ravel() if len(at) else np.empty(0)
-        wrong = (most[at] >= NAMES) & (own < STRANGE)
-        yield from _misled(links, urls, ours[wrong], pairs, best[at[wrong]])
+    # Most anchors name their target: only the others are compared with all titles.
+    own = np.asarray(anchors[pairs[0]].multiply(pages[pairs[1]]).sum(axis=1)).ravel()
+    strange = np.flatnonzero(own < STRANGE)
+    for first in range(0, len(strange), _BLOCK):
+        ours = strange[first : first + _BLOCK]
+        best, most = _best((anchors[pairs[0][ours]] @ pages.T).tocsr())
+        wrong = most >= NAMES
+        yield from _misled(links, urls, ours[wrong], pairs, best[wrong])
 
 
 def _misled(

@@ -126,8 +126,10 @@ def _hubs(states: States) -> Iterator[Finding]:
     before, after = states.before.inlinks, states.after.inlinks
 
     def detail(row: int) -> str:
-        today, then = (f"{count[row]} ({count[row] / max(1, count.sum()):.1%})" for count in (before, after))
-        return f"{today} of all links lead here{_then(today, then)}."
+        today, then = (
+            f"{count[row]} links ({count[row] / max(1, count.sum()):.2%} of all)" for count in (before, after)
+        )
+        return f"{today} lead here{_then(today, then)}."
 
     yield from states.found("hub", _is_hub(before, states.limits), _is_hub(after, states.limits), detail)
 

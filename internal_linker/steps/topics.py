@@ -77,14 +77,16 @@ def topic_names(labels: Ints, titles: Sequence[Sequence[str]]) -> list[str]:
     )
     inside = (member @ words).tocsr()
     everywhere = np.asarray(words.sum(axis=0)).ravel()
+    topics = np.bincount(inside.indices, minlength=inside.shape[1])
     sizes = np.bincount(labels[known], minlength=count)
     names: Counter[str] = Counter()
     found = []
     for topic in range(count):
         row = inside[[topic]]
-        # How many of the topic's titles have the word, and how much oftener than all titles do.
+        # How many of the topic's titles have the word, how much oftener than all titles, and in how few topics it is.
         share = row.data / sizes[topic]
         worth = share * np.log(share * len(known) / everywhere[row.indices])
+        worth *= np.log1p(count / topics[row.indices])
         best = row.indices[np.lexsort((row.indices, -worth))[:_NAMING]]
         name = ", ".join(vocabulary[at] for at in best) or "untitled"
         names[name] += 1

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import encoder, joins, lexical, searches, whole
+from tests.benchmarks import audits, encoder, joins, lexical, searches, whole
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -37,13 +37,14 @@ class Scale:
     whole: int = 10_000
     cached: int = 100_000
     queries: int = 10_000
+    audited: tuple[int, int] = (200_000, 1_000_000)
     times: int = 3
     encoded: int = 120
     real: Path = Path()
     torch: str = ""
 
 
-QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, 1, 5)
+QUICK = Scale((1_000, 3_000), 3_000, 300, 1_000, 500, (2_000, 10_000), 1, 5)
 Section = Callable[[Scale], tuple[list[Row], list[float]]]
 SECTIONS: dict[str, tuple[str, Section]] = {
     "join": (
@@ -81,6 +82,10 @@ SECTIONS: dict[str, tuple[str, Section]] = {
     "large": (
         "A whole first run without keys, every vector in the cache already.",
         lambda scale: whole.cached(scale.cached, scale.times),
+    ),
+    "audit": (
+        "`audit --no-report` without keys or vectors, from the files on; pages of 30 words.",
+        lambda scale: audits.audited(*scale.audited, scale.times),
     ),
 }
 

@@ -124,7 +124,7 @@ def run(project: Path, environment: Mapping[str, str]) -> Figures:
     log.unlink(missing_ok=True)
     began = time.monotonic()
     command = [sys.executable, str(projects.ROOT / "main.py"), "--project", str(project)]
-    peak, code = _peak_of(subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL))
+    peak, code = peak_of(subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL))
     seconds = time.monotonic() - began
     text = log.read_text(encoding="utf-8")
     if code:
@@ -134,7 +134,7 @@ def run(project: Path, environment: Mapping[str, str]) -> Figures:
     return Figures(seconds, {name: float(value) for name, value in steps.items()}, counts, peak)
 
 
-def _peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
+def peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
     """MB of the process alone, or on Linux of all that it started together, if that is more; its exit code."""
     if not hasattr(os, "wait4"):
         return 0.0, process.wait()

@@ -16,12 +16,9 @@ def read_links(path: Path) -> Iterator[ProposedLink]:
     Raises:
         InputError: the file can't be read, is none of ours, or a figure in it is no number.
     """
-    for number, (source, target, score, similarity, run) in _cells(
-        path, ("Source", "Target", "Score", "Similarity", "Run")
-    ):
+    for number, (source, target, score, run) in _cells(path, ("Source", "Target", "Score", "Run")):
         if source and target:
-            strong = _figure(path, number, "Score", score)
-            yield ProposedLink(source, target, strong, _figure(path, number, "Similarity", similarity), run)
+            yield ProposedLink(source, target, _figure(path, number, "Score", score), run)
 
 
 def read_duplicates(path: Path) -> Iterator[Duplicate]:

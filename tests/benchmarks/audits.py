@@ -1,0 +1,105 @@
+"""`audit --no-report` on made-up sites -> rows: the whole command, and its steps."""
+
+import csv
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from tests.benchmarks import projects
+from tests.benchmarks.results import Row, middle
+from tests.benchmarks.runs import peak_of
+
+WORDS_A_PAGE = 30  # an audit reads titles and counts words
+HEADER = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query"
+
+
+def audited(pages: int, edges: int, times: int) -> tuple[list[Row], list[float]]:
+    """A site with so many links, half of them proposed; and one with as many of either kind."""
+    rows: list[Row] = []
+    for existing, proposed in ((edges // 2, edges // 2), (edges, edges)):
+        with tempfile.TemporaryDirectory() as folder:
+            project = Path(folder)
+            _fill(project, pages, existing // pages, proposed // pages)
+            found = [_audit(project) for _ in range(times)]
+        what = f"{pages:,} pages, {existing:,} links and {proposed:,} proposed ones"
+        target = "60 s, 2,000 MB" if not rows else ""
+        memory = f"{middle(peak for _, peak, _ in found):.0f} MB"
+        rows.append(
+            Row(what, f"{middle(seconds for seconds, _, _ in found):.1f}", target=target, memory=memory)
+        )
+        for step in found[0][2]:
+            rows.append(Row(f"... {step}", f"{middle(steps[step] for _, _, steps in found):.1f}"))
+    return rows, []
+
+
+def _fill(project: Path, pages: int, links: int, proposed: int) -> None:
+    texts = projects.synthetic(pages, WORDS_A_PAGE)
+    urls = projects.fill(project, texts, _anchored(projects.synthetic_links(pages, links), texts))
+    with (project / "files" / "links.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([HEADER.split(","), *_proposals(urls, proposed)])
+
+
+def _anchored(
+    links: Iterable[tuple[str, str, str]], pages: list[projects.Row]
+) -> Iterator[tuple[str, str, str]]:
+    """The links with two words of a title each, as editors write them: mostly of the target's."""
+    dice, titles = random.Random(17), {url: title.split() for url, title, *_ in pages}
+    every = list(titles)
+    for source, target, _ in links:
+        named = target if dice.random() < 0.95 else dice.choice(every)
+        yield source, target, " ".join(titles[named][:2])
+
+
+def _proposals(urls: list[str], each: int) -> Iterator[list[object]]:
+    dice = random.Random(19)
+    for source in urls:
+        for rank in range(1, each + 1):
+            score = f"{dice.gauss(3, 1):.4f}"
+            yield [
+                source,
+                dice.choice(urls),
+                rank,
+                "semantic",
+                score,
+                "",
+                "0.5",
+                "0.4",
+                "",
+                "made up",
+                "20261101",
+                "",
+            ]
+
+
+def _audit(project: Path) -> tuple[float, float, dict[str, float]]:
+    """Seconds and MB of the command in a process of its own, and the seconds of its steps.
+
+    Raises:
+        SystemExit: it failed.
+    """
+    command = [
+        sys.executable,
+        str(projects.ROOT / "main.py"),
+        "audit",
+        "--no-report",
+        "--project",
+        str(project),
+    ]
+    with (project / "told.txt").open("w+", encoding="utf-8") as told:
+        began = time.monotonic()
+        peak, code = peak_of(
+            subprocess.Popen(command, env=os.environ, stdout=subprocess.DEVNULL, stderr=told)
+        )
+        seconds = time.monotonic() - began
+        told.seek(0)
+        text = told.read()
+    if code:
+        raise SystemExit(f"the audit ended with {code}:\n{text[-2000:]}")
+    steps = {name: float(took) for name, took in re.findall(r"^(\w+): .*\(([\d.]+) s\)$", text, re.MULTILINE)}
+    return seconds, peak, steps
