@@ -77,7 +77,7 @@ def audited(
 
 def _proposed(urls: Sequence[str], links: Iterable[tuple[tuple[int, int], float]]) -> Iterator[ProposedLink]:
     for (source, target), score in links:
-        yield ProposedLink(urls[source], urls[target], score, float("nan"), "2026-11-20 0930")
+        yield ProposedLink(urls[source], urls[target], score, "2026-11-20 0930")
 
 
 def _ends(random: np.random.Generator, count: int, section: Ints, skew: float) -> list[tuple[int, int]]:

@@ -77,9 +77,10 @@ function drawTreemap() {
       // Two letters of a word tell nothing: out of the picture.
       labelLayout: ({ rect }) => rect.width < 60 ? { x: -1000 } : {},
       upperLabel: { show: true, height: 22, overflow: "truncate",
-        formatter: ({ data: node }) => node.value === undefined ? "" : `${isolated(node.name)} · ${whole.format(node.value)}` },
+        formatter: ({ data: { name, value } }) => value === undefined ? "" : `${isolated(name)} · ${whole.format(value)}` },
       breadcrumb: { show: false },
-      levels: [{ upperLabel: { show: false }, itemStyle: { borderWidth: 0, gapWidth: 4, borderColor: colour("paper") } },
+      levels: [
+        { upperLabel: { show: false }, itemStyle: { borderWidth: 0, gapWidth: 4, borderColor: colour("paper") } },
         { itemStyle: { borderWidth: 2, gapWidth: 1, borderColor: colour("line"), color: colour("card") } },
         { itemStyle: { gapWidth: 1 } }],
     }],
@@ -144,10 +145,11 @@ function drawCurve() {
   draw("curve", {
     tooltip: { ...tooltip(told), trigger: "axis" },
     legend: { top: 0, right: 20, textStyle: { color: colour("ink") }, itemWidth: 40 },
-    grid: { left: 60, right: 20, top: 36, bottom: 44 },
+    grid: { left: 60, right: 20, top: 60, bottom: 44 },
     xAxis: axis({ type: "value", min: 0, max: 100, name: "best pages, %", nameLocation: "middle", nameGap: 28 }),
     yAxis: axis({ type: "value", min: 0, max: 100, name: "PageRank, %" }),
-    series: [curve("today", before, "before", "solid"), ...(data.proposed ? [curve("after", after, "after", "dashed")] : []),
+    series: [curve("today", before, "before", "solid"),
+      ...(data.proposed ? [curve("after", after, "after", "dashed")] : []),
       curve("all pages equal", [[0, 0], [100, 100]], "muted", "dotted")],
   });
 }
