@@ -8,6 +8,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from internal_linker.arrays import Bools, Ints, Vectors
+from internal_linker.audit_figures import figures, summary
 from internal_linker.audit_links import SiteLinks, proposed_links, site_links
 from internal_linker.audit_records import (
     RULES,
@@ -15,7 +16,6 @@ from internal_linker.audit_records import (
     Finding,
     GraphFigures,
     Limits,
-    Measure,
     ProposedLink,
     SectionMatrix,
     SiteGraph,
@@ -24,7 +24,6 @@ from internal_linker.audit_records import (
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.records import Collected, Duplicate, Page
 from internal_linker.steps.anchor_faults import ambiguous_anchors, misleading_anchors, repeated_anchors
-from internal_linker.steps.authority import gini, pagerank, top_share
 from internal_linker.steps.page_faults import (
     States,
     circle_faults,
@@ -34,12 +33,9 @@ from internal_linker.steps.page_faults import (
 )
 from internal_linker.steps.sections import grouped, sections_of
 from internal_linker.steps.site_graph import (
-    across,
     adopted,
     between,
-    click_depth,
     closed_circles,
-    components,
     degrees,
     reciprocal_pairs,
 )
@@ -131,55 +127,6 @@ def inspect(material: Material) -> Audit:
         thresholds=(material.limits.sidebar, material.limits.inline),
         section_matrix=_matrix(sections, today.graph, both),
     )
-
-
-def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
-    """What a graph of n pages means; orphans are those of the `wanted` pages (n,) that no page links to."""
-    inlinks, outlinks = degrees(graph, n)
-    depth, rank = click_depth(graph, n, home), pagerank(graph, n)
-    reached = depth[depth > 0]
-    return GraphFigures(
-        inlinks=inlinks,
-        outlinks=outlinks,
-        depth=depth,
-        pagerank=rank,
-        orphans=np.flatnonzero(wanted & (inlinks == 0)),
-        gini=gini(rank),
-        top_share=top_share(rank),
-        mean_depth=float(reached.mean()) if len(reached) else 0.0,
-        unreachable=int((depth < 0).sum()),
-        reciprocal=len(reciprocal_pairs(graph, n)),
-        components=components(graph, n),
-        cross_topic=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
-    )
-
-
-def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[Measure]:
-    """The before/after table."""
-
-    def row(name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
-        return Measure(name, float(of(before)), float(of(after)), decimals)
-
-    return [
-        row("Pages", lambda state: len(state.depth)),
-        row("Links", lambda state: state.inlinks.sum()),
-        row("Links to a page, mean", lambda state: state.inlinks.mean(), 2),
-        row("Orphans", lambda state: len(state.orphans)),
-        row(
-            f"Pages with fewer than {limits.min_inlinks} in-links",
-            lambda s: (s.inlinks < limits.min_inlinks).sum(),
-        ),
-        row("Pages that link to no other", lambda state: (state.outlinks == 0).sum()),
-        row("Pages out of reach of the home page", lambda state: state.unreachable),
-        row("Clicks from the home page, mean", lambda state: state.mean_depth, 2),
-        row("Clicks from the home page, most", lambda state: state.depth.max()),
-        row(f"Pages deeper than {limits.clicks} clicks", lambda state: (state.depth > limits.clicks).sum()),
-        row("Gini of PageRank", lambda state: state.gini, 3),
-        row("Share of PageRank of the best tenth", lambda state: state.top_share, 3),
-        row("Pairs that link to each other", lambda state: state.reciprocal),
-        row("Share of links across topics", lambda state: state.cross_topic, 3),
-        row("Separate groups of pages", lambda state: state.components),
-    ]
 
 
 def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[int, str]:

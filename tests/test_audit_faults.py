@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.arrays import Bools
+from internal_linker.audit_figures import figures
 from internal_linker.audit_records import RULES, Finding, GraphFigures, Limits, SiteGraph
-from internal_linker.inspecting import figures
 from internal_linker.records import Duplicate, Page
 from internal_linker.steps.anchor_faults import (
     AnchoredLinks,

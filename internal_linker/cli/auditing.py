@@ -27,7 +27,7 @@ def audit(
     ] = None,
     no_report: Annotated[bool, typer.Option("--no-report", help="Write the workbook only.")] = False,
 ) -> None:
-    """Audit the site's links, before and after the proposed ones.
+    """Look at the site's links as a whole.
 
     Orphans, click depth, PageRank, topics, anchors, bad targets and more, of the links of today and of
     those that the last run proposed. Everything goes to files/audit.xlsx. Nothing is fetched or spent.
