@@ -8,8 +8,11 @@ from internal_linker.arrays import Ints
 from internal_linker.audit_records import AuditSink, ProposedLink, SiteGraph
 from internal_linker.errors import ConfigurationError
 from internal_linker.listed import Duplicate
+from internal_linker.services.audit_exchange.graph_files import GexfFile, GraphmlFile
+from internal_linker.services.audit_report.report import AuditHtml
 from internal_linker.services.audit_xlsx import AuditXlsx
 from internal_linker.services.communities import LouvainCommunities
+from internal_linker.services.csv_files.audit_graph import EdgesCsv, NodesCsv
 from internal_linker.services.csv_files.earlier import read_duplicates, read_links
 
 
@@ -39,4 +42,6 @@ def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
 
 def reports(files: Path) -> Sequence[AuditSink]:
     """The report for browsers, and the files for graph programs."""
-    return []
+    graphs = GexfFile(files / "audit.gexf"), GraphmlFile(files / "audit.graphml")
+    neo4j = NodesCsv(files / "audit_nodes.csv"), EdgesCsv(files / "audit_edges.csv")
+    return [AuditHtml(files / "audit.html"), *graphs, *neo4j]

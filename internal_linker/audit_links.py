@@ -9,9 +9,9 @@ from internal_linker.arrays import Ints, Vectors
 from internal_linker.audit_records import ProposedLink, SiteGraph
 from internal_linker.records import Collected
 from internal_linker.steps.anchor_faults import AnchoredLinks
-from internal_linker.steps.authority import strengths
 from internal_linker.steps.site_graph import graph_of, new_only
 from internal_linker.steps.words import normalise
+from internal_linker.tiers import strengths
 from internal_linker.urls import NormalForms
 
 # What a link without a score weighs beside one of strength 0 to 1: as much as the middle of that scale.

@@ -138,7 +138,15 @@ def _material(
         project.exclusions.match,
         settings.site,
         wish.home,
-        Limits(settings.min_inlinks, settings.max_inlinks),
+        Limits(
+            settings.min_inlinks,
+            settings.max_inlinks,
+            clicks=settings.max_clicks,
+            links=settings.max_links_on_page,
+            links_per_100_words=settings.max_links_per_100_words,
+            sidebar=settings.tier_sidebar,
+            inline=settings.tier_inline,
+        ),
         lambda pages: _vectors(pages, parts),
         communities(),
     )

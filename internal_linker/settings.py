@@ -108,6 +108,16 @@ class Settings(ServiceSettings):
         'their pages, as in ["/health", "/*/legal/*"].',
     )
 
+    max_clicks: int = Field(
+        4, ge=1, title="Audit", description="Clicks from the home page beyond which audit calls pages deep."
+    )
+    max_links_on_page: int = Field(
+        100, ge=1, description="Links on one page beyond which audit calls it dense."
+    )
+    max_links_per_100_words: float = Field(
+        5.0, gt=0, description="Links in 100 words of a page beyond which audit calls it dense."
+    )
+
     store_url: str = Field(
         "sqlite:///files/cache.sqlite3",
         title="Cache",

@@ -30,7 +30,8 @@ def audit(
     """Look at the site's links as a whole.
 
     Orphans, click depth, PageRank, topics, anchors, bad targets and more, of the links of today and of
-    those that the last run proposed. Everything goes to files/audit.xlsx. Nothing is fetched or spent.
+    those that the last run proposed. Findings go to files/audit.xlsx, a report to files/audit.html, graph
+    files for Gephi and Neo4j beside them. Nothing is fetched or spent.
     """
     from internal_linker.auditing import Wish, audit_project
 

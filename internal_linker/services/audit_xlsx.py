@@ -10,7 +10,7 @@ from typing import Any, TextIO
 import xlsxwriter
 
 from internal_linker.audit_records import RULES, Audit, Finding
-from internal_linker.whole_files import ReplaceWhole, replace_whole
+from internal_linker.whole_files import ReplaceWhole, remarks_on, replace_whole
 
 Cell = str | int | float
 # Nobody reads so many of one rule; Excel itself ends at 1,048,576 rows a sheet.
@@ -56,11 +56,7 @@ class AuditXlsx:
             for rule, count in Counter(one.rule for one in audit.findings).items()
             if count > self._most
         ]
-        if landed != self.path:
-            remarks.append(
-                f"{self.path.name} is open in another program or write-protected; the result is in {landed.name}."
-            )
-        return remarks
+        return [*remarks, *remarks_on(self.path, landed)]
 
     def _fill(self, file: TextIO, audit: Audit) -> None:
         # Rows are written as they come, so that a site of 200,000 pages takes no gigabyte.

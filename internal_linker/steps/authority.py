@@ -49,9 +49,3 @@ def top_share(values: Vectors, part: float = 0.1) -> float:
     total = float(values.sum())
     most = np.sort(values)[::-1][: max(1, round(part * len(values)))]
     return float(most.sum()) / total if total > 0 else 0.0
-
-
-def strengths(scores: Vectors) -> Vectors:
-    """Strengths, 0 to 1, of links by their scores (standard deviations); NaN where there is none."""
-    bounded: Vectors = 1 / (1 + np.exp(-(scores - 2) / 1.5))
-    return bounded

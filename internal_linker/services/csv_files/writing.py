@@ -20,9 +20,20 @@ _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 
 
 def write_rows(
-    path: Path, header: Sequence[str], rows: Iterable[Row], write_whole: ReplaceWhole
+    path: Path,
+    header: Sequence[str],
+    rows: Iterable[Row],
+    write_whole: ReplaceWhole,
+    encoding: str = "utf-8-sig",
 ) -> list[str]:
     """Replace the file; the answer says in sentences what was unusual.
+
+    Args:
+        path: the file.
+        header: its first row.
+        rows: taken one at a time.
+        write_whole: puts the file in its place.
+        encoding: Excel needs the byte order mark of "utf-8-sig"; other programs may stumble over it.
 
     Raises:
         OutputError: it can't be written; the earlier file is as it was.
@@ -33,7 +44,7 @@ def write_rows(
         writer.writerow(header)
         writer.writerows(map(_harmless, row) for row in rows)
 
-    return remarks_on(path, write_whole(path, body, encoding="utf-8-sig"))
+    return remarks_on(path, write_whole(path, body, encoding=encoding))
 
 
 def defuse(cell: str) -> str:
@@ -49,4 +60,7 @@ def decimal(value: float) -> str:
 
 def _harmless(cell: str | int) -> str | int:
     """A number is no formula, and `'` would make a text of it."""
-    return cell if isinstance(cell, int) or _NUMBER.fullmatch(cell) else defuse(cell)
+    if isinstance(cell, int):
+        return cell
+    harmless = defuse(cell)
+    return cell if harmless is cell or _NUMBER.fullmatch(cell) else harmless

@@ -109,7 +109,7 @@ class Delivery:
             self.writes_left = sum(1 for _ in chunks(self._wrong)) + bool(grid.missing) + 1
         if self._first is None or not self._written:
             self._first = grid
-        self._strays = self._landed_elsewhere(self._first, grid)
+        self._strays = self._remarks_on(self._first, grid)
         if not self._keys_mended and any(column in (grid.url, grid.query) for _, column in self._strays):
             # What a row wants is known again only once its own URL and query are back.
             self._keys_mended = True
@@ -169,7 +169,7 @@ class Delivery:
                     cells[row, column] = text
         return cells
 
-    def _landed_elsewhere(self, first: Grid, now: Grid) -> dict[tuple[int, int], str]:
+    def _remarks_on(self, first: Grid, now: Grid) -> dict[tuple[int, int], str]:
         """Cells of others that hold exactly what we wrote there, with the text that they had at first."""
         hit = {
             place: text

@@ -109,10 +109,10 @@ class Placing:
 
     def _mended(self, now: Board) -> tuple[Board, dict[tuple[int, int], Cell]]:
         """The board as it would be without the cells that our last write put into wrong places; and these."""
-        strays = {**self._landed_elsewhere(now), **self._shifted_rows(now)}
+        strays = {**self._remarks_on(now), **self._shifted_rows(now)}
         return _with(now, strays), strays
 
-    def _landed_elsewhere(self, now: Board) -> dict[tuple[int, int], Cell]:
+    def _remarks_on(self, now: Board) -> dict[tuple[int, int], Cell]:
         """Cells that hold exactly what we wrote there but belong to others, with the text they had before."""
         hit = {place for place, cell in self._written.items() if _holds(now, place, cell)}
         if not hit or not self._before:
