@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.audit_records import SiteGraph
-from internal_linker.steps.authority import DAMPING, gini, pagerank, strengths, top_share
+from internal_linker.steps.authority import DAMPING, gini, pagerank, top_share
 from internal_linker.steps.site_graph import (
     across,
     adopted,
@@ -199,13 +199,3 @@ def test_groups_of_pages_are_counted_whatever_the_direction(site: tuple[int, Lin
         old, new = group[one], group[other]
         group = [new if each == old else each for each in group]
     assert components(made(n, links), n) == len(set(group))
-
-
-@given(st.lists(st.floats(-50, 50), min_size=2, max_size=20))
-def test_strength_grows_with_the_score(scores: list[float]) -> None:
-    """It stays between 0 and 1, is one half at 2, and has no value where the score has none."""
-    found = strengths(np.array([*sorted(scores), 2.0, np.nan]))
-    assert (np.diff(found[:-2]) >= 0).all()
-    assert ((found[:-1] >= 0) & (found[:-1] <= 1)).all()
-    assert found[-2] == 0.5
-    assert np.isnan(found[-1])
