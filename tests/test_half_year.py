@@ -110,7 +110,10 @@ class Site:
 @pytest.fixture
 def google() -> Iterator[GoogleStandIn]:
     rows = [["Owner", "URL", "Main Query"], *(["me", *row] for row in sample_queries(sample_pages(40)))]
-    with GoogleStandIn({"Main": rows}, rows=60, columns=5) as server:
+    # Weeks are further apart than Google counts.
+    with GoogleStandIn(
+        {"Main": rows}, rows=60, columns=5, reads_per_minute=10_000, writes_per_minute=10_000
+    ) as server:
         yield server
 
 
