@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from internal_linker.edges import Cells, ReviewRow, Verdict
 from internal_linker.ports import EdgeStore
-from internal_linker.remembering import is_link, review_row
+from internal_linker.reviewable import is_link, review_row
 from internal_linker.steps.remember import heard
 
 

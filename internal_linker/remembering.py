@@ -5,18 +5,29 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import nlargest
+from typing import Protocol
 
-from internal_linker.edges import Anchor, Decided, Edge, EdgeKind, ReviewRow, Status, Verdict, edge_id
+from internal_linker.edges import Anchor, Decided, Edge, EdgeKind, ReviewRow, Status, Verdict
 from internal_linker.errors import InputError, ServiceError
 from internal_linker.listed import Duplicate
 from internal_linker.ports import EdgeStore, Progress, ReviewDesk
 from internal_linker.records import Link, Recommendation, Source, Targets
+from internal_linker.reviewable import is_link, review_row, urgency
 from internal_linker.sections import Sections
 from internal_linker.sequences import batched
 from internal_linker.steps.remember import decided, heard, remembered
 from internal_linker.tiers import strength, tier_of
 
-Anchors = Callable[[Source, Sequence[str]], Sequence[tuple[Anchor, ...]]]
+
+class Anchors(Protocol):
+    """Finds texts for links."""
+
+    def propose(self, source: str, targets: Sequence[str]) -> Sequence[tuple[Anchor, ...]]:
+        """For each of a page's targets some anchors, the best first; normal forms."""
+
+    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
+        """The anchors with one first that is not overused for this target; an editor's `own` counts in its place."""
+
 
 # Rows whose edges are read and written together.
 BLOCK = 1000
@@ -154,7 +165,7 @@ class Memory:
 
     def review_rows(self) -> list[ReviewRow]:
         """What editors are shown: what there is to decide, and what they decided; page by page."""
-        shown = nlargest(SHOWN, self._reviewable(), key=_urgency)
+        shown = nlargest(SHOWN, self._reviewable(), key=urgency)
         shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
         return [review_row(edge) for edge in shown]
 
@@ -214,72 +225,32 @@ class Memory:
         )
 
 
-def is_link(edge: Edge) -> bool:
-    """Whether the edge is a link, and no pair of nearly the same pages."""
-    return edge.kind not in ("duplicate", "canonical")
-
-
 def kind_of(source: str, target: str) -> EdgeKind:
     """What a link would be before its place in the text is known: to a folder that the page lies in, or not."""
     path = target.partition("://")[2].rstrip("/") + "/"
     return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"
 
 
-def review_row(edge: Edge) -> ReviewRow:
-    """An edge as an editor sees it."""
-    best = edge.anchors[0] if edge.anchors else Anchor("")
-    return ReviewRow(
-        edge_id(edge.source, edge.target),
-        edge.status,
-        edge.anchor or best.text,
-        best.sentence,
-        edge.source_url,
-        edge.target_url,
-        edge.strength,
-        edge.tier,
-        why(edge),
-        edge.notes,
-    )
-
-
-def why(edge: Edge) -> str:
-    """Why the link is proposed, in a few words."""
-    origin = f"search result {edge.serp_rank}" if edge.serp_rank else "similar page"
-    figures = (("meaning", edge.similarity), ("words", edge.lexical), ("probability", edge.probability))
-    told = [f"{name} {value:.2f}" for name, value in figures if value == value]  # noqa: PLR0124
-    waits = ["waits for approval"] if not edge.rank and edge.status == "proposed" else []
-    return ", ".join([*waits, origin, *told])
-
-
 def _anchored(
     source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
 ) -> dict[str, Edge]:
     """The edges with anchors: those that they had where neither text has changed."""
-    done: dict[str, Edge] = {}
+    if anchors is None or source.page is None:
+        return dict(edges)
+    known = {key: old[key].anchors for key in edges if key in old and _texts(old[key]) == _texts(edges[key])}
+    wanted = [key for key in edges if not known.get(key)]
+    found = {**known, **dict(zip(wanted, anchors.propose(source.key, wanted), strict=True))}
+    done = {}
     for key, edge in edges.items():
-        before = old.get(key)
-        if before and before.anchors and _texts(before) == _texts(edge):
-            done[key] = replace(edge, anchors=before.anchors)
-    wanted = [key for key in edges if key not in done]
-    if anchors and wanted:
-        for key, found in zip(wanted, anchors(source, wanted), strict=True):
-            done[key] = replace(edges[key], anchors=found)
-    return {key: _contextual(done.get(key, edge)) for key, edge in edges.items()}
-
-
-def _contextual(edge: Edge) -> Edge:
-    stands = bool(edge.anchors) and edge.anchors[0].verbatim
-    return replace(edge, kind="contextual") if stands and edge.kind == "recommendation" else edge
+        own = old[key].anchor if key in old else ""
+        best = anchors.varied(key, found[key], own)
+        stands = edge.kind == "recommendation" and bool(best) and best[0].verbatim
+        done[key] = replace(edge, anchors=best, kind="contextual" if stands else edge.kind)
+    return done
 
 
 def _texts(edge: Edge) -> tuple[str, str]:
     return edge.source_hash, edge.target_hash
-
-
-def _urgency(edge: Edge) -> tuple[bool, bool, float]:
-    """What an editor has spoken of comes first, then what waits for approval, then the strongest."""
-    strong = edge.strength if edge.strength == edge.strength else 0.0
-    return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, strong
 
 
 def _by_source(items: Sequence[Recommendation]) -> Iterator[dict[str, list[Recommendation]]]:

@@ -1,0 +1,42 @@
+"""An edge of the link graph -> the row that an editor sees, and how urgently."""
+
+from math import isnan
+
+from internal_linker.edges import Anchor, Edge, ReviewRow, edge_id
+
+
+def is_link(edge: Edge) -> bool:
+    """Whether the edge is a link, and no pair of nearly the same pages."""
+    return edge.kind not in ("duplicate", "canonical")
+
+
+def review_row(edge: Edge) -> ReviewRow:
+    """An edge as an editor sees it."""
+    best = edge.anchors[0] if edge.anchors else Anchor("")
+    return ReviewRow(
+        edge_id(edge.source, edge.target),
+        edge.status,
+        edge.anchor or best.text,
+        best.sentence,
+        edge.source_url,
+        edge.target_url,
+        edge.strength,
+        edge.tier,
+        why(edge),
+        edge.notes,
+    )
+
+
+def why(edge: Edge) -> str:
+    """Why the link is proposed, in a few words."""
+    origin = f"search result {edge.serp_rank}" if edge.serp_rank else "similar page"
+    figures = (("meaning", edge.similarity), ("words", edge.lexical), ("probability", edge.probability))
+    told = [f"{name} {value:.2f}" for name, value in figures if not isnan(value)]
+    waits = ["waits for approval"] if not edge.rank and edge.status == "proposed" else []
+    return ", ".join([*waits, origin, *told])
+
+
+def urgency(edge: Edge) -> tuple[bool, bool, float]:
+    """What an editor has spoken of comes first, then what waits for approval, then the strongest."""
+    strong = edge.strength if edge.strength == edge.strength else 0.0
+    return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, strong
