@@ -124,7 +124,7 @@ def test_half_a_year_of_weeks_loses_no_word_of_an_editor(tmp_path: Path, google:
     site = Site(tmp_path, {row[0]: row for row in rows[:16]}, rows[16:])
     site.folder.joinpath("config").mkdir()
     use_standins(
-        tmp_path, google=google, settings={"embedding_provider": "lsa", "approval_sections": ["/milk"]}
+        tmp_path, google=google, settings={"embedding_provider": "lsa", "approval_sections": ["/espresso"]}
     )
     sheet = gspread_client(google).open_by_key(google.spreadsheet_id)
     for week in range(WEEKS):
@@ -162,7 +162,7 @@ def check(folder: Path, google: GoogleStandIn, site: Site, editors: Editors) -> 
         assert edge.verdict == word and edge.notes == editors.notes.get(edge.id, "")
         assert edge.anchor == editors.anchor.get(edge.id, "")
         assert edge.status == expected(edge, pair in shown, pair in linked, word), edge
-        waits = "/milk/" in edge.source + edge.target and word not in ("accepted", "edited")
+        waits = ".example/espresso/" in edge.source + edge.target and word not in ("accepted", "edited")
         assert not (waits and pair in shown), "nobody approved it"
     words_stay(google, editors)
 
