@@ -1,0 +1,230 @@
+"""A site's pages and links -> anchors for proposed links: where in the source's text, and with which words."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+
+from internal_linker.arrays import Bools
+from internal_linker.edges import Anchor
+from internal_linker.phrases import MOST_WORDS, Phrases, Reader, Wanted
+from internal_linker.records import ExistingLink, Page
+from internal_linker.steps.anchors import Text, best_place, best_spans, wording
+from internal_linker.steps.habits import Habits
+from internal_linker.steps.measure import spans
+from internal_linker.steps.sentences import paragraphs, sentence
+from internal_linker.steps.wanted import Rarity, wanted
+from internal_linker.steps.words import normalise
+
+# Anchors of a link.
+ANCHORS = 3
+# Links to a page with one wording, over the whole site, as long as there is another.
+REPEATS = 3
+# So many pages tell how rare a word is, and how editors link, on a site of any size.
+_SAMPLE = 20_000
+_LESSONS = 5_000
+# A long anchor that many links share is as much a name as the title; of the rarer ones less so.
+_MANY = 64
+
+
+class Anchoring:
+    """Finds anchors for links between the pages of a site; it can be pickled.
+
+    Args:
+        pages: all pages.
+        links: those that stand in their texts.
+        queries: main queries, by the pages' keys, as far as there are any.
+    """
+
+    def __init__(
+        self, pages: Sequence[Page], links: Iterable[ExistingLink], queries: Mapping[str, str]
+    ) -> None:
+        self._pages = {page.key: page for page in pages}
+        self._queries = queries
+        self._links: defaultdict[str, list[ExistingLink]] = defaultdict(list)
+        self._known: defaultdict[str, list[ExistingLink]] = defaultdict(list)
+        for link in links:
+            self._links[link.source].append(link)
+            if link.anchor:
+                self._known[link.target].append(link)
+        self._reader = Reader(normalise)
+        self._rarity = Rarity.of(self._read(page) for page in _spread(pages, _SAMPLE))
+        self._habits = self._learned(lambda key: True)
+        self._wanted: dict[str, Wanted] = {}
+
+    def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
+        """The same, with the habits of those editors' links alone that stand on some pages, by their keys."""
+        other = object.__new__(Anchoring)
+        other.__dict__ = {**self.__dict__, "_habits": self._learned(taught_by)}
+        return other
+
+    def propose(self, source: str, targets: Sequence[str]) -> list[tuple[Anchor, ...]]:
+        """Anchors for the links of one page: for each target at most three, the best first; keys of pages.
+
+        A link to a page that isn't known has none. Where no phrase of the text fits a target, there is one anchor that is not
+        `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed for two targets.
+        """
+        page = self._pages[source]
+        content, text = self._text(page, self._links.get(source, ()))
+        said: set[bytes] = set()
+        return [self._anchors(content, text, page, target, self._target(target), said) for target in targets]
+
+    def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
+        """Anchors for a link that is there, as if it weren't: its own text is no known anchor of the target."""
+        page = self._pages[source]
+        others = [link for link in self._links.get(source, ()) if link.target != target]
+        content, text = self._text(page, others)
+        return self._anchors(content, text, page, target, self._names(target, source), set())
+
+    def propose_all(
+        self, links: Iterable[tuple[str, Sequence[str]]]
+    ) -> Iterator[tuple[str, list[tuple[Anchor, ...]]]]:
+        """Yield each source, in the order given, with anchors for its targets, varied over the whole site.
+
+        No wording comes first for one target more than three times where another stands in the text; the
+        anchors of the links that are there count.
+        """
+        used: Counter[tuple[str, str]] = Counter(
+            (target, _folded(link.anchor)) for target, known in self._known.items() for link in known
+        )
+        for source, targets in links:
+            found = [
+                _varied(target, anchors, used)
+                for target, anchors in zip(targets, self.propose(source, targets), strict=True)
+            ]
+            yield source, found
+
+    def places(self, source: str, target: str) -> list[tuple[int, int]]:
+        """Where links from one page to another may stand in its plain main content, as (start, end)."""
+        content = str(self._pages[source].content)
+        links = [link for link in self._links.get(source, ()) if link.target == target]
+        return [place for link in links for place in link_places(content, link)]
+
+    def _anchors(
+        self, content: str, text: Text, page: Page, target: str, aim: Wanted, said: set[bytes]
+    ) -> tuple[Anchor, ...]:
+        found = best_spans(text, aim, ANCHORS, said) if target in self._pages else []
+        said.update(wording(text, span) for span in found)
+        if found:
+            starts, ends = text.phrases.starts, text.phrases.ends
+            places = [(int(starts[first]), int(ends[last])) for first, last in found]
+            return tuple(Anchor(content[at:end], sentence(content, at, end), at) for at, end in places)
+        return self._titled(content, text, page, target, aim, said)
+
+    def _titled(
+        self, content: str, text: Text, page: Page, target: str, aim: Wanted, said: set[bytes]
+    ) -> tuple[Anchor, ...]:
+        """The target's title as an anchor, and the paragraph in which it may be written."""
+        leads_to = self._pages.get(target)
+        named = leads_to and (leads_to.title or leads_to.h1 or self._queries.get(target, ""))
+        title = short_title(named, self._reader.read(named, page.lang)) if named else ""
+        key = _folded(title).encode()
+        if not title or key in said:
+            return ()
+        said.add(key)
+        begins = paragraphs(content)
+        best = best_place(text, aim, np.array(begins))
+        start = begins[best]
+        end = begins[best + 1] if best + 1 < len(begins) else len(content)
+        return (Anchor(title, content[start:end].strip(), start, verbatim=False),)
+
+    def _text(self, page: Page, links: Iterable[ExistingLink]) -> tuple[str, Text]:
+        content = str(page.content)
+        phrases = self._reader.read(content, page.lang)
+        closed = [place for link in links for place in link_places(content, link)]
+        covered = _covered(phrases, [*closed, *heading_places(content, page.headings)])
+        return content, Text(phrases, covered, self._habits(phrases))
+
+    def _target(self, target: str) -> Wanted:
+        if target not in self._wanted:
+            self._wanted[target] = self._names(target)
+        return self._wanted[target]
+
+    def _names(self, target: str, without: str = "") -> Wanted:
+        """What an anchor for a page should say; the links of one source may be left out of what is known."""
+        page = self._pages.get(target)
+        if page is None:
+            page = Page(target, target)
+        known = Counter(link.anchor for link in self._known.get(target, ()) if link.source != without)
+        titles = dict.fromkeys((page.title, page.h1, self._queries.get(target, "")))
+        names = [(self._reader.read(title, page.lang), 1.0) for title in titles if title]
+        most = np.log1p(max(known.values(), default=1))
+        names += [
+            (self._reader.read(anchor, page.lang), float(np.log1p(count) / most))
+            for anchor, count in known.most_common(_MANY)
+        ]
+        return wanted(names, self._read(page), self._rarity)
+
+    def _learned(self, taught_by: Callable[[str], bool]) -> Habits:
+        sources = [key for key in self._links if key in self._pages and taught_by(key)]
+        return Habits.of(self._linked(self._pages[key]) for key in _spread(sources, _LESSONS))
+
+    def _linked(self, page: Page) -> tuple[Phrases, Bools]:
+        content, phrases = str(page.content), self._read(page)
+        return phrases, _covered(
+            phrases, [place for link in self._links[page.key] for place in link_places(content, link)]
+        )
+
+    def _read(self, page: Page) -> Phrases:
+        return self._reader.read(str(page.content), page.lang)
+
+
+def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
+    """Where a link may stand in a text, as (start, end): where it is said to, else wherever its words stand."""
+    found = spans(content, link.anchor) if link.anchor else []
+    told = [place for place in found if place[0] == link.start]
+    return told or found
+
+
+def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where the headings stand in a text, as (start, end): lines by their numbers, and those that Markdown marks."""
+    marked, start = frozenset(headings), 0
+    if not marked and "#" not in content:
+        return
+    for number, line in enumerate(content.split("\n")):
+        if number in marked or (line.startswith("#") and line.lstrip("#").startswith(" ")):
+            yield start, start + len(line)
+        start += len(line) + 1
+
+
+def short_title(title: str, words: Phrases) -> str:
+    """The part of a title that says most, in at most 8 words without function words at its ends; or the whole title."""
+    telling = np.flatnonzero(~words.stops)
+    if not len(telling):
+        return " ".join(title.split()[:MOST_WORDS])
+    # The site's name is the shorter part, or the later.
+    part = int(np.argmax(np.bincount(words.segments[words.owners])))
+    within = telling[words.segments[telling] == part]
+    first = int(within[0])
+    last = int(within[within < first + MOST_WORDS][-1])
+    return title[words.starts[first] : words.ends[last]]
+
+
+def _varied(target: str, anchors: tuple[Anchor, ...], used: Counter[tuple[str, str]]) -> tuple[Anchor, ...]:
+    """The anchors, one that is not used up first, as far as there is one; it is counted."""
+    fresh = [at for at, anchor in enumerate(anchors) if used[target, _folded(anchor.text)] < REPEATS]
+    if fresh:
+        anchors = (anchors[fresh[0]], *anchors[: fresh[0]], *anchors[fresh[0] + 1 :])
+    if anchors:
+        used[target, _folded(anchors[0].text)] += 1
+    return anchors
+
+
+def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
+    """Which words have a part in one of the places."""
+    covered = np.zeros(len(phrases.starts), np.bool_)
+    for start, end in places:
+        first = np.searchsorted(phrases.ends, start, side="right")
+        covered[first : np.searchsorted(phrases.starts, end)] = True
+    return covered
+
+
+def _spread(items: Sequence, most: int) -> Iterator:
+    """Each, or so many of them, evenly spread."""
+    return islice(items, 0, None, max(1, -(-len(items) // most)))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
