@@ -2,8 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from internal_linker.steps.sentences import paragraphs, sentence
 from internal_linker.steps.wanted import Rarity, wanted
 from internal_linker.steps.words import normalise
 
+T = TypeVar("T")
 # Anchors of a link.
 ANCHORS = 3
 # Links to a page with one wording, over the whole site, as long as there is another.
@@ -63,20 +66,19 @@ class Anchoring:
     def propose(self, source: str, targets: Sequence[str]) -> list[tuple[Anchor, ...]]:
         """Anchors for the links of one page: for each target at most three, the best first; keys of pages.
 
-        A link to a page that isn't known has none. Where no phrase of the text fits a target, there is one anchor that is not
-        `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed for two targets.
+        A link to a page that isn't known has none. Where no phrase of the text fits a target, there is one anchor
+        that is not `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed twice.
         """
         page = self._pages[source]
-        content, text = self._text(page, self._links.get(source, ()))
+        text = self._text(page, self._links.get(source, ()))
         said: set[bytes] = set()
-        return [self._anchors(content, text, page, target, self._target(target), said) for target in targets]
+        return [self._anchors(text, page.lang, target, self._target(target), said) for target in targets]
 
     def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
         """Anchors for a link that is there, as if it weren't: its own text is no known anchor of the target."""
         page = self._pages[source]
         others = [link for link in self._links.get(source, ()) if link.target != target]
-        content, text = self._text(page, others)
-        return self._anchors(content, text, page, target, self._names(target, source), set())
+        return self._anchors(self._text(page, others), page.lang, target, self._names(target, source), set())
 
     def propose_all(
         self, links: Iterable[tuple[str, Sequence[str]]]
@@ -103,39 +105,39 @@ class Anchoring:
         return [place for link in links for place in link_places(content, link)]
 
     def _anchors(
-        self, content: str, text: Text, page: Page, target: str, aim: Wanted, said: set[bytes]
+        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
     ) -> tuple[Anchor, ...]:
-        found = best_spans(text, aim, ANCHORS, said) if target in self._pages else []
-        said.update(wording(text, span) for span in found)
-        if found:
-            starts, ends = text.phrases.starts, text.phrases.ends
-            places = [(int(starts[first]), int(ends[last])) for first, last in found]
-            return tuple(Anchor(content[at:end], sentence(content, at, end), at) for at, end in places)
-        return self._titled(content, text, page, target, aim, said)
+        found = best_spans(source.text, aim, ANCHORS, said) if target in self._pages else []
+        if not found:
+            return self._titled(source, language, target, aim, said)
+        said.update(wording(source.text, span) for span in found)
+        starts, ends = source.text.phrases.starts, source.text.phrases.ends
+        places = [(int(starts[first]), int(ends[last])) for first, last in found]
+        content = source.content
+        return tuple(Anchor(content[at:end], sentence(content, at, end), at) for at, end in places)
 
     def _titled(
-        self, content: str, text: Text, page: Page, target: str, aim: Wanted, said: set[bytes]
+        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
     ) -> tuple[Anchor, ...]:
         """The target's title as an anchor, and the paragraph in which it may be written."""
-        leads_to = self._pages.get(target)
-        named = leads_to and (leads_to.title or leads_to.h1 or self._queries.get(target, ""))
-        title = short_title(named, self._reader.read(named, page.lang)) if named else ""
+        page = self._pages.get(target)
+        named = (page.title or page.h1 if page else "") or self._queries.get(target, "")
+        title = short_title(named, self._reader.read(named, language))
         key = _folded(title).encode()
         if not title or key in said:
             return ()
         said.add(key)
-        begins = paragraphs(content)
-        best = best_place(text, aim, np.array(begins))
-        start = begins[best]
-        end = begins[best + 1] if best + 1 < len(begins) else len(content)
-        return (Anchor(title, content[start:end].strip(), start, verbatim=False),)
+        begins = source.paragraphs
+        best = best_place(source.text, aim, np.array(begins))
+        start, end = begins[best], begins[best + 1] if best + 1 < len(begins) else None
+        return (Anchor(title, source.content[start:end].strip(), start, verbatim=False),)
 
-    def _text(self, page: Page, links: Iterable[ExistingLink]) -> tuple[str, Text]:
+    def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
         content = str(page.content)
         phrases = self._reader.read(content, page.lang)
         closed = [place for link in links for place in link_places(content, link)]
         covered = _covered(phrases, [*closed, *heading_places(content, page.headings)])
-        return content, Text(phrases, covered, self._habits(phrases))
+        return _Source(content, Text(phrases, covered, self._habits(phrases)))
 
     def _target(self, target: str) -> Wanted:
         if target not in self._wanted:
@@ -171,6 +173,18 @@ class Anchoring:
         return self._reader.read(str(page.content), page.lang)
 
 
+@dataclass(frozen=True)
+class _Source:
+    """A source's plain main content, and the same ready to be searched."""
+
+    content: str
+    text: Text
+
+    @cached_property
+    def paragraphs(self) -> list[int]:
+        return paragraphs(self.content)
+
+
 def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
     """Where a link may stand in a text, as (start, end): where it is said to, else wherever its words stand."""
     found = spans(content, link.anchor) if link.anchor else []
@@ -190,7 +204,7 @@ def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int,
 
 
 def short_title(title: str, words: Phrases) -> str:
-    """The part of a title that says most, in at most 8 words without function words at its ends; or the whole title."""
+    """The part of a title that says most, in at most 8 words, with no function words at its ends."""
     telling = np.flatnonzero(~words.stops)
     if not len(telling):
         return " ".join(title.split()[:MOST_WORDS])
@@ -221,7 +235,7 @@ def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
     return covered
 
 
-def _spread(items: Sequence, most: int) -> Iterator:
+def _spread(items: Sequence[T], most: int) -> Iterator[T]:
     """Each, or so many of them, evenly spread."""
     return islice(items, 0, None, max(1, -(-len(items) // most)))
 

@@ -2,9 +2,9 @@
 
 import re
 import zlib
-from array import array
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,15 +21,15 @@ LEAST_WORDS, MOST_WORDS = 2, 8
 _JOINERS = r"\-‐‑'’._/@&+:"
 _PART = rf"(?:(?![{UNSPACED}])[\w{MARKS}])+"
 _JOINED = rf"[$@#]?{_PART}(?:[{_JOINERS}]+{_PART})*"
-_VOWEL_SIGN = (
-    "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u17b4-\u17d3]"
-)
+_VOWEL_SIGN = "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u17b4-\u17d3]"
 # Words with their joined parts, and names as code writes them: <Name>, `name`, name(), $name. Of scripts without
 # spaces a run of katakana, or one character with its signs.
 _WORD = re.compile(
-    rf"<{_JOINED}>|`{_JOINED}`|\(\){_JOINED}|{_JOINED}(?:\(\))?"
+    rf"{_JOINED}(?:\(\))?|<{_JOINED}>|`{_JOINED}`|\(\){_JOINED}"
     rf"|[\u30a1-\u30fa\u30fc]+|(?=[{UNSPACED}])\w{_VOWEL_SIGN}*"
 )
+# The same for a text without such scripts, in half of the time.
+_SPACED_WORD = re.compile(_WORD.pattern.partition("|[\u30a1")[0].replace(f"(?![{UNSPACED}])", ""))
 _IS_PART = re.compile(rf"[^{_JOINERS}\u200c<>`()$#]+")
 _BLANKS = re.compile(r"[^\S\n\r\x1c-\x1e\x85\u2028\u2029]*")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
@@ -68,7 +68,8 @@ class Phrases:
     @property
     def stops(self) -> Bools:
         """(n,) which words no anchor begins or ends with."""
-        return np.bincount(self.owners, minlength=len(self.starts)) == 0
+        stops: Bools = np.bincount(self.owners, minlength=len(self.starts)) == 0
+        return stops
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,28 +110,22 @@ class Reader:
     def read(self, text: str, language: str) -> Phrases:
         """The words of a text in a language: its two-letter code, "" where it isn't known."""
         known = self._known.setdefault(language, {})
-        starts, ends, segments = array("i"), array("i"), array("i")
-        words, stems, counts = array("I"), array("I"), array("i")
-        end = segment = 0
-        for match in _WORD.finditer(text):
-            word, start = match.group(), match.start()
-            found = known.get(word) or self._learn(known, word, language)
-            if start != end and (start != end + 1 or text[end] != " "):
-                segment += not _goes_on(text, end, start)
-            end = match.end()
-            starts.append(start)
-            ends.append(end)
-            segments.append(segment)
-            words.append(found[0])
-            counts.append(len(found) - 1)
-            stems.extend(found[1:])
+        pattern = _SPACED_WORD if text.isascii() or not _IS_UNSPACED.search(text) else _WORD
+        places = [match.span() for match in pattern.finditer(text)]
+        words = [text[start:end] for start, end in places]
+        found = [known.get(word) or self._learn(known, word, language) for word in words]
+        breaks = [
+            start != end and (start != end + 1 or text[end] != " ") and not _goes_on(text, end, start)
+            for (_, end), (start, _) in pairwise(places)
+        ]
+        bounds = np.array(places, np.int64).reshape(-1, 2)
         return Phrases(
-            np.array(starts, np.int64),
-            np.array(ends, np.int64),
-            np.array(segments, np.int64),
-            np.array(words, np.uint32),
-            np.array(stems, np.uint32),
-            np.repeat(np.arange(len(counts)), np.array(counts, np.int64)),
+            bounds[:, 0].copy(),
+            bounds[:, 1].copy(),
+            np.cumsum([False, *breaks])[: len(places)],
+            np.array([hashes[0] for hashes in found], np.uint32),
+            np.array([stem for hashes in found for stem in hashes[1:]], np.uint32),
+            np.repeat(np.arange(len(found)), [len(hashes) - 1 for hashes in found]),
         )
 
     def _learn(self, known: dict[str, tuple[int, ...]], word: str, language: str) -> tuple[int, ...]:

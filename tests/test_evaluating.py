@@ -82,7 +82,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     """The table has each signal, the blends and the configured one; nothing but the cache is written."""
     folder = project(tmp_path)
     before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
-    assert command("evaluate", "--project", str(folder), "--anchors", "kept") == 0
+    assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
     out = capsys.readouterr().out
     assert "6 hidden links from 5 pages, anchors kept" in out
     for name in ("words", "embedding", "words + passages + embedding", "in-links for everyone"):
@@ -159,7 +159,7 @@ def test_what_links_taught_is_printed_with_its_reliability(
         assert float(low) <= float(expected) <= float(high) <= 1.01 and 0 <= float(links_there) <= 1
 
 
-@pytest.mark.parametrize("option", [("--hide", "some"), ("--anchors", "cut")])
+@pytest.mark.parametrize("option", [("--hide", "some")])
 def test_an_unknown_choice_is_refused(
     option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

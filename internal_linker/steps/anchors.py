@@ -41,20 +41,29 @@ class Text:
     @cached_property
     def windows(self) -> tuple[Ints, Ints]:
         """First and last word of each phrase that could be an anchor; by their length, then in order."""
-        words, closed = self.phrases, np.cumsum(np.append(0, self.closed))
-        ends = ~(words.stops | self.closed)
+        ends, free = np.array(self.may_end, np.bool_), np.array(self.free_from, np.int64)
         n = len(ends)
         firsts, lasts = [], []
         for more in range(LEAST_WORDS - 1, min(MOST_WORDS, n)):
-            first = np.flatnonzero(
-                ends[: n - more]
-                & ends[more:]
-                & (words.segments[: n - more] == words.segments[more:])
-                & (closed[: n - more] == closed[more + 1 :])
-            )
+            first = np.flatnonzero(ends[: n - more] & ends[more:] & (free[more:] <= np.arange(n - more)))
             firsts.append(first)
             lasts.append(first + more)
         return _joined(firsts), _joined(lasts)
+
+    @cached_property
+    def may_end(self) -> list[bool]:
+        """(n,) whether a phrase may begin or end with each word."""
+        ends: list[bool] = (~(self.phrases.stops | self.closed)).tolist()
+        return ends
+
+    @cached_property
+    def free_from(self) -> list[int]:
+        """(n,) from which word on a phrase that ends with this one may begin, as for punctuation and closed words."""
+        n = len(self.closed)
+        begins = np.ones(n, np.bool_)
+        begins[1:] = (np.diff(self.phrases.segments) > 0) | self.closed[1:] | self.closed[:-1]
+        free: list[int] = np.maximum.accumulate(np.where(begins, np.arange(n), 0)).tolist()
+        return free
 
     @cached_property
     def stem_at(self) -> Ints:
@@ -69,13 +78,13 @@ class Text:
         return _sums(worth, first, last + 1) - _LATER * first / max(1, len(self.closed))
 
     @cached_property
-    def distinct(self) -> tuple[Ints, Ints, Vectors]:
+    def distinct(self) -> tuple[Hashes, Ints, Vectors]:
         """The distinct stems, sorted; which of them each is; and how far each is what the text is about."""
         stems, which, times = np.unique(self.phrases.stems, return_inverse=True, return_counts=True)
         return stems, which, 1 / (1 + _OWN * np.log(times))
 
     @cached_property
-    def distinct_pairs(self) -> tuple[Ints, Ints]:
+    def distinct_pairs(self) -> tuple[Hashes, Ints]:
         """The distinct pairs, sorted, and which of them each is."""
         pairs, which = np.unique(self.phrases.pairs, return_inverse=True)
         return pairs, which
@@ -126,9 +135,9 @@ def best_spans(text: Text, target: Wanted, count: int, said: Collection[bytes] =
         found.append(span)
         score[(first <= span[1]) & (last >= span[0])] = -np.inf
         part = slice(begin[best], end[best])
-        stems, lost = _said(stems, text.phrases.stems, part)
+        stems, lost = _said(stems, text.distinct[1], part)
         score -= _sums(lost, begin, end)
-        pairs, lost = _said(pairs, text.phrases.pairs, slice(part.start, max(part.stop - 1, part.start)))
+        pairs, lost = _said(pairs, text.distinct_pairs[1], slice(part.start, max(part.stop - 1, part.start)))
         score -= _sums(lost, begin, np.maximum(end - 1, begin))
     return found
 
@@ -149,15 +158,17 @@ def best_place(text: Text, target: Wanted, paragraphs: Ints) -> int:
     words = text.phrases
     within = np.searchsorted(paragraphs, words.starts, side="right") - 1
     within = within[words.owners]
-    _, first = np.unique(np.stack([within, words.stems.astype(np.int64)]), axis=1, return_index=True)
+    _, first = np.unique((within << 32) + words.stems, return_index=True)
     stems = np.where(text.closed[words.owners], 0, worth(text, target)[0])[first]
     fit = np.bincount(within[first], stems, len(paragraphs))
     return int(np.argmax(fit / np.sqrt(1 + np.bincount(within, minlength=len(paragraphs)))))
 
 
-def _said(values: Vectors, hashes: Hashes, part: slice) -> tuple[Vectors, Vectors]:
-    """What stems or pairs are still worth once those of a part were said; and what they lost."""
-    lost = np.where(np.isin(hashes, hashes[part]), values * (1 - _AGAIN), 0)
+def _said(values: Vectors, which: Ints, part: slice) -> tuple[Vectors, Vectors]:
+    """What stems or pairs are worth once those of a part were said, and what they lost; `which` tells equal ones."""
+    said = np.zeros(which.max(initial=-1) + 1, np.bool_)
+    said[which[part]] = True
+    lost = np.where(said[which], values * (1 - _AGAIN), 0)
     return values - lost, lost
 
 
@@ -167,31 +178,21 @@ def _rounded(text: Text, span: Span, target: Wanted, taken: Collection[Span]) ->
     stems = text.phrases.stems[text.stem_at[first] : text.stem_at[last + 1]]
     if is_among(np.array([set_hash(stems)], np.uint32), target.names)[1][0]:
         return span
-    while True:
-        wider = [
-            (more, other)
-            for more in (1, 2, 3)
+    free = text.free_from
+    while last - first + 1 < MOST_WORDS:
+        wider = (
+            other
+            for more in range(1, MOST_WORDS - (last - first))
             for other in ((first, last + more), (first - more, last))
-            if _is_anchor(text, other, taken)
-        ]
-        if not wider:
-            return first, last
-        first, last = wider[0][1]
-
-
-def _is_anchor(text: Text, span: Span, taken: Collection[Span]) -> bool:
-    first, last = span
-    words = text.phrases
-    return (
-        first >= 0
-        and last < len(text.closed)
-        and LEAST_WORDS <= last - first + 1 <= MOST_WORDS
-        and words.segments[first] == words.segments[last]
-        and text.stem_at[first] < text.stem_at[first + 1]
-        and text.stem_at[last] < text.stem_at[last + 1]
-        and not text.closed[first : last + 1].any()
-        and not any(first <= other[1] and last >= other[0] for other in taken)
-    )
+            if other[0] >= 0 and other[1] < len(free) and text.may_end[other[0]] and text.may_end[other[1]]
+            if free[other[1]] <= other[0]
+            if not any(other[0] <= end and other[1] >= begin for begin, end in taken)
+        )
+        wide = next(wider, None)
+        if wide is None:
+            break
+        first, last = wide
+    return first, last
 
 
 def _sums(values: Vectors | Bools, begin: Ints, end: Ints) -> Vectors:

@@ -134,7 +134,8 @@ def _page(cells: dict[Kind, str], site: _Site) -> Page:
     not_target, leads_to = _standing(key, cells)
     if leads_to:
         site.leads_to.setdefault(key, leads_to)
-    content, headings = cells[Kind.CONTENT], ()
+    content = cells[Kind.CONTENT]
+    headings: tuple[int, ...] = ()
     if is_html(content):
         read = read_html(content)
         content, headings = read.text, read.headings

@@ -41,4 +41,5 @@ class Habits:
 
     def __call__(self, phrases: Phrases) -> Vectors:
         """The odds of each word, (n,)."""
-        return self.odds[phrases.words % np.uint32(_SLOTS)]
+        odds: Vectors = self.odds[phrases.words % np.uint32(_SLOTS)]
+        return odds

@@ -75,7 +75,7 @@ def measure(truth: Mapping[str, Collection[str]], ranked: Mapping[str, Sequence[
     sources = tuple(sorted(source for source, wanted in truth.items() if wanted))
     each = np.array([_values(set(truth[one]), _places(one, ranked)) for one in sources], np.float64)
     each = each.reshape(len(sources), 4)
-    hit, recall, ndcg, mrr = _estimates(each)
+    hit, recall, ndcg, mrr = estimates(each)
     return Measured(sources, hit, recall, ndcg, mrr, each)
 
 
@@ -90,7 +90,7 @@ def paired(ours: Measured, theirs: Measured) -> Estimate:
             f"Only measurements of the same sources can be paired: {len(ours.sources)} here, "
             f"{len(theirs.sources)} there, {len({*ours.sources} & {*theirs.sources})} in both."
         )
-    return _estimates(ours.each[:, 2:3] - theirs.each[:, 2:3])[0]
+    return estimates(ours.each[:, 2:3] - theirs.each[:, 2:3])[0]
 
 
 def reach(
@@ -136,6 +136,26 @@ def without_anchors(text: str, anchors: Iterable[str]) -> str:
     return " ".join([*pieces, text[at:]])
 
 
+def spans(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Where a phrase, its white space single blanks, stands in a text, as (start, end): see `without_anchors`."""
+    exact = _found(text, phrase)
+    if whole := [span for span in exact if _is_whole(text, span)]:
+        return whole
+    if exact and len(phrase) >= PART_LENGTH:
+        return exact
+    return [span for span in _found(text, phrase, re.IGNORECASE) if _is_whole(text, span)]
+
+
+def estimates(each: Vectors) -> list[Estimate]:
+    """Mean and interval of each column of (n, c) values; all columns share their resamples."""
+    if not len(each):
+        return [Estimate(float("nan"), float("nan"), float("nan"))] * each.shape[1]
+    choices = _choices(len(each))
+    means = np.sort([each[next(choices)].mean(axis=0) for _ in range(RESAMPLES)], axis=0)
+    columns = np.stack([each.mean(axis=0), means[LOW], means[HIGH]], axis=1)
+    return [Estimate(*column) for column in columns.tolist()]
+
+
 def _places(source: str, ranked: Mapping[str, Sequence[str]]) -> list[str]:
     return [target for target in dict.fromkeys(ranked.get(source, ())) if target and target != source]
 
@@ -146,16 +166,6 @@ def _values(wanted: Collection[str], places: Sequence[str]) -> tuple[float, floa
     top = [place for place in at if place < PLACES]
     ndcg = GAINS[top].sum() / GAINS[: len(wanted)].sum()
     return float(bool(top)), len(top) / len(wanted), float(ndcg), 1 / (at[0] + 1) if at else 0.0
-
-
-def _estimates(each: Vectors) -> list[Estimate]:
-    """Mean and interval of each column; all columns share their resamples."""
-    if not len(each):
-        return [Estimate(float("nan"), float("nan"), float("nan"))] * each.shape[1]
-    choices = _choices(len(each))
-    means = np.sort([each[next(choices)].mean(axis=0) for _ in range(RESAMPLES)], axis=0)
-    columns = np.stack([each.mean(axis=0), means[LOW], means[HIGH]], axis=1)
-    return [Estimate(*column) for column in columns.tolist()]
 
 
 def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
@@ -181,16 +191,6 @@ def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
 
 def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
-
-
-def spans(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Where a phrase, its white space single blanks, stands in a text, as (start, end): see `without_anchors`."""
-    exact = _found(text, phrase)
-    if whole := [span for span in exact if _is_whole(text, span)]:
-        return whole
-    if exact and len(phrase) >= PART_LENGTH:
-        return exact
-    return [span for span in _found(text, phrase, re.IGNORECASE) if _is_whole(text, span)]
 
 
 def _found(text: str, phrase: str, flags: int = 0) -> list[tuple[int, int]]:

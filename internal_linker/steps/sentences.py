@@ -18,7 +18,7 @@ def sentence(text: str, start: int, end: int) -> str:
 
 
 def paragraphs(text: str) -> list[int]:
-    """Where each paragraph begins, rising from 0: after a line's end, save one that a line was broken at for its width."""
+    """Where each paragraph begins, rising from 0: after a line's end, if the line wasn't broken for its width."""
     return [0, *(at.end() for at in re.finditer(r"\n\s*", text) if _ends(text, at) and at.end() < len(text))]
 
 
