@@ -21,7 +21,10 @@ LEAST_WORDS, MOST_WORDS = 2, 8
 _JOINERS = r"\-‐‑'’._/@&+:"
 _PART = rf"(?:(?![{UNSPACED}])[\w{MARKS}])+"
 _JOINED = rf"[$@#]?{_PART}(?:[{_JOINERS}]+{_PART})*"
-_VOWEL_SIGN = "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece\u102b-\u103e\u1056-\u1059\u17b4-\u17d3]"
+_VOWEL_SIGN = (
+    "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
+    "\u102b-\u103e\u1056-\u1059\u17b4-\u17d3]"
+)
 # Words with their joined parts, and names as code writes them: <Name>, `name`, name(), $name. Of scripts without
 # spaces a run of katakana, or one character with its signs.
 _WORD = re.compile(
