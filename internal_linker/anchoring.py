@@ -1,5 +1,6 @@
 """A site's pages and links -> anchors for proposed links: where in the source's text, and with which words."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from internal_linker.records import ExistingLink, Page
 from internal_linker.steps.anchors import Text, best_place, best_spans, wording
 from internal_linker.steps.habits import Habits
 from internal_linker.steps.measure import spans
-from internal_linker.steps.sentences import paragraphs, sentence
+from internal_linker.steps.sentences import paragraphs, sentences
 from internal_linker.steps.wanted import Rarity, wanted
 from internal_linker.steps.words import normalise
 
@@ -55,7 +56,7 @@ class Anchoring:
         self._reader = Reader(normalise)
         self._rarity = Rarity.of(self._read(page) for page in _spread(pages, _SAMPLE))
         self._habits = self._learned(lambda key: True)
-        self._wanted: dict[str, Wanted] = {}
+        self._wanted: dict[str, bytes] = {}
 
     def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
         """The same, with the habits of those editors' links alone that stand on some pages, by their keys."""
@@ -113,8 +114,8 @@ class Anchoring:
         said.update(wording(source.text, span) for span in found)
         starts, ends = source.text.phrases.starts, source.text.phrases.ends
         places = [(int(starts[first]), int(ends[last])) for first, last in found]
-        content = source.content
-        return tuple(Anchor(content[at:end], sentence(content, at, end), at) for at, end in places)
+        content, begins = source.content, source.sentences
+        return tuple(Anchor(content[at:end], _part(content, begins, at, end), at) for at, end in places)
 
     def _titled(
         self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
@@ -129,8 +130,8 @@ class Anchoring:
         said.add(key)
         begins = source.paragraphs
         best = best_place(source.text, aim, np.array(begins))
-        start, end = begins[best], begins[best + 1] if best + 1 < len(begins) else None
-        return (Anchor(title, source.content[start:end].strip(), start, verbatim=False),)
+        paragraph = _part(source.content, begins, begins[best], begins[best] + 1)
+        return (Anchor(title, paragraph, begins[best], verbatim=False),)
 
     def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
         content = str(page.content)
@@ -141,8 +142,8 @@ class Anchoring:
 
     def _target(self, target: str) -> Wanted:
         if target not in self._wanted:
-            self._wanted[target] = self._names(target)
-        return self._wanted[target]
+            self._wanted[target] = self._names(target).packed()
+        return Wanted.unpacked(self._wanted[target])
 
     def _names(self, target: str, without: str = "") -> Wanted:
         """What an anchor for a page should say; the links of one source may be left out of what is known."""
@@ -181,15 +182,32 @@ class _Source:
     text: Text
 
     @cached_property
+    def sentences(self) -> list[int]:
+        return sentences(self.content)
+
+    @cached_property
     def paragraphs(self) -> list[int]:
         return paragraphs(self.content)
 
 
 def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
     """Where a link may stand in a text, as (start, end): where it is said to, else wherever its words stand."""
-    found = spans(content, link.anchor) if link.anchor else []
-    told = [place for place in found if place[0] == link.start]
-    return told or found
+    if not link.anchor:
+        return []
+    if link.start >= 0 and content.startswith(link.anchor, link.start):
+        return [(link.start, link.start + len(link.anchor))]
+    # Most links of menus and the like aren't in the content: no pattern is compiled for them.
+    if not all(word in content for word in link.anchor.split()):
+        return []
+    found = spans(content, link.anchor)
+    return [place for place in found if place[0] == link.start] or found
+
+
+def _part(content: str, begins: Sequence[int], start: int, end: int) -> str:
+    """What a text has between the beginnings around a place, without the blanks at its ends."""
+    after = bisect_left(begins, end)
+    first = begins[bisect_right(begins, start) - 1]
+    return content[first : begins[after] if after < len(begins) else None].strip()
 
 
 def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:

@@ -117,14 +117,14 @@ def best_spans(text: Text, target: Wanted, count: int, said: Collection[bytes] =
     """
     stems, pairs = worth(text, target)
     first, last = text.windows
-    begin, end = text.stem_at[first], text.stem_at[last + 1]
-    some = _sums(stems, begin, end) > 0
-    first, last, begin, end = first[some], last[some], begin[some], end[some]
     # A word that is wanted costs nothing.
     matched = np.bincount(text.phrases.owners, stems, len(text.closed)) > 0
+    some = np.flatnonzero(matched[first] | matched[last])
+    first, last = first[some], last[some]
+    begin, end = text.stem_at[first], text.stem_at[last + 1]
     score = text.base[some] + _UNWANTED * _sums(matched, first, last + 1)
     score += _sums(stems, begin, end) + _sums(pairs, begin, np.maximum(end - 1, begin))
-    found: list[Span] = []
+    paired, found = bool(pairs.any()), list[Span]()
     wordings = set(said)
     while len(found) < count and len(score) and score[best := int(np.argmax(score))] > 0:
         span = _rounded(text, (int(first[best]), int(last[best])), target, found)
@@ -133,10 +133,14 @@ def best_spans(text: Text, target: Wanted, count: int, said: Collection[bytes] =
             continue
         wordings.add(wording(text, span))
         found.append(span)
+        if len(found) == count:
+            break
         score[(first <= span[1]) & (last >= span[0])] = -np.inf
         part = slice(begin[best], end[best])
         stems, lost = _said(stems, text.distinct[1], part)
         score -= _sums(lost, begin, end)
+        if not paired:
+            continue
         pairs, lost = _said(pairs, text.distinct_pairs[1], slice(part.start, max(part.stop - 1, part.start)))
         score -= _sums(lost, begin, np.maximum(end - 1, begin))
     return found
