@@ -26,6 +26,7 @@ class Kind(StrEnum):
     ANCHOR = "Anchor"
     LINK_POSITION = "Link Position"
     LINK_TYPE = "Type"
+    START = "Start"
 
 
 # Best first: a table with both "Status Code" (200) and "Status" (OK) means the former by a status.
@@ -83,6 +84,7 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     Kind.LINK_TYPE: (
         *("type", "link type", "typ", "linktyp", "tipo", "tipo de enlace", "type de lien", "tipo di link"),
     ),
+    Kind.START: ("start",),
 }
 
 

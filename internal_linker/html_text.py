@@ -24,14 +24,23 @@ _BLOCKS = (
 )
 # Stands where a block begins or ends; white space to Python, so that it never sticks to a word.
 _BREAK = "\x1e"
+# Stands where a heading begins; white space, too.
+_HEADING = "\x1d"
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlText:
-    """What is in a piece of HTML: `text` with a line a block, `links` as (href, anchor text) in their order."""
+    """What is in a piece of HTML.
+
+    Attributes:
+        text: a line a block.
+        links: (href, anchor text) in their order.
+        headings: which of the lines, from 0, are headings.
+    """
 
     text: str
     links: tuple[tuple[str, str], ...]
+    headings: tuple[int, ...] = ()
 
 
 def is_html(text: str) -> bool:
@@ -54,9 +63,12 @@ def read_html(html: str) -> HtmlText:
     for node in body.css(_BLOCKS):
         node.insert_before(_BREAK)
         node.insert_after(_BREAK)
+    for node in body.css("h1, h2, h3, h4, h5, h6"):
+        node.insert_before(_HEADING)
     links = ((node.attributes.get("href") or "", _one_line(node.text())) for node in body.css("a[href]"))
-    lines = map(_one_line, body.text().split(_BREAK))
-    return HtmlText("\n".join(filter(None, lines)), tuple(links))
+    lines = [line for line in body.text().split(_BREAK) if line.strip()]
+    headings = tuple(number for number, line in enumerate(lines) if _HEADING in line)
+    return HtmlText("\n".join(map(_one_line, lines)), tuple(links), headings)
 
 
 def _one_line(text: str) -> str:

@@ -5,6 +5,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
+from internal_linker.anchor_agreement import agreement
 from internal_linker.arrays import Vectors
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
 from internal_linker.embedding import embed, encodable, unit_rows
@@ -25,15 +26,15 @@ NO_COLD_LINKS = (
 )
 
 
-def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
+def evaluate_project(project: Project, hiding: str, keep_anchors: bool) -> None:
     """Hide links, rank, and print both tables; nothing is written but vectors to the cache.
 
     Raises:
         ConfigurationError: an option has no such value.
         InputError: there are no pages, or no links to hide.
     """
-    _is_second("--hide", hiding, "all", "half")
-    kept = _is_second("--anchors", anchors, "removed", "kept")
+    if hiding not in ("all", "half"):
+        raise ConfigurationError(f"--hide {hiding}: there is no such choice. Take all or half.")
     with opened(project) as (parts, reporter):
         collected = gather(
             *(parts.queries, parts.pages, parts.links, None),
@@ -41,9 +42,9 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
             progress=reporter,
             keep=parts.keep,
         )
-        sites = {"hidden links": hide(collected, HIDINGS[hiding], cut_anchors=not kept)}
+        sites = {"hidden links": hide(collected, HIDINGS[hiding], cut_anchors=not keep_anchors)}
         with suppress(InputError):
-            sites[COLD_HEADING] = hide(collected, HIDINGS["cold"], cut_anchors=not kept)
+            sites[COLD_HEADING] = hide(collected, HIDINGS["cold"], cut_anchors=not keep_anchors)
         tables = []
         for heading, site in sites.items():
             targets = targets_of(project, collected, site.visible)
@@ -52,23 +53,48 @@ def evaluate_project(project: Project, hiding: str, anchors: str) -> None:
             searched = search_cached(site.sources, project.market, parts.serp_cache, targets, rules.search)
             tables.append((site, heading, *evaluate(site, targets, vectors, rules.linking, searched)))
     for site, heading, rows, lesson in tables:
-        _print_figures(f"{_asked(site, heading, anchors)}; encoder {parts.encoder.name}", rows)
+        _print_figures(f"{_asked(site, heading, keep_anchors)}; encoder {parts.encoder.name}", rows)
         _print_lesson(lesson)
     if COLD_HEADING not in sites:
         open_console().print(NO_COLD_LINKS, soft_wrap=True)
 
 
-def backtest_project(project: Project, before: Path, after: Path, anchors: str) -> None:
+def evaluate_anchors(project: Project) -> None:
+    """Propose anchors for the links that editors made, and print how far they agree with the editors'.
+
+    Raises:
+        InputError: there are no pages, or no anchors in them.
+    """
+    with opened(project) as (parts, reporter):
+        tables = parts.queries, parts.pages, parts.links, None
+        collected = gather(*tables, queries_in_sheet=False, progress=reporter, keep=parts.keep)
+        found = agreement(collected)
+    console = open_console()
+    console.print(
+        f"{found.pairs} linked pairs of pages whose anchor stands in the source's main content "
+        f"({found.absent} others left out); means with 95% intervals",
+        soft_wrap=True,
+    )
+    for name, share in (
+        ("an anchor overlaps the editors'", found.overlap),
+        ("the first anchor does", found.first),
+        ("an anchor is the editors' own", found.exact),
+        ("an anchor stands in the text", found.found),
+        ("of these, can be inserted as they are", found.verbatim),
+    ):
+        console.print(f"{name:40}{share!s}")
+
+
+def backtest_project(project: Project, before: Path, after: Path, keep_anchors: bool) -> None:
     """Rank with the links of one table, print how many of those added since are found, and list them.
 
     Nothing is written but files/backtest.csv, and vectors to the cache.
 
     Raises:
-        ConfigurationError: an option has no such value, or both tables are one file.
+        ConfigurationError: both tables are one file.
         InputError: a table can't be read, there are no pages, or no link to look for.
         OutputError: the list can't be written.
     """
-    kept = _is_second("--anchors", anchors, "removed", "kept")
     if before.resolve() == after.resolve():
         raise ConfigurationError(
             f"--before and --after are the same file ({before}). Give the links of two dates."
@@ -83,18 +109,12 @@ def backtest_project(project: Project, before: Path, after: Path, anchors: str) 
         earlier, later = (table.links for table in tables)
         targets = targets_of(project, bare, earlier)
         changes = compare(bare.pages, earlier, later, targets)
-        site = as_it_was(bare, earlier, changes, cut_anchors=not kept)
+        site = as_it_was(bare, earlier, changes, cut_anchors=not keep_anchors)
         rows, orders = backtest(site, targets, encoding(site, parts, reporter), project.rules().linking)
     print_rows(open_console(), "Links between the two tables", list(_counts(bare, tables, changes)))
-    _print_figures(f"{_asked(site, 'added links', anchors)}; encoder {parts.encoder.name}", rows)
+    _print_figures(f"{_asked(site, 'added links', keep_anchors)}; encoder {parts.encoder.name}", rows)
     remarks = project.backtest_csv().write(placed(changes, bare.pages, orders))
     open_console().print(" ".join(remarks) or "The place of each of them is in files/backtest.csv.")
-
-
-def _is_second(option: str, value: str, first: str, second: str) -> bool:
-    if value not in (first, second):
-        raise ConfigurationError(f"{option} {value}: there is no such choice. Take {first} or {second}.")
-    return value == second
 
 
 @contextmanager
@@ -141,7 +161,8 @@ def _counts(bare: Collected, tables: Sequence[Collected], changes: Changes) -> I
         yield f"  left out: {reason}", str(count)
 
 
-def _asked(site: Hidden, which: str, anchors: str) -> str:
+def _asked(site: Hidden, which: str, keep_anchors: bool) -> str:
+    anchors = "kept" if keep_anchors else "removed"
     return f"{site.pairs} {which} from {len(site.truth)} pages, anchors {anchors}"
 
 

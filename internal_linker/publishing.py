@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from internal_linker.anchoring import Anchoring
 from internal_linker.delivering import deliver
 from internal_linker.listed import ExcludedTarget
 from internal_linker.parts import Parts, Rules
@@ -96,7 +97,9 @@ class Publication:
             memory.duplicate_edge(pair, keys[pair.page], keys[pair.canonical])
             for pair in (report.listed.duplicates if report.listed else ())
         )
-        given = report.recommendations, self.targets, None, duplicates, self.progress
+        queries = {source.key: source.query for source in reversed(report.collected.sources) if source.query}
+        anchors = Anchoring(pages, report.collected.links, queries).variety()
+        given = report.recommendations, self.targets, anchors, duplicates, self.progress
         memory.keep(*given, gone=lambda end: not (self.partial or self.rules.off.hold(end)))
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:

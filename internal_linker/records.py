@@ -56,6 +56,8 @@ class Page:
     lang: str = ""
     not_target: str = ""
     """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""
+    headings: tuple[int, ...] = ()
+    """Which lines of the content, from 0, are headings, where the input tells; rising."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +88,15 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ExistingLink:
-    """A link that stands in a page's text already; both ends are normal forms, the target's redirects followed."""
+    """A link that stands in a page's text already; both ends are normal forms, the target's redirects followed.
+
+    `start` is its place in the page's plain main content, from 0; -1 where nobody says so.
+    """
 
     source: str
     target: str
     anchor: str = ""
+    start: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def url(name: object) -> str:
     return f"https://{SITE}/{name}"
 
 
-def page(name: object, content: str = "", **more: str) -> Page:
+def page(name: object, content: str = "", **more: Any) -> Page:
     """A page with its URL as `url` writes it."""
     return Page(url(name), url(name), content=content, **more)
 

@@ -255,7 +255,6 @@ def test_relative_paths_start_at_the_current_directory(folder: Path, monkeypatch
             "are the same file (july.csv). Give the links of",
         ),
         (("--after", "june.csv", "--before", "july.csv"), 3, "4 were removed. Give the earlier table with"),
-        (("--after", "july.csv", "--before", "june.csv", "--anchors", "cut"), 2, "Take removed or kept."),
         (("--before", "june.csv"), 2, "--after"),
     ],
 )

@@ -82,7 +82,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     """The table has each signal, the blends and the configured one; nothing but the cache is written."""
     folder = project(tmp_path)
     before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
-    assert command("evaluate", "--project", str(folder), "--anchors", "kept") == 0
+    assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
     out = capsys.readouterr().out
     assert "6 hidden links from 5 pages, anchors kept" in out
     for name in ("words", "embedding", "words + passages + embedding", "in-links for everyone"):
@@ -159,7 +159,7 @@ def test_what_links_taught_is_printed_with_its_reliability(
         assert float(low) <= float(expected) <= float(high) <= 1.01 and 0 <= float(links_there) <= 1
 
 
-@pytest.mark.parametrize("option", [("--hide", "some"), ("--anchors", "cut")])
+@pytest.mark.parametrize("option", [("--hide", "some")])
 def test_an_unknown_choice_is_refused(
     option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,3 +195,33 @@ def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
         "search results, filled up",
         "search results, blended",
     ]
+
+
+def test_the_anchors_are_measured_on_those_of_editors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each figure has its interval, and what stands in the text can be inserted as it is."""
+    folder = make_project(tmp_path)
+    links = [(BLACK, POTS, "dark colour"), (POTS, BLACK, "black tea leaves"), (WATER, GREEN, "no such words")]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    out = capsys.readouterr().out
+    assert (
+        "2 linked pairs of pages whose anchor stands in the source's main content (1 others left out)" in out
+    )
+    figures = re.findall(r"^(.+?) +(\d\.\d{4}) \[[\d.]+, [\d.]+\]$", out, re.M)
+    assert [name for name, _ in figures][::4] == [
+        "an anchor overlaps the editors'",
+        "of these, can be inserted as they are",
+    ]
+    assert figures[-1][1] == "1.0000" and figures[0][1] in ("0.5000", "1.0000")
+
+
+def test_a_site_without_anchors_has_none_to_compare_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told which column it takes."""
+    folder = make_project(tmp_path)
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 3
+    assert "has the column Anchor" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.errors import InputError
+from internal_linker.headers import Kind
 from internal_linker.records import Collected, ExistingLink
 from internal_linker.steps.links import add_links, doubt
 from tests.builders import links_table, page, source, url
@@ -153,3 +154,12 @@ def _url(text: str) -> bool:
 
 def _mails(ends: list[tuple[str, str]]) -> int:
     return sum(_url(one) and two.startswith("mailto:") for one, two in ends)
+
+
+@pytest.mark.parametrize(("cell", "start"), [("12", 12), (" 7 ", 7), ("", -1), ("no", -1), ("-3", -1)])
+def test_a_links_place_is_read_where_the_table_has_it(cell: str, start: int) -> None:
+    """The column Start is its first character's place in the main content; what is no place is none."""
+    header = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.START)
+    table = links_table((url("a"), url("b"), "tea", cell), header=header)
+    (link,) = add_links(Collected((), (), (), 0), table).links
+    assert (link.anchor, link.start) == ("tea", start)

@@ -7,8 +7,8 @@ import typer
 
 from internal_linker.cli.project import ProjectOption, opened_project
 
-AnchorsOption = Annotated[
-    str, typer.Option("--anchors", metavar="removed|kept", help="Whether their anchors leave the text.")
+KeepAnchorsOption = Annotated[
+    bool, typer.Option("--keep-anchors", help="Leave the links' anchors in the text.")
 ]
 
 
@@ -16,17 +16,25 @@ def evaluate(
     context: typer.Context,
     project: ProjectOption = None,
     hide: Annotated[str, typer.Option("--hide", metavar="all|half", help="Which links are hidden.")] = "all",
-    anchors: AnchorsOption = "removed",
+    keep_anchors: KeepAnchorsOption = False,
+    anchors: Annotated[
+        bool, typer.Option("--anchors", help="Measure the proposed anchors, and nothing else.")
+    ] = False,
 ) -> None:
     """Measure relevance on links that editors made.
 
     Links of files/existing_links.csv are hidden: which way of ranking finds them again? One table hides
     all of them, or half; another all links to a fifth of the pages, as if these were new. Behind each
     stands what was learned of the links that were not hidden, and how far its probabilities are right.
-    """
-    from internal_linker.measuring import evaluate_project
 
-    evaluate_project(opened_project(context, project), hide, anchors)
+    With --anchors: of the pages that editors linked, how many get an anchor where the editors' own stands?
+    """
+    from internal_linker.measuring import evaluate_anchors, evaluate_project
+
+    if anchors:
+        evaluate_anchors(opened_project(context, project))
+    else:
+        evaluate_project(opened_project(context, project), hide, keep_anchors)
 
 
 def backtest(
@@ -34,7 +42,7 @@ def backtest(
     before: Annotated[Path, typer.Option("--before", metavar="CSV", help="The site's links at a date.")],
     after: Annotated[Path, typer.Option("--after", metavar="CSV", help="Its links at a later date.")],
     project: ProjectOption = None,
-    anchors: AnchorsOption = "removed",
+    keep_anchors: KeepAnchorsOption = False,
 ) -> None:
     """Measure relevance on links added between two crawls.
 
@@ -44,4 +52,4 @@ def backtest(
     """
     from internal_linker.measuring import backtest_project
 
-    backtest_project(opened_project(context, project), before, after, anchors)
+    backtest_project(opened_project(context, project), before, after, keep_anchors)

@@ -137,9 +137,10 @@ def _page(cells: dict[Kind, str], site: _Site) -> Page:
     if leads_to:
         site.leads_to.setdefault(key, leads_to)
     content = cells[Kind.CONTENT]
+    headings: tuple[int, ...] = ()
     if is_html(content):
         read = read_html(content)
-        content = read.text
+        content, headings = read.text, read.headings
         base = without_tracking(cells[Kind.URL])
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
@@ -153,6 +154,7 @@ def _page(cells: dict[Kind, str], site: _Site) -> Page:
         h1=title if h1 == title else h1,
         content=site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
+        headings=headings,
         not_target=not_target,
     )
 
@@ -230,6 +232,8 @@ def _filled(first: Page, other: Page) -> Page:
         for name in ("title", "h1", "content", "lang")
         if not getattr(first, name) and getattr(other, name)
     }
+    if "content" in gaps:
+        gaps["headings"] = other.headings
     return replace(first, **gaps)
 
 

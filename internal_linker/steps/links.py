@@ -22,7 +22,7 @@ _TEXT_POSITIONS = frozenset(
 # mailto:, tel:, javascript: and the like lead to no page.
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 
-Found = dict[tuple[str, str, str], None]
+Found = dict[tuple[str, str, str, int], None]
 
 
 def add_links(collected: Collected, table: TableStream | None) -> Collected:
@@ -30,19 +30,21 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
 
     Args:
         collected: pages and sources, with the aliases of redirects and copies.
-        table: Source, Destination and, if there, Anchor, Link Position, Type; None where there is none.
+        table: Source, Destination and, if there, Anchor, Link Position, Type, Start; None where there is none.
 
     Raises:
         InputError: the table has no column for a link's source or destination.
     """
-    found: Found = dict.fromkeys((link.source, link.target, link.anchor) for link in collected.links)
+    found: Found = dict.fromkeys(
+        (link.source, link.target, link.anchor, link.start) for link in collected.links
+    )
     rejects: list[Reject] = []
     skipped = _read(table, collected.aliases, found, rejects) if table else 0
     listed = {source.key for source in collected.sources}
     return replace(
         collected,
         links=tuple(starmap(ExistingLink, found)),
-        inner_links=sum(source in listed and target in listed for source, target, _ in found),
+        inner_links=sum(source in listed and target in listed for source, target, *_ in found),
         skipped_links=skipped,
         rejects=(*collected.rejects, *rejects),
     )
@@ -70,15 +72,15 @@ def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
 
 def _read(table: TableStream, aliases: Mapping[str, str], found: Found, rejects: list[Reject]) -> int:
     """Put the table's links into `found`; tells how many rows are no links in a page's text."""
-    columns = columns_of(
-        table, (Kind.SOURCE, Kind.DESTINATION), (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE)
-    )
-    kinds = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE)
-    places = [columns.get(kind, -1) for kind in kinds]
+    optional = (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE, Kind.START)
+    columns = columns_of(table, (Kind.SOURCE, Kind.DESTINATION), optional)
+    places = [columns.get(kind, -1) for kind in (Kind.SOURCE, Kind.DESTINATION, *optional)]
     # Such a table may have millions of rows, but few pages.
     forms, anchors, skipped = NormalForms(), dict[str, str](), 0
     for number, row in table.rows:
-        source, target, anchor, position, link_type = [row[at] if 0 <= at < len(row) else "" for at in places]
+        source, target, anchor, position, link_type, start = (
+            row[at] if 0 <= at < len(row) else "" for at in places
+        )
         if not (source.strip() or target.strip()):
             continue
         if not _in_text(position, link_type):
@@ -96,7 +98,8 @@ def _read(table: TableStream, aliases: Mapping[str, str], found: Found, rejects:
             skipped += 1
         else:
             anchor = " ".join(anchor.split())
-            found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor)))
+            place = int(start) if start.isascii() and start.strip().isdecimal() else -1
+            found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor), place))
     return skipped
 
 

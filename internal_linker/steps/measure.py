@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.arrays import Vectors
+from internal_linker.scripts import INSIDE
 
 # As many links as a page gets.
 PLACES = 5
@@ -26,19 +27,6 @@ GAINS = 1 / np.log2(np.arange(PLACES) + 2)
 # A target in five is cold: four fifths of the links stay to learn from.
 COLD = 5
 
-# Signs that are part of a word and that `\w` leaves out: vowel and accent marks, Indic vowel signs, (non-)joiners.
-MARKS = (
-    "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
-    "\u0900-\u0963\u0966-\u0dff\u200c\u200d"
-)
-# Scripts in which a word ends without a space: Thai to Tibetan, Burmese, Khmer, kana, Han; and Hangul,
-# where the particles are written onto the word.
-RUN_ON = (
-    "\u0e00-\u0fff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005-\u3007\u3040-\u31ff\u3400-\u9fff"
-    "\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff"
-)
-# A place between two characters of one word.
-INSIDE = re.compile(rf"(?<=[\w{MARKS}])(?=[\w{MARKS}])(?<![{RUN_ON}])(?![{RUN_ON}])")
 # A shorter anchor that stands on the page as a part of words only is no link's text there: "C" in "CSS".
 PART_LENGTH = 4
 
@@ -87,7 +75,7 @@ def measure(truth: Mapping[str, Collection[str]], ranked: Mapping[str, Sequence[
     sources = tuple(sorted(source for source, wanted in truth.items() if wanted))
     each = np.array([_values(set(truth[one]), _places(one, ranked)) for one in sources], np.float64)
     each = each.reshape(len(sources), 4)
-    hit, recall, ndcg, mrr = _estimates(each)
+    hit, recall, ndcg, mrr = estimates(each)
     return Measured(sources, hit, recall, ndcg, mrr, each)
 
 
@@ -102,7 +90,7 @@ def paired(ours: Measured, theirs: Measured) -> Estimate:
             f"Only measurements of the same sources can be paired: {len(ours.sources)} here, "
             f"{len(theirs.sources)} there, {len({*ours.sources} & {*theirs.sources})} in both."
         )
-    return _estimates(ours.each[:, 2:3] - theirs.each[:, 2:3])[0]
+    return estimates(ours.each[:, 2:3] - theirs.each[:, 2:3])[0]
 
 
 def reach(
@@ -141,11 +129,31 @@ def without_anchors(text: str, anchors: Iterable[str]) -> str:
     # Most anchors of menus and footers aren't in the content: no pattern is compiled for them.
     phrases = {each for each in phrases if all(word in folded for word in each.casefold().split())}
     pieces, at = [], 0
-    for start, end in sorted(span for phrase in phrases for span in _spans(text, phrase)):
+    for start, end in sorted(span for phrase in phrases for span in spans(text, phrase)):
         if start >= at:
             pieces.append(text[at:start])
         at = max(at, end)
     return " ".join([*pieces, text[at:]])
+
+
+def spans(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Where a phrase, its white space single blanks, stands in a text, as (start, end): see `without_anchors`."""
+    exact = _found(text, phrase)
+    if whole := [span for span in exact if _is_whole(text, span)]:
+        return whole
+    if exact and len(phrase) >= PART_LENGTH:
+        return exact
+    return [span for span in _found(text, phrase, re.IGNORECASE) if _is_whole(text, span)]
+
+
+def estimates(each: Vectors) -> list[Estimate]:
+    """Mean and interval of each column of (n, c) values; all columns share their resamples."""
+    if not len(each):
+        return [Estimate(float("nan"), float("nan"), float("nan"))] * each.shape[1]
+    choices = _choices(len(each))
+    means = np.sort([each[next(choices)].mean(axis=0) for _ in range(RESAMPLES)], axis=0)
+    columns = np.stack([each.mean(axis=0), means[LOW], means[HIGH]], axis=1)
+    return [Estimate(*column) for column in columns.tolist()]
 
 
 def _places(source: str, ranked: Mapping[str, Sequence[str]]) -> list[str]:
@@ -158,16 +166,6 @@ def _values(wanted: Collection[str], places: Sequence[str]) -> tuple[float, floa
     top = [place for place in at if place < PLACES]
     ndcg = GAINS[top].sum() / GAINS[: len(wanted)].sum()
     return float(bool(top)), len(top) / len(wanted), float(ndcg), 1 / (at[0] + 1) if at else 0.0
-
-
-def _estimates(each: Vectors) -> list[Estimate]:
-    """Mean and interval of each column; all columns share their resamples."""
-    if not len(each):
-        return [Estimate(float("nan"), float("nan"), float("nan"))] * each.shape[1]
-    choices = _choices(len(each))
-    means = np.sort([each[next(choices)].mean(axis=0) for _ in range(RESAMPLES)], axis=0)
-    columns = np.stack([each.mean(axis=0), means[LOW], means[HIGH]], axis=1)
-    return [Estimate(*column) for column in columns.tolist()]
 
 
 def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
@@ -193,16 +191,6 @@ def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
 
 def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode()).digest()
-
-
-def _spans(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Where the phrase stands, as (start, end)."""
-    exact = _found(text, phrase)
-    if whole := [span for span in exact if _is_whole(text, span)]:
-        return whole
-    if exact and len(phrase) >= PART_LENGTH:
-        return exact
-    return [span for span in _found(text, phrase, re.IGNORECASE) if _is_whole(text, span)]
 
 
 def _found(text: str, phrase: str, flags: int = 0) -> list[tuple[int, int]]:

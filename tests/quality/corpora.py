@@ -26,6 +26,11 @@ def present(name: str) -> bool:
 
 def site(name: str, hides: Hides = HIDINGS["all"]) -> Hidden:
     """The site with links hidden, all if not told otherwise; the anchors of all links between its pages are cut."""
+    return hide(whole_site(name), hides, cut_anchors=True)
+
+
+def whole_site(name: str) -> Collected:
+    """The site with all of its links between its pages, and their places where they are known."""
     csv.field_size_limit(2**30)
     if name in DEVELOPMENT:
         table = _rows(CORPORA / name / "pages.csv")
@@ -35,11 +40,16 @@ def site(name: str, hides: Hides = HIDINGS["all"]) -> Hidden:
         table = _rows(ROOT / "files" / "urls_rawdata.csv")
         found = _rows(ROOT / "files" / "existing_links.csv")
         target = "Destination"
-    pages = tuple(map(_page, table))
     links = (
-        ExistingLink(normal_form(row["Source"]), normal_form(row[target]), row["Anchor"]) for row in found
+        ExistingLink(
+            normal_form(row["Source"]),
+            normal_form(row[target]),
+            " ".join(row["Anchor"].split()),
+            int(row.get("Start") or -1),
+        )
+        for row in found
     )
-    return hide(Collected(pages, (), (), 0, tuple(links)), hides, cut_anchors=True)
+    return Collected(tuple(map(_page, table)), (), (), 0, tuple(links))
 
 
 def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:

@@ -1,0 +1,71 @@
+"""A folded word and its language -> its stem: what the word's forms have in common."""
+
+import re
+from functools import cache
+from typing import Protocol
+
+_SNOWBALL = {
+    **{"ca": "catalan", "cs": "czech", "da": "danish", "de": "german", "el": "greek", "en": "english"},
+    **{"es": "spanish", "et": "estonian", "eu": "basque", "fa": "persian", "fi": "finnish", "fr": "french"},
+    **{
+        "ga": "irish",
+        "hi": "hindi",
+        "hu": "hungarian",
+        "hy": "armenian",
+        "id": "indonesian",
+        "it": "italian",
+    },
+    **{"lt": "lithuanian", "nb": "norwegian", "ne": "nepali", "nl": "dutch", "nn": "norwegian"},
+    **{"no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian"},
+    **{"sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish"},
+}
+# Languages in other scripts: their words in Latin letters are English, as a rule.
+_OTHER_SCRIPTS = frozenset("ar el fa he hi hy ja ko ne ru sr ta th uk yi zh".split())
+_ARABIC_LETTER = re.compile("[\u0620-\u06ff]")
+# As they are written after folding. The article, with what is written onto it, conjunction, prepositions.
+_ARABIC_PREFIXES = ("وال", "بال", "کال", "فال", "لل", "ال", "و", "ل", "ب")
+_ARABIC_SUFFIXES = ("ها", "ان", "ات", "ون", "ین", "یه", "ه", "ی")
+# What is left of an Arabic word has most of its root.
+_ARABIC_LEAST = 3
+
+
+class _Stemmer(Protocol):
+    def stemWord(self, word: str) -> str: ...  # noqa: N802 - the library's name
+
+
+def stem(word: str, language: str) -> str:
+    """The stem of a word, folded as `steps.words` folds it; the word itself where nothing is known of its endings.
+
+    Args:
+        word: in one writing.
+        language: its two-letter code, "" where it isn't known.
+    """
+    language = language[:2].lower()
+    # Snowball's Arabic knows the letters as Arabic keyboards have them, before folding.
+    if language != "fa" and _ARABIC_LETTER.match(word):
+        return _arabic(word)
+    if language in _OTHER_SCRIPTS and word.isascii():
+        language = "en"
+    stemmer = _stemmer(language)
+    return stemmer.stemWord(word) if stemmer else word
+
+
+def _arabic(word: str) -> str:
+    """Without an article and an ending: as light10 does, which misses broken plurals and mistakes few names."""
+    for prefix in _ARABIC_PREFIXES:
+        if word.startswith(prefix) and len(word) - len(prefix) >= _ARABIC_LEAST:
+            word = word[len(prefix) :]
+            break
+    for suffix in _ARABIC_SUFFIXES:
+        if word.endswith(suffix) and len(word) - len(suffix) >= _ARABIC_LEAST:
+            return word[: -len(suffix)]
+    return word
+
+
+@cache
+def _stemmer(language: str) -> _Stemmer | None:
+    import Stemmer
+
+    name = _SNOWBALL.get(language)
+    # Without a cache of its own: each word is asked for once.
+    return Stemmer.Stemmer(name, 0) if name else None
