@@ -1,14 +1,16 @@
 """Words of a text as a phrase may begin and end with them."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.phrases import Reader, Wanted
+from internal_linker.stems import stem
 from internal_linker.steps.sentences import paragraphs, sentences
 from internal_linker.steps.words import normalise
-from internal_linker.stems import stem
 
 
 def words(text: str, language: str) -> list[str]:
@@ -74,7 +76,7 @@ def test_sentences_end_where_a_reader_ends_them() -> None:
     """Not after an initial, nor where a line was broken for its width; in Chinese without a space."""
     text = 'The U.S. Web goes\non here. "Really?" Yes.\nA title\n\nthe end。好。再见'
     begins = [*sentences(text), len(text)]
-    parts = [text[a:b].strip() for a, b in zip(begins, begins[1:], strict=False)]
+    parts = [text[a:b].strip() for a, b in pairwise(begins)]
     assert parts == [
         "The U.S. Web goes\non here.",
         '"Really?"',
