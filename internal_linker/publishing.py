@@ -19,7 +19,7 @@ from internal_linker.sections import section_of
 from internal_linker.steps.acceptance import Decision, acceptance, rising_rejections
 from internal_linker.steps.drift import drift
 from internal_linker.steps.exclude import excluded_targets
-from internal_linker.versions import ALL, Version, VersionRow, overlaid
+from internal_linker.versions import Version, VersionRow, overlaid
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,13 @@ class Publication:
         if self.parts.runs:
             self._keep_version(self.parts.runs, versions, facts, held=held)
 
+    @property
+    def _what(self) -> str:
+        """Which rows the run is for: only runs for the same ones can be compared."""
+        if self.partial:
+            return "some rows"
+        return f"all rows but {self.rules.off}" if self.rules.off else "all rows"
+
     def _facts(self) -> RunFacts:
         report, encoder, rules = self.report, self.parts.encoder, self.rules.edges
         pages = len(report.collected.pages)
@@ -66,7 +73,7 @@ class Publication:
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
         """Whether the links moved so far from those that were published last that the Sheet is left as it is."""
-        whole = [one for one in versions if one.what == ALL and one.published]
+        whole = [one for one in versions if one.what == self._what and one.published]
         before = facts_in(whole[-1].facts) if whole else None
         moved = drift(before, facts) if before and not self.partial else []
         if not moved or self.rules.accept_drift:
@@ -125,7 +132,7 @@ class Publication:
         version = Version(
             report.run_id,
             datetime.now(UTC).isoformat(timespec="seconds"),
-            "some rows" if self.partial else ALL,
+            self._what,
             report.memory.encoder if report.memory else "",
             rows=len(items),
             links=facts.links,

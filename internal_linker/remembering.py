@@ -1,10 +1,12 @@
 """A run's links and what was known of earlier ones -> the edges as they are now, and what editors are shown."""
 
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import nlargest
+from math import inf, isnan
 from typing import Protocol
 
 from internal_linker.edges import Anchor, Decided, Edge, EdgeKind, ReviewRow, Status, Verdict
@@ -63,6 +65,7 @@ class Memory:
         at: its time, ISO 8601, UTC.
         hashes: page or query -> the hash of its text.
         decided: what editors decided so far.
+        least: the score from which links get anchors: those of the strongest `SHOWN`.
         heard: whether what editors wrote could be read.
         statuses: how many edges of each there are, after `keep`.
         tiers: how many of the links that `keep` was given.
@@ -76,6 +79,7 @@ class Memory:
     hashes: Mapping[str, str] = field(default_factory=dict)
     decided: Decided = field(default_factory=Decided)
     heard: bool = True
+    least: float = -inf
     statuses: Counter[Status] = field(default_factory=Counter)
     tiers: Counter[str] = field(default_factory=Counter)
 
@@ -127,6 +131,7 @@ class Memory:
             gone: whether the links of a source that is not among the recommendations are withdrawn.
         """
         progress.start("Remembering", len(recommendations), "rows")
+        self.least = _least(recommendations)
         for rows in _by_source(recommendations):
             known = self.store.of_sources(rows)
             edges: list[Edge] = []
@@ -187,7 +192,7 @@ class Memory:
             for link in (*item.links, *item.held):
                 now.setdefault(link.target.key, (item.source, link))
         edges = {key: self._edge(end, *found) for key, found in now.items()}
-        edges = _anchored(items[0].source, edges, old, anchors)
+        edges = self._anchored(items[0].source, edges, old, anchors)
         linked = targets.linked.get(end, ())
         for key in {**old, **edges}:
             edge = remembered(old.get(key), edges.get(key), key in linked, self.at)
@@ -195,6 +200,31 @@ class Memory:
                 self.tiers[edge.tier] += 1
             if edge != old.get(key):
                 yield edge
+
+    def _anchored(
+        self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
+    ) -> dict[str, Edge]:
+        """The edges with anchors, as far as editors see them: those that they had where neither text has changed."""
+        done = dict(edges)
+        seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
+        if anchors is None or source.page is None:
+            return done
+        known = {
+            key: old[key].anchors for key in seen if key in old and _texts(old[key]) == _texts(edges[key])
+        }
+        wanted = [key for key in seen if not known.get(key)]
+        found = (
+            {**known, **dict(zip(wanted, anchors.propose(source.key, wanted), strict=True))} if seen else {}
+        )
+        for key in seen:
+            best = anchors.varied(key, found[key], old[key].anchor if key in old else "")
+            edge = edges[key]
+            stands = edge.kind == "recommendation" and bool(best) and best[0].verbatim
+            done[key] = replace(edge, anchors=best, kind="contextual" if stands else edge.kind)
+        return done
+
+    def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
+        return not edge.rank or not edge.score < self.least or bool(old and old.verdict)
 
     def _edge(self, end: str, source: Source, link: Link) -> Edge:
         target, rules = link.target, self.rules
@@ -231,22 +261,11 @@ def kind_of(source: str, target: str) -> EdgeKind:
     return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"
 
 
-def _anchored(
-    source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
-) -> dict[str, Edge]:
-    """The edges with anchors: those that they had where neither text has changed."""
-    if anchors is None or source.page is None:
-        return dict(edges)
-    known = {key: old[key].anchors for key in edges if key in old and _texts(old[key]) == _texts(edges[key])}
-    wanted = [key for key in edges if not known.get(key)]
-    found = {**known, **dict(zip(wanted, anchors.propose(source.key, wanted), strict=True))}
-    done = {}
-    for key, edge in edges.items():
-        own = old[key].anchor if key in old else ""
-        best = anchors.varied(key, found[key], own)
-        stands = edge.kind == "recommendation" and bool(best) and best[0].verbatim
-        done[key] = replace(edge, anchors=best, kind="contextual" if stands else edge.kind)
-    return done
+def _least(recommendations: Iterable[Recommendation]) -> float:
+    """The score that the `SHOWN` strongest links have at the least."""
+    scores = array("d", (link.target.score for item in recommendations for link in item.links))
+    strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
+    return strongest[-1] if len(strongest) == SHOWN else -inf
 
 
 def _texts(edge: Edge) -> tuple[str, str]:

@@ -18,6 +18,9 @@ class Sections:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
+    def __str__(self) -> str:
+        return ", ".join(self._patterns)
+
     def hold(self, key: str) -> bool:
         """Whether a page is in one of them: its normal form; a query is in none."""
         host, _, path = key.partition("://")[2].partition("/")

@@ -8,8 +8,6 @@ from typing import Any, Literal
 from internal_linker.records import Candidate, Link, Recommendation, Source
 
 Change = Literal["new", "gone", "moved"]
-# What a run over the whole site is.
-ALL = "all rows"
 
 _TOLD = [one.name for one in fields(Candidate)]
 
@@ -21,7 +19,7 @@ class Version:
     Attributes:
         run: its id.
         at: when it ended, ISO 8601, UTC.
-        what: "all rows", "some rows", or "rollback to ...".
+        what: "all rows", "all rows but" those of some sections, "some rows", or "rollback to ...".
         encoder: provider, model and recipe.
         rows: how many rows of Output.csv it wrote.
         links: how many links they hold.
