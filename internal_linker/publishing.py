@@ -73,7 +73,7 @@ class Publication:
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
         """Whether the links moved so far from those that were published last that the Sheet is left as it is."""
-        whole = [one for one in versions if one.what == self._what and one.published]
+        whole = [one for one in versions if one.what == self._what and one.published and one.facts]
         before = facts_in(whole[-1].facts) if whole else None
         moved = drift(before, facts) if before and not self.partial else []
         if not moved or self.rules.accept_drift:
@@ -137,7 +137,8 @@ class Publication:
             rows=len(items),
             links=facts.links,
             published=not (held or report.failure),
-            facts=asdict(facts),
+            # Links that lack a service's part are no measure for later ones.
+            facts={} if report.searched.problem or report.embedded.problem else asdict(facts),
         )
         before = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))

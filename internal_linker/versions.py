@@ -24,7 +24,7 @@ class Version:
         rows: how many rows of Output.csv it wrote.
         links: how many links they hold.
         published: whether the links went to all their places; False after drift or a failure.
-        facts: what drift is told by, as `RunFacts`.
+        facts: what drift is told by, as `RunFacts`; none where a service failed.
     """
 
     run: str
