@@ -1,6 +1,9 @@
 """What a run publishes and what it keeps back: drift, sections that need approval, what editors decided."""
 
+import subprocess
+import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,7 +11,7 @@ import openpyxl
 import pytest
 
 from tests.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
-from tests.small_project import command, write_csv
+from tests.small_project import command, environment, write_csv
 from tests.standins import GoogleStandIn
 
 PAGES = 30
@@ -153,3 +156,40 @@ def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:
     assert do(project, "run") == 0
     assert not (project / "files/review.xlsx").exists()
     assert read_csv(project / "files/links.csv")[0]["Status"] == "proposed"
+
+
+def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
+    """An inline anchor stands in its sentence, and that in the page; the others are told from it by their type."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    contents = {page["URL"]: page["Main Content"] for page in sample_pages(PAGES)}
+    links = read_csv(project / "files/links.csv")
+    found = [link for link in links if link["Type"] == "contextual"]
+    assert len(found) > len(links) / 2
+    for link in found:
+        assert link["Anchor"] in link["Sentence"]
+        assert link["Sentence"] in contents[link["Source"]]
+    texts = [(link["Source"], link["Anchor"].casefold()) for link in found]
+    assert len(set(texts)) == len(texts), "no text leads to two targets of a page"
+
+
+def test_words_at_the_terminal_are_heeded_by_the_next_run(tmp_path: Path) -> None:
+    """`review` takes keys line by line where nobody types: the first link is accepted, the second rejected."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa", "review": "none"})
+    assert do(project, "run") == 0
+    arguments = [sys.executable, "-m", "internal_linker", "review", "--by", "Ann", "--project", str(project)]
+    done = subprocess.run(
+        arguments,
+        input="a\nr\nq\n",
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+        encoding="utf-8",
+    )
+    assert "1 accepted, 1 rejected, 0 edited, 0 skipped" in done.stdout
+    assert do(project, "run") == 0
+    statuses = Counter(link["Status"] for link in read_csv(project / "files/links.csv"))
+    assert statuses["accepted"] == 1 and statuses["rejected"] == 0
+    reasons = Counter(row["Reason"] for row in read_csv(project / "files/excluded_targets.csv"))
+    assert reasons["rejected by an editor"] == 1
