@@ -263,12 +263,10 @@ def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
     """rejected_rows.csv names table, row, URL and reason; a run without rejects leaves the header alone."""
     path = tmp_path / "rejected_rows.csv"
     RejectedCsv(path).write([Reject("main_queries.csv", 7, "nonsense", "not a full URL")])
-    assert rows(path) == [
-        ["Table", "Row", "URL", "Reason"],
-        ["main_queries.csv", "7", "nonsense", "not a full URL"],
-    ]
+    header = ["Table", "Row", "URL", "Reason"]
+    assert rows(path) == [header, ["main_queries.csv", "7", "nonsense", "not a full URL"]]
     RejectedCsv(path).write([])
-    assert rows(path) == [["Table", "Row", "URL", "Reason"]]
+    assert rows(path) == [header]
 
 
 def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
@@ -295,9 +293,8 @@ def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> N
     """vectorized_urls.csv holds a JSON list that gives back each stored number, in order, bit for bit."""
     path = tmp_path / "vectorized_urls.csv"
     vectors: Vectors = np.random.default_rng(7).standard_normal((50, 64)).astype(kind)
-    assert (
-        VectorsCsv(path).write((f"https://a.example/{i}", vector) for i, vector in enumerate(vectors)) == []
-    )
+    given = ((f"https://a.example/{i}", vector) for i, vector in enumerate(vectors))
+    assert VectorsCsv(path).write(given) == []
     header, *body = rows(path)
     assert header == ["URL", "Embedding"]
     assert [url for url, _ in body] == [f"https://a.example/{i}" for i in range(50)]
