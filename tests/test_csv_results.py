@@ -297,5 +297,5 @@ def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> N
     assert VectorsCsv(path).write(given) == []
     header, *body = rows(path)
     assert header == ["URL", "Embedding"]
-    assert [url for url, _ in body] == [f"https://a.example/{i}" for i in range(50)]
+    assert [row[0] for row in body] == [f"https://a.example/{i}" for i in range(50)]
     assert np.array_equal(np.array([json.loads(cell) for _, cell in body]).astype(kind), vectors)

@@ -167,12 +167,13 @@ def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:
 
 def _dress_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
     """Widths, hidden columns and the formats of their cells, by column."""
-    looks = {
-        ANCHOR: book.add_format({"num_format": "@"}),  # an anchor "2024" stays a text
-        NOTES: book.add_format({"num_format": "@"}),
-        SCORE: book.add_format({"num_format": "0.00"}),
-        "Sentence": book.add_format({"text_wrap": True}),
+    formats: dict[str, dict[str, Any]] = {
+        ANCHOR: {"num_format": "@"},  # an anchor "2024" stays a text
+        NOTES: {"num_format": "@"},
+        SCORE: {"num_format": "0.00"},
+        "Sentence": {"text_wrap": True},
     }
+    looks = {name: book.add_format({"valign": "top", **formats.get(name, {})}) for name in board.columns}
     for name, column in board.columns.items():
         sheet.set_column(column, column, _WIDTHS[name], looks.get(name), {"hidden": name in HIDDEN})
         if text := EXPLAINED.get(name):

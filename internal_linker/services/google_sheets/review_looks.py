@@ -44,6 +44,7 @@ def new_tab(number: int, title: str) -> list[Request]:
         _header(number),
         *(_dimension(number, place, {"pixelSize": width}) for place, width in enumerate(_WIDTHS)),
         *(_dimension(number, places[name], {"hiddenByUser": True}) for name in HIDDEN),
+        *(_repeat(number, place, 1, {"verticalAlignment": "TOP"}) for place in places.values()),
         _repeat(number, places["Sentence"], 1, {"wrapStrategy": "WRAP"}),
         *dressed(number, places, 1),
         *_colours(number, places[SCORE]),
