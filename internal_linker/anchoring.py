@@ -54,9 +54,16 @@ class Anchoring:
             if link.anchor:
                 self._known[link.target].append(link)
         self._reader = Reader(normalise)
-        self._rarity = Rarity.of(self._read(page) for page in _spread(pages, _SAMPLE))
-        self._habits = self._learned(lambda key: True)
         self._wanted: dict[str, bytes] = {}
+
+    # What reads many pages waits until an anchor is asked for: most weeks few are.
+    @cached_property
+    def _rarity(self) -> Rarity:
+        return Rarity.of(self._read(page) for page in _spread([*self._pages.values()], _SAMPLE))
+
+    @cached_property
+    def _habits(self) -> Habits:
+        return self._learned(lambda key: True)
 
     def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
         """The same, with the habits of those editors' links alone that stand on some pages, by their keys."""

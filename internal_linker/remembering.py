@@ -186,7 +186,7 @@ class Memory:
         targets: Targets,
         anchors: Anchors | None,
     ) -> Iterator[Edge]:
-        old = {edge.target: edge for edge in known}
+        old = {edge.target: edge for edge in known if is_link(edge)}
         now: dict[str, tuple[Source, Link]] = {}
         for item in items:
             for link in (*item.links, *item.held):
@@ -213,11 +213,10 @@ class Memory:
             key: old[key].anchors for key in seen if key in old and _texts(old[key]) == _texts(edges[key])
         }
         wanted = [key for key in seen if not known.get(key)]
-        found = (
-            {**known, **dict(zip(wanted, anchors.propose(source.key, wanted), strict=True))} if seen else {}
-        )
+        if wanted:
+            known |= dict(zip(wanted, anchors.propose(source.key, wanted), strict=True))
         for key in seen:
-            best = anchors.varied(key, found[key], old[key].anchor if key in old else "")
+            best = anchors.varied(key, known[key], old[key].anchor if key in old else "")
             edge = edges[key]
             stands = edge.kind == "recommendation" and bool(best) and best[0].verbatim
             done[key] = replace(edge, anchors=best, kind="contextual" if stands else edge.kind)
