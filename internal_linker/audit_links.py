@@ -64,10 +64,10 @@ def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
 
 
 def proposed_links(
-    proposed: Iterable[ProposedLink], aliases: Mapping[str, str], rows: Mapping[str, int], existing: SiteGraph
+    proposed: Iterable[ProposedLink], collected: Collected, rows: Mapping[str, int], existing: SiteGraph
 ) -> Proposed:
     """The proposed links between the pages that have a row, without those that stand already."""
-    forms = NormalForms()
+    forms, aliases = NormalForms({page.url: page.key for page in collected.pages}), collected.aliases
     written: list[tuple[str, str]] = []
     scores: list[float] = []
     run = ""

@@ -90,7 +90,7 @@ def inspect(material: Material) -> Audit:
         )
     n, rows = len(pages), {page.key: row for row, page in enumerate(pages)}
     today = site_links(material.collected, rows)
-    offered = proposed_links(material.proposed, material.collected.aliases, rows, today.graph)
+    offered = proposed_links(material.proposed, material.collected, rows, today.graph)
     both = adopted(today.graph, offered.graph, n)
     home, home_by = home_row(pages, today.graph, material)
     wanted = _wanted(pages, home, material)

@@ -7,6 +7,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, TextIO
 
+import numpy as np
 import xlsxwriter
 
 from internal_linker.audit_records import RULES, Audit, Finding
@@ -27,6 +28,8 @@ _PAGES = (
     *("URL", "Title", "Section", "Topic", "Links here", "Links here after", "Own links", "Own links after"),
     *("Clicks", "Clicks after", "PageRank x n", "PageRank x n after"),
 )
+# Rows of the sheet Pages: more take longer to write than all of the audit, and Excel long to open.
+MOST_PAGES = 50_000
 
 
 class AuditXlsx:
@@ -52,6 +55,10 @@ class AuditXlsx:
         """
         landed = self._write_whole(self.path, lambda file: self._fill(file, audit))
         remarks = [
+            f"{self.name} has the {MOST_PAGES:,} pages of the highest PageRank; audit_nodes.csv has all."
+            for _ in range(len(audit.urls) > MOST_PAGES)
+        ]
+        remarks += [
             f"{self.name} has the first {self._most:,} of {count:,} findings of {rule}."
             for rule, count in Counter(one.rule for one in audit.findings).items()
             if count > self._most
@@ -123,20 +130,18 @@ def _topics(book: Any, bold: Any, audit: Audit) -> None:
 
 
 def _pages(book: Any, bold: Any, audit: Audit) -> None:
-    """Every page; PageRank in multiples of the mean, for 1 / n says nothing to anybody."""
+    """The pages in their order; PageRank in multiples of the mean, for 1 / n says nothing to anybody."""
     n, before, after = len(audit.urls), audit.before, audit.after
+    rows = np.sort(np.argsort(-before.pagerank, kind="stable")[:MOST_PAGES])
     columns = zip(
-        audit.urls,
-        audit.titles,
-        audit.sections,
-        audit.topics,
-        *(each.tolist() for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)),
-        *([at if at >= 0 else "" for at in each.depth.tolist()] for each in (before, after)),
-        *((each.pagerank * n).round(3).tolist() for each in (before, after)),
+        *([texts[row] for row in rows] for texts in (audit.urls, audit.titles, audit.sections, audit.topics)),
+        *(each[rows].tolist() for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)),
+        *([at if at >= 0 else "" for at in each.depth[rows].tolist()] for each in (before, after)),
+        *((each.pagerank[rows] * n).round(3).tolist() for each in (before, after)),
         strict=True,
     )
     widths = (60, 45, 16, 30, *[12] * 8)
-    _table(book, bold, "Pages", _PAGES, columns, widths, n, bars=(4, 5, 10, 11))
+    _table(book, bold, "Pages", _PAGES, columns, widths, len(rows), bars=(4, 5, 10, 11))
 
 
 def _table(

@@ -39,7 +39,9 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
         (link.source, link.target, link.anchor, link.start) for link in collected.links
     )
     rejects: list[Reject] = []
-    skipped = _read(table, collected.aliases, found, rejects) if table else 0
+    # Most links are between the pages, and those are known as they are written.
+    forms = NormalForms({page.url: page.key for page in collected.pages})
+    skipped = _read(table, forms, collected.aliases, found, rejects) if table else 0
     listed = {source.key for source in collected.sources}
     return replace(
         collected,
@@ -70,13 +72,15 @@ def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
     return Counter(target for _, target in {(link.source, link.target) for link in links})
 
 
-def _read(table: TableStream, aliases: Mapping[str, str], found: Found, rejects: list[Reject]) -> int:
+def _read(
+    table: TableStream, forms: NormalForms, aliases: Mapping[str, str], found: Found, rejects: list[Reject]
+) -> int:
     """Put the table's links into `found`; tells how many rows are no links in a page's text."""
     optional = (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE, Kind.START)
     columns = columns_of(table, (Kind.SOURCE, Kind.DESTINATION), optional)
     places = [columns.get(kind, -1) for kind in (Kind.SOURCE, Kind.DESTINATION, *optional)]
     # Such a table may have millions of rows, but few pages.
-    forms, anchors, skipped = NormalForms(), dict[str, str](), 0
+    anchors, skipped = dict[str, str](), 0
     for number, row in table.rows:
         source, target, anchor, position, link_type, start = (
             row[at] if 0 <= at < len(row) else "" for at in places
