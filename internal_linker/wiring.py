@@ -34,7 +34,7 @@ from internal_linker.services.csv_files.lists import (
 from internal_linker.services.csv_files.tables import CsvTable, Keeps, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
-from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
+from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.review_xlsx import ReviewWorkbook
 from internal_linker.services.serper import Serper
 from internal_linker.services.text_spool import TextSpool
