@@ -237,7 +237,6 @@ def test_answers_move_with_the_cache(
 @pytest.mark.parametrize("answer", ["", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000])
 def test_any_answer_is_kept(store_url: str, tmp_path: Path, answer: str) -> None:
     """On both databases an answer comes back, without what they can't hold; of another model there is none."""
-
     cache = StoredAnswers(open_database(store_url, tmp_path))
     asked = Model(str, model="m" * 500)
     assert cache.get(asked, "p") is None

@@ -1,6 +1,7 @@
 """The chat client: a model's words come back, each failure has a remedy, and no request passes the cap."""
 
 import traceback
+from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
@@ -129,8 +130,7 @@ def test_no_request_passes_the_cap(stand_in: OpenAIStandIn) -> None:
     """What question and answer could take at the most is held before it is sent: the last one isn't."""
     chat = chat_at(stand_in, cap=2 * MOST_ANSWER_TOKENS)
     with pytest.raises(BudgetReached, match="max_anchor_tokens = 4000 tokens is reached"):
-        for _ in range(100):
-            chat.complete("task " * 100, DATA)
+        deque(chat.complete("task " * 100, DATA) for _ in range(100))
     assert 0 < stand_in.units <= 2 * MOST_ANSWER_TOKENS
 
 
