@@ -106,6 +106,11 @@ class Anchoring:
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
         return Variety(self.propose, Counter((target, _folded(anchor)) for target, anchor in known))
 
+    def taken(self, source: str) -> list[tuple[int, int]]:
+        """Where links and headings stand in a page's plain main content, as (start, end): no anchor may."""
+        page = self._pages[source]
+        return _taken(page, str(page.content), self._links.get(source, ()))
+
     def places(self, source: str, target: str) -> list[tuple[int, int]]:
         """Where links from one page to another may stand in its plain main content, as (start, end)."""
         content = str(self._pages[source].content)
@@ -143,8 +148,7 @@ class Anchoring:
     def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
         content = str(page.content)
         phrases = self._reader.read(content, page.lang)
-        closed = [place for link in links for place in link_places(content, link)]
-        covered = _covered(phrases, [*closed, *heading_places(content, page.headings)])
+        covered = _covered(phrases, _taken(page, content, links))
         return _Source(content, Text(phrases, covered, self._habits(phrases)))
 
     def _target(self, target: str) -> Wanted:
@@ -193,6 +197,10 @@ class Variety:
     propose: Callable[[str, Sequence[str]], Sequence[tuple[Anchor, ...]]]
     used: Counter[tuple[str, str]]
 
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        """The same texts give the same anchors."""
+        return True
+
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """The anchors, one that is not used up first, as far as there is one; it, or an editor's `own`, is counted."""
         fresh = [at for at, one in enumerate(anchors) if self.used[target, _folded(one.text)] < REPEATS]
@@ -230,6 +238,11 @@ def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
         return []
     found = spans(content, link.anchor)
     return [place for place in found if place[0] == link.start] or found
+
+
+def _taken(page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
+    closed = (place for link in links for place in link_places(content, link))
+    return [*closed, *heading_places(content, page.headings)]
 
 
 def _part(content: str, begins: Sequence[int], start: int, end: int) -> str:

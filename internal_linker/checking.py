@@ -36,6 +36,8 @@ def check_project(root: Path) -> Iterator[Fact]:
     yield from _input(project)
     yield from _serper(project)
     yield from _embeddings(project)
+    if project.settings.anchor_model:
+        yield _tried("Anchor model", lambda: _chat(project))
     yield _tried("Cache", lambda: _cache(project))
     yield _tried("Schedule", lambda: _schedule(project))
 
@@ -183,6 +185,16 @@ def _embeddings(project: Project) -> Iterator[Fact]:
 
 def _server(project: Project) -> str:
     client = project.openai()
+    try:
+        return client.check()
+    finally:
+        client.close()
+
+
+def _chat(project: Project) -> str | None:
+    client = project.chat()
+    if client is None:
+        return None
     try:
         return client.check()
     finally:

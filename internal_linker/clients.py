@@ -10,7 +10,8 @@ from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
-from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
+from internal_linker.services.openai.chat import OpenAIChat
+from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
 
@@ -82,6 +83,18 @@ class Clients:
             max_input_tokens=settings.max_input_tokens,
             budget=Budget("OpenAI", settings.max_cost_usd, "max_cost_usd", "US dollars"),
             in_flight=settings.embedding_requests_in_flight,
+        )
+
+    def chat(self) -> OpenAIChat | None:
+        """The client of the language model that chooses anchors; None where it is off."""
+        settings = self.settings
+        if not settings.anchor_model:
+            return None
+        return OpenAIChat(
+            settings.openai_api_key.get_secret_value(),
+            model=settings.anchor_model,
+            base_url=settings.anchor_base_url,
+            budget=Budget("Anchors", settings.max_anchor_tokens, "max_anchor_tokens", "tokens"),
         )
 
     @property

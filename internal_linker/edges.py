@@ -26,12 +26,14 @@ class Anchor:
         start: its first character's place in the page's plain main content, from 0; of an anchor that is
             not `verbatim`, the paragraph's.
         verbatim: it stands in the page as it is; otherwise it is made from the target's title.
+        asked: a language model was asked about the link; it chose this anchor, or none that could be used.
     """
 
     text: str
     sentence: str = ""
     start: int = 0
     verbatim: bool = True
+    asked: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from internal_linker.link_rules import LinkRules
 from internal_linker.listed import Duplicate, ExcludedTarget, Orphan
 from internal_linker.ports import (
+    AnswerCache,
+    Chat,
     Compute,
     EdgeStore,
     Encoder,
@@ -47,6 +49,7 @@ class Parts:
         edges: what is remembered of links; None: nothing is.
         runs: the links of earlier runs.
         desk: where editors say what they think of links.
+        chat, answers: a language model that chooses anchors, and what it was asked before; None: it is off.
         workers: what shares the matching, if anything does; its argument takes warnings.
     """
 
@@ -72,6 +75,8 @@ class Parts:
     edges: EdgeStore | None = None
     runs: RunStore | None = None
     desk: ReviewDesk | None = None
+    chat: Chat | None = None
+    answers: AnswerCache | None = None
     workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
         nullcontext()
     )

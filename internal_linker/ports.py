@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 from internal_linker.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
 from internal_linker.edges import Edge, ReviewRow, Status, Verdict
 from internal_linker.records import (
+    Completion,
     EncodedBatch,
     Recommendation,
     Reject,
@@ -144,6 +145,34 @@ class VectorCache(Protocol):
 
     def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors, durable when this returns."""
+
+
+class Chat(Protocol):
+    """A language model that answers."""
+
+    name: str
+    """Provider and model."""
+    model: str
+    """The model, and where it is served; part of the cache's key, as `recipe` is."""
+    recipe: str
+    """Version of what is asked for besides the two texts."""
+
+    def complete(self, task: str, data: str) -> Completion:
+        """The answer to a task and the data that it is about.
+
+        Raises:
+            ServiceError: no answer; CredentialsRefused, OutOfCredits and BudgetReached mean: stop asking.
+        """
+
+
+class AnswerCache(Protocol):
+    """Answers of language models by model, recipe and prompt."""
+
+    def get(self, chat: Chat, prompt: str) -> str | None:
+        """The answer to the prompt of this hash, if it was asked for before."""
+
+    def put(self, chat: Chat, prompt: str, answer: str) -> None:
+        """Keep an answer, durable when this returns."""
 
 
 class Progress(Protocol):

@@ -12,7 +12,8 @@ from internal_linker.listed import ExcludedTarget
 from internal_linker.parts import Parts, Rules
 from internal_linker.ports import ListSink, Progress, RunStore
 from internal_linker.records import Source, Targets
-from internal_linker.remembering import Memory
+from internal_linker.remembering import Anchors, Memory
+from internal_linker.rephrasing import Rephrased
 from internal_linker.reports import Report
 from internal_linker.run_facts import RunFacts, facts_in, facts_of
 from internal_linker.sections import section_of
@@ -105,9 +106,19 @@ class Publication:
             for pair in (report.listed.duplicates if report.listed else ())
         )
         queries = {source.key: source.query for source in reversed(report.collected.sources) if source.query}
-        anchors = Anchoring(pages, report.collected.links, queries).variety()
+        anchors = self._anchors(Anchoring(pages, report.collected.links, queries))
         given = report.recommendations, self.targets, anchors, duplicates, self.progress
         memory.keep(*given, gone=lambda end: not (self.partial or self.rules.off.hold(end)))
+        if report.rephrased and report.rephrased.gap:
+            report.gaps.append(report.rephrased.gap)
+
+    def _anchors(self, site: Anchoring) -> Anchors:
+        parts, report = self.parts, self.report
+        if parts.chat is None or parts.answers is None:
+            return site.variety()
+        pages = report.collected.pages
+        report.rephrased = Rephrased(site.variety(), pages, site.taken, parts.chat, parts.answers)
+        return report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
         report, parts = self.report, self.parts

@@ -214,6 +214,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Completion:
+    """What a language model answered, and the tokens of question and answer together."""
+
+    text: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class EncodedBatch:
     """Finished vectors: `positions` index the texts given to the encoder, `vectors` is (len, d) float32."""
 

@@ -27,6 +27,9 @@ class Anchors(Protocol):
     def propose(self, source: str, targets: Sequence[str]) -> Sequence[tuple[Anchor, ...]]:
         """For each of a page's targets some anchors, the best first; normal forms."""
 
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        """Whether a link whose texts have not changed keeps these anchors."""
+
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """The anchors with one first that is not overused for this target; an editor's `own` counts in its place."""
 
@@ -209,8 +212,9 @@ class Memory:
         seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
         if anchors is None or source.page is None:
             return done
+        same = (key for key in seen if key in old and _texts(old[key]) == _texts(edges[key]))
         known = {
-            key: old[key].anchors for key in seen if key in old and _texts(old[key]) == _texts(edges[key])
+            key: old[key].anchors for key in same if old[key].verdict or anchors.settled(old[key].anchors)
         }
         wanted = [key for key in seen if not known.get(key)]
         if wanted:

@@ -11,6 +11,7 @@ from internal_linker.learning import Lesson
 from internal_linker.listing import Listed
 from internal_linker.records import Collected, Recommendation, Usage
 from internal_linker.remembering import Memory
+from internal_linker.rephrasing import Rephrased
 from internal_linker.searching import Searched
 from internal_linker.steps.acceptance import Acceptance
 
@@ -39,6 +40,8 @@ class Report:
     """Targets left out, by reason."""
     accepted: Sequence[Acceptance] = ()
     """What editors made of proposed links."""
+    rephrased: Rephrased | None = None
+    """What a language model made of the anchors; None where it is off."""
     memory: Memory | None = None
     """What became of this and earlier runs' links; None where nothing is remembered."""
 

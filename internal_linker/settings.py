@@ -145,7 +145,7 @@ class Settings(ServiceSettings):
 
     serper_api_key: SecretStr = Field(SecretStr(""), description="Serper's key.")
     openai_api_key: SecretStr = Field(
-        SecretStr(""), description="OpenAI's key, or that of the server at base_url."
+        SecretStr(""), description="OpenAI's key, or that of the servers at base_url and anchor_base_url."
     )
     service_account: SecretStr = Field(
         SecretStr(""), description="JSON text of a Google service account's key."
@@ -204,9 +204,8 @@ class Settings(ServiceSettings):
         """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
         values = [self.serper_api_key, self.openai_api_key, self.service_account, self.store_password]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
-        passwords = (
-            password(url) for url in (self.store_url, self.base_url, self.serper_url, self.google_api_url)
-        )
+        services = (self.base_url, self.anchor_base_url, self.serper_url, self.google_api_url)
+        passwords = (password(url) for url in (self.store_url, *services))
         return keys + [f":{password}@" for password in passwords if password]
 
     @classmethod

@@ -99,3 +99,19 @@ class ServiceSettings(BaseSettings):
         description="How vectors are kept, in the cache and in memory: "
         "float16 takes half the room and gives the same links.",
     )
+
+    anchor_model: str = Field(
+        "",
+        title="Anchors by a language model (off)",
+        description="Chat model that may choose a link's anchor anew, within its sentence, as in gpt-4.1-mini; "
+        "empty: none is asked. Sentences and titles of your pages are sent to it.",
+    )
+    anchor_base_url: Url = Field(
+        OPENAI_URL,
+        description="Any server that speaks OpenAI's chat API; the key is that of config/openai_api_key.txt.",
+    )
+    max_anchor_tokens: int = Field(
+        200_000,
+        ge=0,
+        description="Tokens, questions and answers together, that one run may spend on anchors at the most.",
+    )

@@ -140,6 +140,7 @@ def _graph_rows(report: Report) -> list[tuple[str, str]]:
     counts = ((name, report.memory.tiers[name]) for name in ("inline", "sidebar", "review"))
     rows = [
         ("Links by tier", ", ".join(f"{count} {name}" for name, count in counts)),
+        *_rephrased(report),
         ("Links remembered", ", ".join(f"{n} {name}" for name, n in sorted(report.memory.statuses.items()))),
     ]
     for each in report.accepted[:MOST_GROUPS]:
@@ -147,6 +148,12 @@ def _graph_rows(report: Report) -> list[tuple[str, str]]:
         if each.decided:
             rows.append((name, f"{each.rate:.0%} ({each.accepted} of {each.decided} decided)"))
     return rows
+
+
+def _rephrased(report: Report) -> list[tuple[str, str]]:
+    if not (chat := report.rephrased):
+        return []
+    return [("Anchors by the model / tokens", f"{chat.chosen} of {chat.asked} asked for / {chat.tokens}")]
 
 
 def print_summary(console: Console, rows: Sequence[tuple[str, str]]) -> None:

@@ -34,11 +34,13 @@ from internal_linker.services.csv_files.lists import (
 from internal_linker.services.csv_files.tables import CsvTable, Keeps, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
-from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
+from internal_linker.services.openai.chat import OpenAIChat
+from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.review_xlsx import ReviewWorkbook
 from internal_linker.services.serper import Serper
 from internal_linker.services.text_spool import TextSpool
 from internal_linker.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
+from internal_linker.stores.answer_cache import ANSWERS, StoredAnswers
 from internal_linker.stores.copying import copy_tables, require_cache
 from internal_linker.stores.database import open_database
 from internal_linker.stores.edge_store import EDGES, EdgeStore
@@ -92,7 +94,7 @@ class Project(Clients):
             StoreLost: a server is gone in the middle; copy again.
         """
         # The chunks come before the joins that need them; finished blocks are work in progress and stay.
-        tables = (EMBEDDINGS, SERP, JOIN_CHUNKS, JOINS, EDGES, RUN_LINKS, RUNS)
+        tables = (EMBEDDINGS, SERP, ANSWERS, JOIN_CHUNKS, JOINS, EDGES, RUN_LINKS, RUNS)
         urls = [one if "://" in one else f"sqlite:///{one}" for one in (source, destination)]
         with ExitStack() as closing:
             given = self._database(urls[0], read_only=True)
@@ -132,6 +134,7 @@ class Project(Clients):
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
         client = self.search_service(serp, notices)
+        chat = self.chat() if deliver else None
         engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
         edges = EdgeStore(engine, self.site)
         desk = self._desk(sheet) if deliver else None
@@ -156,6 +159,8 @@ class Project(Clients):
             edges=edges,
             runs=RunStore(engine, self.site),
             desk=desk,
+            chat=chat,
+            answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             notices=notices,
         )
@@ -164,8 +169,9 @@ class Project(Clients):
             parts = replace(parts, turn=functools.partial(turn, engine))
         with ExitStack() as closing:
             closing.callback(engine.dispose)
-            for service in (client, encoder, sheet, desk, spool):
-                if isinstance(service, Serper | OpenAIEmbeddings | GoogleSheet | ReviewTab | TextSpool):
+            closed = Serper | OpenAIEmbeddings | OpenAIChat | GoogleSheet | ReviewTab | TextSpool
+            for service in (client, encoder, chat, sheet, desk, spool):
+                if isinstance(service, closed):
                     closing.callback(service.close)
             yield parts
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from internal_linker.errors import ServiceError
 from internal_linker.limits import Budget
 from internal_linker.records import EncodedBatch, Text
-from internal_linker.services.openai_embeddings.encoder import OpenAIEmbeddings
+from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from tests.standins import OpenAIStandIn
 
 KEY = "sk-test-standin-0000000000000000-key"
@@ -47,7 +47,7 @@ def encoder_at(stand_in: OpenAIStandIn, *, home: bool = False, **changes: Any) -
         "timeout": 5.0,
     }
     OPEN.append(OpenAIEmbeddings(**{**fixed, **changes}))
-    OPEN[-1]._base_url = f"{stand_in.url}/v1"  # the address is chosen before the first request only
+    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"  # the address is chosen before the first request only
     return OPEN[-1]
 
 

@@ -186,5 +186,5 @@ def test_refuses_what_can_be_no_key(stand_in: OpenAIStandIn, key: str, home: boo
 
 def test_importing_the_client_is_cheap() -> None:
     """The openai library is loaded with the first request, so that other commands start quickly."""
-    code = "import sys, internal_linker.services.openai_embeddings.encoder; sys.exit('openai' in sys.modules)"
+    code = "import sys, internal_linker.services.openai.encoder; sys.exit('openai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -6,7 +6,7 @@ import pytest
 
 from internal_linker.comparing import SERVED
 from internal_linker.joining import EXACT_ROWS, EXACT_SECONDS
-from internal_linker.services.openai_embeddings.encoder import KNOWN_MODELS
+from internal_linker.services.openai.encoder import KNOWN_MODELS
 from tests.clusters import GUIDE
 from tests.small_project import REPOSITORY
 

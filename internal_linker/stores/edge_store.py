@@ -113,7 +113,9 @@ def _text(edge: Edge) -> str:
     facts = {name: getattr(edge, name) for name in _DEFAULTS}
     told = {name: value for name, value in facts.items() if value != _DEFAULTS[name] and not _none(value)}
     if edge.anchors:
-        told["anchors"] = [[one.text, one.sentence, one.start, one.verbatim] for one in edge.anchors]
+        told["anchors"] = [
+            [one.text, one.sentence, one.start, one.verbatim, one.asked] for one in edge.anchors
+        ]
     if edge.cells != Cells():
         told["cells"] = [edge.cells.status, edge.cells.anchor, edge.cells.notes]
     # In ASCII: PostgreSQL keeps no NUL, and neither database half a pair of surrogates.

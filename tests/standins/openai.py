@@ -1,11 +1,12 @@
-"""A stand-in for api.openai.com: takes texts, gives embeddings and usage, enforces keys, limits and quota."""
+"""A stand-in for api.openai.com: embeddings of texts, answers of a chat model; enforces keys, limits and quota."""
 
 from __future__ import annotations
 
 import base64
+import json
 import random
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,9 @@ from tests.standins.vectors import count_tokens, embed
 MAX_INPUTS = 2048  # a request
 MAX_TOKENS = 300_000  # a request
 MAX_INPUT_TOKENS = 8192  # an input
+MAX_CONTEXT = 128_000  # tokens of a conversation
+CHAT_LIMITS = ("max_tokens", "max_completion_tokens")
+CHAT = "POST /v1/chat/completions"
 
 
 @dataclass(eq=False)
@@ -37,7 +41,10 @@ class RefusalError(Exception):
 
 
 class OpenAIStandIn(StandIn):
-    """POST /v1/embeddings and GET /v1/models. `dimensions` is the native size; -large has twice that."""
+    """POST /v1/embeddings, POST /v1/chat/completions and GET /v1/models.
+
+    `dimensions` is the native size; -large has twice that. `says` answers a chat's last message.
+    """
 
     script_on = "POST /v1/embeddings"
 
@@ -61,6 +68,8 @@ class OpenAIStandIn(StandIn):
             "text-embedding-3-large": 2 * dimensions,
             "text-embedding-ada-002": dimensions,
         }
+        self.chat_models = {"gpt-4.1-mini"}
+        self.says: Callable[[str], str] = present_words
         self.requests_a_minute = RateLimit(rate_limit_requests, window=60.0)
         self.tokens_a_minute = RateLimit(rate_limit_tokens, window=60.0)
         self.quota_tokens = quota_tokens  # paid tokens left; None is no end of them
@@ -73,9 +82,12 @@ class OpenAIStandIn(StandIn):
         try:
             self._check_key(request.headers.get("authorization", ""))
             if request.words == "GET /v1/models":
-                return Answer(body={"object": "list", "data": [_model(name) for name in self.models]})
+                names = [*self.models, *sorted(self.chat_models)]
+                return Answer(body={"object": "list", "data": [_model(name) for name in names]})
             if request.words == "POST /v1/embeddings":
                 return self._embeddings(request.json())
+            if request.words == CHAT:
+                return self._chat(request.json())
             raise RefusalError(404, f"Invalid URL ({request.words})")
         except RefusalError as refusal:
             return refusal.answer()
@@ -111,6 +123,30 @@ class OpenAIStandIn(StandIn):
         usage = {"prompt_tokens": tokens, "total_tokens": tokens}
         return Answer(body={"object": "list", "data": data, "model": model, "usage": usage}, units=tokens)
 
+    def _chat(self, body: Any) -> Answer:
+        if not isinstance(body, dict):
+            raise RefusalError(400, "We could not parse the JSON body of your request.")
+        if unknown := sorted(body.keys() - {"model", "messages", *CHAT_LIMITS}):
+            message = f"Unrecognized request argument supplied: {unknown[0]}"
+            raise RefusalError(400, message, param=unknown[0])
+        if (model := body.get("model")) not in self.chat_models:
+            message = f"The model `{model}` does not exist or you do not have access to it."
+            raise RefusalError(404, message, code="model_not_found")
+        messages, most = _messages(body.get("messages")), _most_answered(body)
+        asked = 3 + sum(4 + count_tokens(text) for text in messages)
+        if asked + most > MAX_CONTEXT:
+            message = f"This model's maximum context length is {MAX_CONTEXT} tokens."
+            raise RefusalError(400, message, param="messages", code="context_length_exceeded")
+        self._spend(model, asked)
+        words = self.says(messages[-1])
+        given = min(count_tokens(words), most)
+        usage = {"prompt_tokens": asked, "completion_tokens": given, "total_tokens": asked + given}
+        finish = "length" if count_tokens(words) > most else "stop"
+        spoken = {"role": "assistant", "content": words, "refusal": None}
+        choice = {"index": 0, "message": spoken, "finish_reason": finish, "logprobs": None}
+        told = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1_700_000_000, "model": model}
+        return Answer(body={**told, "choices": [choice], "usage": usage}, units=asked + given)
+
     def _model_and_size(self, body: Mapping[str, Any]) -> tuple[str, int]:
         model, wanted = body.get("model"), body.get("dimensions")
         if model not in self.models:
@@ -140,6 +176,31 @@ class OpenAIStandIn(StandIn):
                 raise RefusalError(429, message, kind, code="rate_limit_exceeded", wait=wait)
         if self.quota_tokens is not None:
             self.quota_tokens -= tokens
+
+
+def present_words(prompt: str) -> str:
+    """The words that are linked already, as the product asks for them."""
+    return json.dumps({str(link["link"]): link["words"] for link in json.loads(prompt)}, ensure_ascii=False)
+
+
+def _messages(given: Any) -> list[str]:
+    """The texts of a conversation."""
+    if not isinstance(given, list) or not given:
+        raise RefusalError(400, "Invalid 'messages': expected a non-empty array.", param="messages")
+    for index, item in enumerate(given):
+        role = item.get("role") if isinstance(item, dict) else None
+        if role not in ("system", "user", "assistant") or not isinstance(item.get("content"), str):
+            raise RefusalError(400, f"Invalid value: 'messages[{index}]'.", param=f"messages[{index}]")
+    return [item["content"] for item in given]
+
+
+def _most_answered(body: Mapping[str, Any]) -> int:
+    """Tokens that an answer may have."""
+    limits = [body[name] for name in CHAT_LIMITS if name in body]
+    if len(limits) > 1 or not all(isinstance(limit, int) and limit > 0 for limit in limits):
+        message = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
+        raise RefusalError(400, message, param="max_tokens")
+    return limits[0] if limits else 16_384
 
 
 def _inputs(given: Any) -> tuple[list[str], list[int]]:

@@ -3,28 +3,18 @@
 import re
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
+from typing import Any
 
-from internal_linker.errors import ConfigurationError, ServiceError
+from internal_linker.errors import ServiceError
 from internal_linker.limits import Budget, with_retries
 from internal_linker.records import EncodedBatch, Text, Usage
-from internal_linker.services.openai_embeddings.answers import (
-    KEY_FILE,
-    Answers,
-    LacksRight,
-    NotThere,
-    TooFast,
-    TooMuch,
-)
-from internal_linker.services.openai_embeddings.tokens import TextCutter, pack
-
-if TYPE_CHECKING:
-    import openai
+from internal_linker.services.openai.answers import Remedies, TooFast, TooMuch
+from internal_linker.services.openai.server import Server
+from internal_linker.services.openai.tokens import TextCutter, pack
+from internal_linker.services.openai.vectors import VectorReader
 
 # Vector length and US dollars a million tokens (November 2026).
 KNOWN_MODELS = {
@@ -39,10 +29,14 @@ OPENAI_MODEL = re.compile(r"text-embedding-(3-|ada-)")
 MOST_TOKENS_AN_INPUT, MOST_INPUTS, MOST_TOKENS = 8191, 2048, 300_000
 # Other servers compute a request in one piece, and some refuse or run out of memory above this.
 MOST_INPUTS_ELSEWHERE = 256
-# The request never left this computer: it can't have cost anything.
-NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
-# The service's own word that it did no work; behind another 5xx it may have been done and charged.
-NOT_SERVED = frozenset({500, 503})
+_REMEDIES = Remedies(
+    right="make embeddings",
+    model="embedding_model",
+    address="base_url",
+    slower="Lower embedding_requests_in_flight.",
+    shorter="Lower max_input_tokens.",
+    refused="Check embedding_model, base_url and max_input_tokens.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,25 +98,19 @@ class OpenAIEmbeddings:
         *,
         timeout: float = 60.0,
     ) -> None:
-        self._host = urlsplit(base_url).hostname or base_url
-        self._at_home = self._host == "api.openai.com" or self._host.endswith(".openai.com")
-        if not re.fullmatch(r"[!-~]+" if self._at_home else r"[!-~]*", api_key):
-            raise ConfigurationError(f"{KEY_FILE} must hold an OpenAI key: letters and digits on one line.")
-        own = self._at_home or bool(OPENAI_MODEL.match(model))
+        self._server = Server(api_key, model, base_url, "Embedding server", _REMEDIES, timeout)
+        at_home = self._server.at_home
+        own = at_home or bool(OPENAI_MODEL.match(model))
         size, price = KNOWN_MODELS.get(model, (0, DEAREST_PRICE if own else 0.0))
         limit = min(max_input_tokens, MOST_TOKENS_AN_INPUT) if own else max_input_tokens
-        self.name, self._served = f"openai/{model}", model
-        # Two servers may give different models one name: their vectors must not meet in the cache.
-        self.model = model if self._at_home else f"{model}@{self._host}"
+        self.name, self.model, self._served = f"openai/{model}", self._server.model_key, model
         self.dimensions = dimensions or size
         self.recipe = f"title+body/{limit}-{'tokens' if own else 'bytes'}/v1"
         self._wanted = 0 if dimensions == size else dimensions
         self._price = (price if price_per_million < 0 else price_per_million) / 1e6
         self._cutter, self._max_inputs = TextCutter(limit, own), MOST_INPUTS if own else MOST_INPUTS_ELSEWHERE
-        self._key, self._base_url, self._timeout = api_key, base_url, timeout
         self._budget, self._in_flight = budget, in_flight
-        self._service = "OpenAI" if self._at_home else "Embedding server"
-        self._answers = Answers(self._service, self._host, model, api_key, dimensions)
+        self._vectors = VectorReader(self._server.answers, dimensions)
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         """Unit vectors, (n, d) float32, request by request as they come; closing this stops the sending.
@@ -135,7 +123,7 @@ class OpenAIEmbeddings:
         for position, text in enumerate(texts):
             if not (text.title.strip() or text.body.strip()):
                 raise ValueError(f"text {position} of {len(texts)} is empty")
-        _ = self._client  # built here, so that no two threads build it
+        _ = self._server.client  # built here, so that no two threads build it
         stop = threading.Event()
         pool = ThreadPoolExecutor(self._in_flight, thread_name_prefix="embed")
         try:
@@ -149,54 +137,12 @@ class OpenAIEmbeddings:
         return self._usage(sum(self._cutter.cut(text)[1] for text in texts))
 
     def check(self) -> str:
-        """Prove the key with a free call; the answer is a sentence on what was and was not proved.
-
-        Raises:
-            CredentialsRefused: the key is wrong.
-            ServiceError: the server can't be reached, or OpenAI has no such model.
-        """
-        try:
-            answer = with_retries(
-                lambda: self._ask(
-                    lambda: self._client.models.with_raw_response.list().content, lambda cost: None
-                )
-            )
-        except LacksRight:
-            return (
-                f"{self._service} knows the key, but it may not list models: {self._served} was not checked."
-            )
-        except NotThere:
-            return f"{self._service} answers but has no list of models: key and model were not checked."
-        # Ollama lists a model that was named without a tag as "name:latest".
-        listed = answer.get("data")
-        models = listed if isinstance(listed, list) else []
-        names = {str(item.get("id")) for item in models if isinstance(item, dict)}
-        if names & {self._served, f"{self._served}:latest"}:
-            return f"{self._service} accepts the key and has {self._served}."
-        if self._at_home:
-            raise ServiceError(self._service, f"there is no model {self._served}; check embedding_model.")
-        return f"{self._service} answers, but {self._served} is not in its list of models."
+        """See `Server.check`."""
+        return self._server.check()
 
     def close(self) -> None:
         """Give the connections back."""
-        if "_client" in vars(self):
-            self._client.close()
-
-    @cached_property
-    def _client(self) -> "openai.OpenAI":
-        import openai  # here, as it takes most of a second
-
-        client = openai.OpenAI(
-            api_key=self._key or "none",
-            base_url=self._base_url,
-            max_retries=0,
-            timeout=openai.Timeout(self._timeout, connect=5.0),
-            # Over OPENAI_CUSTOM_HEADERS of the environment, which could name another key.
-            default_headers={"Authorization": f"Bearer {self._key or 'none'}"},
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
-        )
-        client.organization = client.project = None
-        return client
+        self._server.close()
 
     def _requests(self, texts: Sequence[Text]) -> Iterator[_Request]:
         ahead: deque[tuple[str, int]] = deque()
@@ -253,44 +199,25 @@ class OpenAIEmbeddings:
     def _send(self, request: _Request, stop: threading.Event) -> EncodedBatch:
         def attempt() -> EncodedBatch:
             if stop.is_set():
-                raise ServiceError(self._service, "the run stops.")
+                raise ServiceError(self._server.answers.service, "the run stops.")
             with self._budget.reserve(request.tokens * self._price) as settle:
-                answer = self._ask(lambda: self._post(request.texts), settle)
+                answer = self._server.ask(lambda: self._post(request.texts), settle)
                 usage = answer.get("usage")
                 said = usage.get("prompt_tokens") if isinstance(usage, dict) else None
                 used = self._usage(said if isinstance(said, int) and said > 0 else request.tokens)
                 settle(used.cost_usd)
-            return EncodedBatch(request.positions, self._answers.vectors(answer, len(request.texts)), used)
+            return EncodedBatch(request.positions, self._vectors.read(answer, len(request.texts)), used)
 
         return with_retries(attempt, stop)
 
     def _post(self, texts: Sequence[str]) -> bytes:
         shorter: dict[str, Any] = {"dimensions": self._wanted} if self._wanted else {}
-        return self._client.embeddings.with_raw_response.create(
+        return self._server.client.embeddings.with_raw_response.create(
             input=list(texts),
             model=self._served,
-            encoding_format="base64" if self._at_home else "float",
+            encoding_format="base64" if self._server.at_home else "float",
             **shorter,
         ).content
-
-    def _ask(self, send: Callable[[], bytes], settle: Callable[[float], None]) -> dict[str, Any]:
-        """One request's JSON object; `settle` is told 0 where the service surely did no work."""
-        import openai
-
-        try:
-            content = send()
-        except openai.APIStatusError as error:
-            if error.status_code < 500 or error.status_code in NOT_SERVED:
-                settle(0.0)
-            raise self._answers.refusal(error.status_code, error.body, error.response.headers) from None
-        except openai.APIConnectionError as error:
-            cause = type(error.__cause__).__name__
-            if cause in NOT_SENT:
-                settle(0.0)
-            hint = "Is this computer online?" if self._at_home else "Is it running, and is base_url right?"
-            problem = f"no answer from {self._host} ({cause}). {hint}"
-            raise ServiceError(self._service, problem, retryable=True) from None
-        return self._answers.parse(content)
 
     def _usage(self, tokens: int) -> Usage:
         return Usage(tokens, tokens * self._price)
