@@ -136,7 +136,7 @@ class Anchoring:
         page = self._pages.get(target)
         named = (page.title or page.h1 if page else "") or self._queries.get(target, "")
         title = short_title(named, self._reader.read(named, language))
-        key = _folded(title).encode()
+        key = self._reader.read(title, language).words.tobytes()  # as `wording` has it
         if not title or key in said:
             return ()
         said.add(key)

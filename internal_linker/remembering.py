@@ -212,13 +212,14 @@ class Memory:
         seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
         if anchors is None or source.page is None:
             return done
-        same = (key for key in seen if key in old and _texts(old[key]) == _texts(edges[key]))
-        known = {
-            key: old[key].anchors for key in same if old[key].verdict or anchors.settled(old[key].anchors)
-        }
-        wanted = [key for key in seen if not known.get(key)]
-        if wanted:
-            known |= dict(zip(wanted, anchors.propose(source.key, wanted), strict=True))
+        same = [key for key in seen if key in old and _texts(old[key]) == _texts(edges[key])]
+        settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
+        # Of two links of the page with one text, the one that was not withdrawn meanwhile keeps it.
+        settled.sort(key=lambda key: old[key].status == "withdrawn")
+        known = _distinct({key: old[key].anchors for key in settled})
+        if wanted := [key for key in seen if not known.get(key)]:
+            found = zip(wanted, anchors.propose(source.key, wanted), strict=True)
+            known = _distinct(known | dict(found))
         for key in seen:
             best = anchors.varied(key, known[key], old[key].anchor if key in old else "")
             edge = edges[key]
@@ -269,6 +270,16 @@ def _least(recommendations: Iterable[Recommendation]) -> float:
     scores = array("d", (link.target.score for item in recommendations for link in item.links))
     strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
     return strongest[-1] if len(strongest) == SHOWN else -inf
+
+
+def _distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anchor, ...]]:
+    """The anchors of each target without the texts of those before it."""
+    said: set[str] = set()
+    distinct = {}
+    for key, found in anchors.items():
+        distinct[key] = tuple(one for one in found if one.text.casefold() not in said)
+        said.update(one.text.casefold() for one in distinct[key])
+    return distinct
 
 
 def _texts(edge: Edge) -> tuple[str, str]:

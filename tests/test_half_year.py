@@ -164,7 +164,13 @@ def check(folder: Path, google: GoogleStandIn, site: Site, editors: Editors) -> 
         assert edge.status == expected(edge, pair in shown, pair in linked, word), edge
         waits = ".example/espresso/" in edge.source + edge.target and word not in ("accepted", "edited")
         assert not (waits and pair in shown), "nobody approved it"
+    texts = [(edge.source, edge.anchors[0].text.casefold()) for edge in edges.values() if shows(edge, shown)]
+    assert len(set(texts)) == len(texts), "one text for two targets of a page"
     words_stay(google, editors)
+
+
+def shows(edge: Edge, shown: set[Pair]) -> bool:
+    return bool(edge.anchors) and (edge.source, edge.target) in shown
 
 
 def expected(edge: Edge, shown: bool, linked: bool, word: str) -> str:
