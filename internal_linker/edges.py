@@ -12,6 +12,8 @@ Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdraw
 Tier = Literal["inline", "sidebar", "review"]
 EdgeKind = Literal["contextual", "recommendation", "duplicate", "canonical", "taxonomy"]
 
+# Pairs of nearly the same text: no links, and never proposed.
+COPIES: tuple[EdgeKind, ...] = ("duplicate", "canonical")
 # What editors may say; the other statuses are the tool's own.
 VERDICTS: tuple[Status, ...] = ("accepted", "rejected", "edited")
 

@@ -255,7 +255,7 @@ class EdgeStore(Protocol):
         """Keep edges; committed when this returns."""
 
     def counts(self) -> Mapping[Status, int]:
-        """How many edges of each status there are."""
+        """How many links of each status there are; pairs of nearly the same text are none."""
 
 
 class RunStore(Protocol):

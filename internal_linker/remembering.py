@@ -39,7 +39,7 @@ BLOCK = 1000
 # Rows of the review: what two minutes of Google's quota take.
 SHOWN = 20_000
 # Shared text from which one of two pages is better taken out than linked.
-COPIES = 0.9
+SHARED = 0.9
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Memory:
         decided: what editors decided so far.
         least: the score from which links get anchors: those of the strongest `SHOWN`.
         heard: whether what editors wrote could be read.
-        statuses: how many edges of each there are, after `keep`.
+        statuses: how many links of each there are, after `keep`.
         tiers: how many of the links that `keep` was given.
     """
 
@@ -163,7 +163,7 @@ class Memory:
             target,
             pair.page,
             pair.canonical,
-            kind="canonical" if pair.overlap >= COPIES else "duplicate",
+            kind="canonical" if pair.overlap >= SHARED else "duplicate",
             similarity=pair.similarity,
             lexical=pair.lexical,
             encoder=self.encoder,

@@ -2,12 +2,12 @@
 
 from math import isnan
 
-from internal_linker.edges import Anchor, Edge, ReviewRow, edge_id
+from internal_linker.edges import COPIES, Anchor, Edge, ReviewRow, edge_id
 
 
 def is_link(edge: Edge) -> bool:
     """Whether the edge is a link, and no pair of nearly the same pages."""
-    return edge.kind not in ("duplicate", "canonical")
+    return edge.kind not in COPIES
 
 
 def review_row(edge: Edge) -> ReviewRow:

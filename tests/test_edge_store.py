@@ -96,6 +96,7 @@ def test_edges_are_found_by_status_and_verdict(engine: Engine) -> None:
         store.put([replace(edge, status="withdrawn")])
     assert sorted(seen) == sorted(edge.id for edge in edges if edge.status == "proposed")
     assert [edge.id for edge in store.each(judged=True)] == [edges[0].id]
+    store.put([replace(bare("copy"), kind="canonical")])
     assert store.counts() == {"live": 800, "withdrawn": 399, "rejected": 1}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Column, Connection, Engine, Row, Select, String, Table, Text, func, select
 
-from internal_linker.edges import Anchor, Cells, Edge, Status, source_id
+from internal_linker.edges import COPIES, Anchor, Cells, Edge, Status, source_id
 from internal_linker.sequences import batched
 from internal_linker.stores.database import (
     KEYS_A_QUERY,
@@ -29,11 +29,12 @@ EDGES = Table(
     Column("id", String(20), primary_key=True),
     Column("status", String(10), nullable=False),
     Column("verdict", String(10), nullable=False),
+    Column("kind", String(20), nullable=False),
     Column("last_run", String(40), nullable=False),
     Column("facts", Text, nullable=False),
     Column("updated_at", Moment, nullable=False),
 )
-_COLUMNS = ("status", "verdict", "last_run")
+_COLUMNS = ("status", "verdict", "kind", "last_run")
 # What a version of the program doesn't know it leaves out, what is missing has its default.
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.name not in _COLUMNS}
 
@@ -84,15 +85,17 @@ class EdgeStore:
         """Keep edges, new ones and changed ones; committed when this returns."""
         now = datetime.now(UTC)
         rows = [
-            {"site": self._site, "source": (key := edge.id)[:10], "id": key, "status": edge.status}
-            | {"verdict": edge.verdict, "last_run": edge.last_run, "facts": _text(edge), "updated_at": now}
+            {"site": self._site, "source": (key := edge.id)[:10], "id": key, "updated_at": now}
+            | {name: getattr(edge, name) for name in _COLUMNS}
+            | {"facts": _text(edge)}
             for edge in edges
         ]
         transact(self._engine, lambda connection: upsert(connection, EDGES, rows))
 
     def counts(self) -> Mapping[Status, int]:
-        """How many edges of each status there are."""
+        """How many links of each status there are; pairs of nearly the same text are none."""
         some = select(EDGES.c.status, func.count().label("edges")).where(EDGES.c.site == self._site)
+        some = some.where(EDGES.c.kind.not_in(COPIES))
         return {row.status: row.edges for row in self._rows(some.group_by(EDGES.c.status))}
 
     @property
@@ -131,4 +134,4 @@ def _edge(row: Row[Any]) -> Edge:
     facts["anchors"] = tuple(Anchor(*one) for one in facts.get("anchors", ()))
     facts["formerly"] = tuple(facts.get("formerly", ()))
     facts["cells"] = Cells(*facts.get("cells", ()))
-    return Edge(**facts, status=row.status, verdict=row.verdict, last_run=row.last_run)
+    return Edge(**facts, **{name: getattr(row, name) for name in _COLUMNS})
