@@ -1,5 +1,6 @@
 """The command that looks at the site's links as a whole: audit."""
 
+import gc
 from typing import Annotated
 
 import typer
@@ -36,4 +37,9 @@ def audit(
     from internal_linker.auditing import Wish, audit_project
 
     wish = Wish(home, path or (), tuple(fail_on or ()), report=not no_report)
-    raise typer.Exit(audit_project(opened_project(context, project), wish))
+    # Millions of records stay to the end: looking for garbage among them again and again takes a tenth of the time.
+    gc.disable()
+    try:
+        raise typer.Exit(audit_project(opened_project(context, project), wish))
+    finally:
+        gc.enable()
