@@ -1,6 +1,5 @@
 """A site's pages and links -> anchors for proposed links: where in the source's text, and with which words."""
 
-from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from internal_linker.records import ExistingLink, Page
 from internal_linker.steps.anchors import Text, best_place, best_spans, wording
 from internal_linker.steps.habits import Habits
 from internal_linker.steps.measure import spans
-from internal_linker.steps.sentences import paragraphs, sentences
+from internal_linker.steps.sentences import around, paragraphs, sentences
 from internal_linker.steps.wanted import Rarity, wanted
 from internal_linker.steps.words import normalise
 
@@ -27,8 +26,7 @@ ANCHORS = 3
 # Links to a page with one wording, over the whole site, as long as there is another.
 REPEATS = 3
 # So many pages tell how rare a word is, and how editors link, on a site of any size.
-_SAMPLE = 20_000
-_LESSONS = 5_000
+_SAMPLE = 5_000
 # A long anchor that many links share is as much a name as the title; of the rarer ones less so.
 _MANY = 64
 
@@ -127,7 +125,7 @@ class Anchoring:
         starts, ends = source.text.phrases.starts, source.text.phrases.ends
         places = [(int(starts[first]), int(ends[last])) for first, last in found]
         content, begins = source.content, source.sentences
-        return tuple(Anchor(content[at:end], _part(content, begins, at, end), at) for at, end in places)
+        return tuple(Anchor(content[at:end], around(content, begins, at, end), at) for at, end in places)
 
     def _titled(
         self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
@@ -142,7 +140,7 @@ class Anchoring:
         said.add(key)
         begins = source.paragraphs
         best = best_place(source.text, aim, np.array(begins))
-        paragraph = _part(source.content, begins, begins[best], begins[best] + 1)
+        paragraph = around(source.content, begins, begins[best], begins[best] + 1)
         return (Anchor(title, paragraph, begins[best], verbatim=False),)
 
     def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
@@ -173,7 +171,7 @@ class Anchoring:
 
     def _learned(self, taught_by: Callable[[str], bool]) -> Habits:
         sources = [key for key in self._links if key in self._pages and taught_by(key)]
-        return Habits.of(self._linked(self._pages[key]) for key in _spread(sources, _LESSONS))
+        return Habits.of(self._linked(self._pages[key]) for key in _spread(sources, _SAMPLE))
 
     def _linked(self, page: Page) -> tuple[Phrases, Bools]:
         content, phrases = str(page.content), self._read(page)
@@ -243,13 +241,6 @@ def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
 def _taken(page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
     closed = (place for link in links for place in link_places(content, link))
     return [*closed, *heading_places(content, page.headings)]
-
-
-def _part(content: str, begins: Sequence[int], start: int, end: int) -> str:
-    """What a text has between the beginnings around a place, without the blanks at its ends."""
-    after = bisect_left(begins, end)
-    first = begins[bisect_right(begins, start) - 1]
-    return content[first : begins[after] if after < len(begins) else None].strip()
 
 
 def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:

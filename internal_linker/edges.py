@@ -105,6 +105,11 @@ class Edge:
         """20 hex digits; the first half is the source's."""
         return edge_id(self.source, self.target)
 
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The hashes of both ends' texts."""
+        return self.source_hash, self.target_hash
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -131,7 +131,10 @@ class Reader:
         parts = pattern.split(text)
         places = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
         words = parts[1::2]
-        found = [known.get(word) or self._learn(known, word, language) for word in words]
+        found = [
+            hashes or self._learn(known, word, language)
+            for hashes, word in zip(map(known.get, words), words, strict=True)
+        ]
         breaks = [
             not (between == " " or not between or _goes_on(between, word))
             for between, word in zip(parts[2::2], words[1:], strict=False)

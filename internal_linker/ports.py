@@ -248,8 +248,8 @@ class EdgeStore(Protocol):
     def by_id(self, ids: Iterable[str]) -> Mapping[str, Edge]:
         """The edges of these ids; unknown ones are left out."""
 
-    def each(self, *statuses: Status, judged: bool = False) -> Iterator[Edge]:
-        """All edges, of these statuses if any are named; `judged`: those with a verdict."""
+    def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
+        """All edges, of these statuses if any are named; `judged`: with a verdict; `besides`: not of that run."""
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Keep edges; committed when this returns."""

@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from heapq import nlargest
+from itertools import chain
 from math import inf, isnan
 from typing import Protocol
 
-from internal_linker.edges import Anchor, Decided, Edge, EdgeKind, ReviewRow, Status, Verdict
+from internal_linker.edges import Anchor, Decided, Edge, ReviewRow, Status, Verdict
 from internal_linker.errors import InputError, ServiceError
 from internal_linker.listed import Duplicate
 from internal_linker.ports import EdgeStore, Progress, ReviewDesk
 from internal_linker.records import Link, Recommendation, Source, Targets
-from internal_linker.reviewable import is_link, review_row, urgency
+from internal_linker.reviewable import REVIEWABLE, is_link, kind_of, review_row, urgency
 from internal_linker.sections import Sections
 from internal_linker.sequences import batched
 from internal_linker.steps.remember import decided, heard, remembered
@@ -72,6 +73,7 @@ class Memory:
         heard: whether what editors wrote could be read.
         statuses: how many links of each there are, after `keep`.
         tiers: how many of the links that `keep` was given.
+        foremost: of these the ones that editors are to see first.
     """
 
     store: EdgeStore
@@ -85,6 +87,7 @@ class Memory:
     least: float = -inf
     statuses: Counter[Status] = field(default_factory=Counter)
     tiers: Counter[str] = field(default_factory=Counter)
+    foremost: list[Edge] = field(default_factory=list)
 
     def recall(self, desk: ReviewDesk | None) -> list[str]:
         """Take in what editors wrote, and know what they decided; the answer names in sentences what went wrong."""
@@ -134,14 +137,16 @@ class Memory:
             gone: whether the links of a source that is not among the recommendations are withdrawn.
         """
         progress.start("Remembering", len(recommendations), "rows")
-        self.least = _least(recommendations)
-        for rows in _by_source(recommendations):
+        self.least, counts = _looked_over(recommendations)
+        for rows in _by_source(recommendations, counts):
             known = self.store.of_sources(rows)
-            edges: list[Edge] = []
+            changed: list[Edge] = []
             for end, items in rows.items():
-                edges += self._of_source(end, items, known.get(end, ()), targets, anchors)
+                changed += self._of_source(end, items, known.get(end, ()), targets, anchors)
                 progress.advance(len(items))
-            self.store.put(edges)
+            self.store.put(changed)
+            if len(self.foremost) > 2 * SHOWN:
+                self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
         for pairs in batched(duplicates, BLOCK):
             before = self.store.by_id(edge.id for edge in pairs)
             self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
@@ -152,7 +157,7 @@ class Memory:
 
     def _withdraw(self, gone: Callable[[str], bool]) -> None:
         """Sources that are no longer there, or no longer asked for, propose nothing."""
-        left = (edge for edge in self.store.each("proposed") if edge.last_run != self.run)
+        left = self.store.each("proposed", besides=self.run)
         for some in batched((edge for edge in left if gone(edge.source)), BLOCK):
             self.store.put([remembered(edge, None, False, self.at) for edge in some])
 
@@ -169,17 +174,15 @@ class Memory:
             encoder=self.encoder,
             first_run=self.run,
             last_run=self.run,
+            at=self.at,
         )
 
     def review_rows(self) -> list[ReviewRow]:
         """What editors are shown: what there is to decide, and what they decided; page by page."""
-        shown = nlargest(SHOWN, self._reviewable(), key=urgency)
+        others = filter(is_link, self.store.each(*REVIEWABLE, besides=self.run))
+        shown = nlargest(SHOWN, chain(self.foremost, others), key=urgency)
         shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
         return [review_row(edge) for edge in shown]
-
-    def _reviewable(self) -> Iterator[Edge]:
-        statuses: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
-        return filter(is_link, self.store.each(*statuses))
 
     def _of_source(
         self,
@@ -201,6 +204,7 @@ class Memory:
             edge = remembered(old.get(key), edges.get(key), key in linked, self.at)
             if key in edges:
                 self.tiers[edge.tier] += 1
+                self.foremost.append(edge)
             if edge != old.get(key):
                 yield edge
 
@@ -212,7 +216,7 @@ class Memory:
         seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
         if anchors is None or source.page is None:
             return done
-        same = [key for key in seen if key in old and _texts(old[key]) == _texts(edges[key])]
+        same = [key for key in seen if key in old and old[key].texts == edges[key].texts]
         settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
         # Of two links of the page with one text, the one that was not withdrawn meanwhile keeps it.
         settled.sort(key=lambda key: old[key].status == "withdrawn")
@@ -256,20 +260,18 @@ class Memory:
             target_hash=self.hashes.get(target.key, ""),
             first_run=self.run,
             last_run=self.run,
+            at=self.at,
         )
 
 
-def kind_of(source: str, target: str) -> EdgeKind:
-    """What a link would be before its place in the text is known: to a folder that the page lies in, or not."""
-    path = target.partition("://")[2].rstrip("/") + "/"
-    return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"
-
-
-def _least(recommendations: Iterable[Recommendation]) -> float:
-    """The score that the `SHOWN` strongest links have at the least."""
-    scores = array("d", (link.target.score for item in recommendations for link in item.links))
+def _looked_over(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:
+    """The score that the `SHOWN` strongest links have at the least, and how many rows each source has."""
+    scores, counts = array("d"), Counter[str]()
+    for item in recommendations:
+        counts[item.source.end] += 1
+        scores.extend(link.target.score for link in item.links)
     strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
-    return strongest[-1] if len(strongest) == SHOWN else -inf
+    return strongest[-1] if len(strongest) == SHOWN else -inf, counts
 
 
 def _distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anchor, ...]]:
@@ -282,13 +284,10 @@ def _distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anch
     return distinct
 
 
-def _texts(edge: Edge) -> tuple[str, str]:
-    return edge.source_hash, edge.target_hash
-
-
-def _by_source(items: Sequence[Recommendation]) -> Iterator[dict[str, list[Recommendation]]]:
+def _by_source(
+    items: Iterable[Recommendation], counts: Mapping[str, int]
+) -> Iterator[dict[str, list[Recommendation]]]:
     """Some hundred sources at a time with their rows; a source with rows in several places comes at the end."""
-    counts = Counter(item.source.end for item in items)
     several: dict[str, list[Recommendation]] = {}
     for some in batched(items, BLOCK):
         rows: dict[str, list[Recommendation]] = {}

@@ -179,6 +179,17 @@ def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
     assert found == Anchor("Oolong", "All of it is oolong. It is so.", content.index("All"), verbatim=False)
 
 
+@pytest.mark.parametrize("filler", ["about water ", "水"])
+def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
+    """As much as an editor reads, the anchor in it; whole words where there are any."""
+    found = first(f"{filler * 900}. oolong tea {filler * 900}", "Oolong tea", "en")
+    assert found.text == "oolong tea"
+    assert 250 < len(found.sentence) < 600
+    found = first(f"{filler * 900}oolong tea pots {filler * 900}", "Oolong tea", "en")
+    assert "oolong tea" in found.sentence and len(found.sentence) < 600
+    assert filler == "水" or set(found.sentence.split()) == {"about", "water", "oolong", "tea", "pots"}
+
+
 def test_texts_of_links_to_a_page_are_its_names() -> None:
     """A page is found by what others call it; unless that link itself is measured."""
     pages = [

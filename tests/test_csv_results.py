@@ -112,8 +112,7 @@ def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
     """Another writing of the URL or the query is the same row; another query of the page is another row."""
     path.parent.mkdir()
     path.write_text("URL,Main Query,Link 1,Note\nHTTPS://A.example:443/#top,Query  A,https://x.example/,\n")
-    given = [links_of("a", "y"), links_of("a", "z", query="else")]
-    OutputCsv(path, 1, keeps=anything).deliver(given, "run")
+    OutputCsv(path, 1, keeps=anything).deliver([links_of("a", "y"), links_of("a", "z", query="else")], "run")
     assert letters(path) == ["a>y", "a>z"]
 
 

@@ -96,6 +96,9 @@ def test_edges_are_found_by_status_and_verdict(engine: Engine) -> None:
         store.put([replace(edge, status="withdrawn")])
     assert sorted(seen) == sorted(edge.id for edge in edges if edge.status == "proposed")
     assert [edge.id for edge in store.each(judged=True)] == [edges[0].id]
+    store.put([replace(edges[1], last_run="this run")])
+    others = {edge.id for edge in store.each("live", besides="this run")}
+    assert others == {edge.id for edge in store.each("live")} - {edges[1].id}
     store.put([replace(bare("copy"), kind="canonical")])
     assert store.counts() == {"live": 800, "withdrawn": 399, "rejected": 1}
 

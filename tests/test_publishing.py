@@ -54,6 +54,13 @@ def decide(project: Path, source: str, target: str, status: str, anchor: str = "
     raise AssertionError("no such row")
 
 
+def review(project: Path) -> list[tuple[str, ...]]:
+    """Source and target of each row of files/review.xlsx."""
+    book = openpyxl.load_workbook(project / "files/review.xlsx")
+    rows = book.worksheets[0].iter_rows(min_row=2, values_only=True)
+    return [(str(row[3]), str(row[4])) for row in rows]
+
+
 def test_a_broken_crawl_does_not_reach_the_sheet(
     tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -132,6 +139,15 @@ def test_what_an_editor_decided_in_the_workbook_is_heeded(
     assert {"Source": source, "Target": targets[0], "Reason": "rejected by an editor"} in excluded
     assert do(project, "lookup", source) == 0
     assert targets[0] not in capsys.readouterr().out
+
+
+def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> None:
+    """What it proposes itself, and what earlier runs did for the other rows, each once."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    whole = review(project)
+    assert do(project, "run", "--limit", "3") == 0
+    assert len(whole) == 5 * PAGES and sorted(review(project)) == sorted(whole)
 
 
 def test_a_link_that_stands_on_the_site_turns_live(tmp_path: Path) -> None:

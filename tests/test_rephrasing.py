@@ -11,7 +11,7 @@ from internal_linker.anchoring import Anchoring
 from internal_linker.edges import Anchor
 from internal_linker.errors import BudgetReached, CredentialsRefused, ServiceError
 from internal_linker.records import ExistingLink, Page
-from internal_linker.rephrasing import LONGEST_SENTENCE, PATIENCE, TASK, Rephrased, choices
+from internal_linker.rephrasing import PATIENCE, TASK, Rephrased, choices
 from tests.builders import page, url
 from tests.chats import Answers, Model
 
@@ -143,13 +143,17 @@ def test_only_sentences_anchors_and_titles_are_sent() -> None:
     assert "A lid helps" not in data and "https" not in data
 
 
-def test_what_has_no_full_stop_is_not_sent() -> None:
-    """A page without punctuation would be one long sentence: its links keep their anchors, unasked."""
-    long = page("home", "steep black tea leaves with care " * 40, title="Home", lang="en")
-    assert len(str(long.content)) > LONGEST_SENTENCE
-    asked, model = rephrased(lambda data: "{}", (long, *SITE[1:]))
+def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
+    """A page without punctuation would be one long sentence: what stands around the anchor goes to the model."""
+    long = page(
+        "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
+    )
+    asked, model = rephrased(answering(Black="steep black tea"), (long, *SITE[1:]))
     (found,) = asked.propose(url("home"), [url("black")])
-    assert found and found[0].verbatim and not model.heard and asked.settled(found)
+    ((_, data),) = model.heard
+    (sent,) = json.loads(data)
+    assert "steep black tea leaves" in sent["sentence"] and len(sent["sentence"]) < 600
+    assert found[0].text == "steep black tea" and str(long.content)[found[0].start :].startswith("steep")
 
 
 def test_a_question_is_asked_once() -> None:

@@ -40,7 +40,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
 
     Args:
         old: as it was kept; None: it is new.
-        now: as this run proposes it, with its run in `first_run` and `last_run`; None: it does not.
+        now: as this run proposes it, with its run in `first_run` and `last_run`, its time in `at`; None: it does not.
         linked: whether the link stands in the page today.
         at: the time, ISO 8601.
     """
@@ -62,7 +62,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
             cells=old.cells,
         )
     status = _status(edge, proposed=now is not None, linked=linked)
-    if old is None or status != old.status:
+    if status != (old or edge).status:
         by = edge.by if status == edge.verdict else ""
         edge = replace(edge, status=status, by=by, at=at)
     return edge

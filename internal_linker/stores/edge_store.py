@@ -1,13 +1,26 @@
 """Proposed links by source, each with its status and what was known of it when it was proposed."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import UTC, datetime
 from math import isnan
+from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Column, Connection, Engine, Row, Select, String, Table, Text, func, select
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Select,
+    String,
+    Table,
+    Text,
+    func,
+    select,
+)
 
 from internal_linker.edges import COPIES, Anchor, Cells, Edge, Status, source_id
 from internal_linker.sequences import batched
@@ -37,6 +50,14 @@ EDGES = Table(
 _COLUMNS = ("status", "verdict", "kind", "last_run")
 # What a version of the program doesn't know it leaves out, what is missing has its default.
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.name not in _COLUMNS}
+_VALUES = attrgetter(*_DEFAULTS)
+_JSON = json.JSONEncoder(separators=(",", ":"))
+# What JSON has as lists.
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "anchors": lambda all_: tuple(Anchor(*one) for one in all_),
+    "formerly": tuple,
+    "cells": lambda three: Cells(*three),
+}
 
 
 class EdgeStore:
@@ -63,23 +84,28 @@ class EdgeStore:
         """The edges of these ids; unknown ones are left out."""
         found: dict[str, Edge] = {}
         for some in batched(ids, KEYS_A_QUERY):
-            pairs = self._all.where(EDGES.c.source.in_({one[:10] for one in some}), EDGES.c.id.in_(some))
-            found |= {edge.id: edge for edge in self._read(pairs)}
+            wanted = frozenset(some)
+            # By their sources alone: given both, SQLite looks up every pair of the two lists.
+            rows = self._rows(self._all.where(EDGES.c.source.in_({one[:10] for one in wanted})))
+            found |= {row.id: _edge(row) for row in rows if row.id in wanted}
         return found
 
-    def each(self, *statuses: Status, judged: bool = False) -> Iterator[Edge]:
-        """The edges of the site, source by source; of these statuses, if any are named; `judged`: with a verdict.
+    def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
+        """The edges of the site, source by source.
 
         A source's edges are read together, so that they may be changed meanwhile.
+
+        Args:
+            statuses: only those of these statuses; none: all.
+            judged: only those with a verdict.
+            besides: a run; only those that it did not propose.
         """
-        wanted = select(EDGES.c.source).where(EDGES.c.site == self._site)
-        wanted = wanted.where(EDGES.c.status.in_(statuses)) if statuses else wanted
-        wanted = wanted.where(EDGES.c.verdict != "") if judged else wanted
-        wanted = wanted.distinct().order_by(EDGES.c.source)
-        for some in batched(self._rows(wanted), KEYS_A_QUERY):
-            for edge in self._read(self._all.where(EDGES.c.source.in_([row.source for row in some]))):
-                if (not statuses or edge.status in statuses) and (edge.verdict or not judged):
-                    yield edge
+        some: list[ColumnElement[bool]] = [EDGES.c.status.in_(statuses)] if statuses else []
+        some += [EDGES.c.verdict != ""] if judged else []
+        some += [EDGES.c.last_run != besides] if besides else []
+        sources = select(EDGES.c.source).where(EDGES.c.site == self._site, *some)
+        for rows in batched(self._rows(sources.distinct().order_by(EDGES.c.source)), KEYS_A_QUERY):
+            yield from self._read(self._all.where(EDGES.c.source.in_([row.source for row in rows]), *some))
 
     def put(self, edges: Sequence[Edge]) -> None:
         """Keep edges, new ones and changed ones; committed when this returns."""
@@ -113,8 +139,8 @@ class EdgeStore:
 
 
 def _text(edge: Edge) -> str:
-    facts = {name: getattr(edge, name) for name in _DEFAULTS}
-    told = {name: value for name, value in facts.items() if value != _DEFAULTS[name] and not _none(value)}
+    facts = zip(_DEFAULTS.items(), _VALUES(edge), strict=True)
+    told = {name: value for (name, default), value in facts if value != default and not _none(value)}
     if edge.anchors:
         told["anchors"] = [
             [one.text, one.sentence, one.start, one.verbatim, one.asked] for one in edge.anchors
@@ -122,7 +148,7 @@ def _text(edge: Edge) -> str:
     if edge.cells != Cells():
         told["cells"] = [edge.cells.status, edge.cells.anchor, edge.cells.notes]
     # In ASCII: PostgreSQL keeps no NUL, and neither database half a pair of surrogates.
-    return json.dumps(told, separators=(",", ":"))
+    return _JSON.encode(told)
 
 
 def _none(value: object) -> bool:
@@ -131,7 +157,5 @@ def _none(value: object) -> bool:
 
 def _edge(row: Row[Any]) -> Edge:
     facts = {name: value for name, value in json.loads(row.facts).items() if name in _DEFAULTS}
-    facts["anchors"] = tuple(Anchor(*one) for one in facts.get("anchors", ()))
-    facts["formerly"] = tuple(facts.get("formerly", ()))
-    facts["cells"] = Cells(*facts.get("cells", ()))
+    facts |= {name: read(facts[name]) for name, read in _READ.items() if name in facts}
     return Edge(**facts, **{name: getattr(row, name) for name in _COLUMNS})
