@@ -11,6 +11,7 @@ from internal_linker.databases import Databases
 from internal_linker.deciding import EdgeQueue
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
+from internal_linker.exposure import exposed_keys, unencrypted
 from internal_linker.headers import Kind, find_column
 from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
@@ -98,7 +99,7 @@ class Project(Databases):
         Raises:
             ConfigurationError: a setting asks for what is not there.
         """
-        notices: list[str] = []
+        notices = [*self.exposed()]
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
         client = self.search_service(serp, notices)
@@ -185,6 +186,12 @@ class Project(Databases):
             elif off.pop(path, path) is not None:
                 raise ConfigurationError(f"--section {flag}: {path} is not among sections_off.")
         return Sections(off)
+
+    def exposed(self) -> Iterator[str]:
+        """A sentence for each way in which others could get at the keys."""
+        yield from exposed_keys(self.root)
+        services = ("serper_url", "base_url", "anchor_base_url", "google_api_url")
+        yield from unencrypted({name: getattr(self.settings, name) for name in services})
 
     @property
     def site(self) -> str:
