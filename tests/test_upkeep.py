@@ -149,7 +149,7 @@ def test_a_sound_cache_is_said_to_be_sound(project: Path, capsys: pytest.Capture
     [
         ("UPDATE embeddings SET vector = x'00'", "20 in embeddings"),
         ("UPDATE embeddings SET dtype = 'float7'", "20 in embeddings"),
-        ("UPDATE embeddings SET vector = zeroblob(2)", "20 in embeddings"),
+        ("UPDATE embeddings SET vector = zeroblob(3)", "20 in embeddings"),
         ("UPDATE serp SET links = '[1'", "1 in serp"),
         ("UPDATE serp SET links = '{}'", "1 in serp"),
         ("UPDATE edges SET facts = '{}'", "1 in edges"),

@@ -58,7 +58,7 @@ class EmbeddingCache:
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
         """The vectors that are there, (d,) float32 each; a damaged one is not."""
         table = EMBEDDINGS.c
-        columns = select(table.text_hash, table.dtype, table.vector, table.dimensions)
+        columns = select(table.text_hash, table.dtype, table.vector)
 
         def read(connection: Connection) -> dict[str, Vectors]:
             found: dict[str, Vectors] = {}
@@ -69,8 +69,8 @@ class EmbeddingCache:
                     table.recipe == encoder.recipe,
                     table.text_hash.in_(hashes[first : first + KEYS_A_QUERY]),
                 )
-                for text_hash, dtype, content, dimensions in connection.execute(query):
-                    if (vector := read_vector(content, dtype, dimensions)) is not None:
+                for text_hash, dtype, content in connection.execute(query):
+                    if (vector := read_vector(content, dtype)) is not None:
                         found[text_hash] = vector
             return found
 
@@ -120,19 +120,18 @@ def waste(before: datetime) -> list[Waste]:
     return [Waste(EMBEDDINGS, _last_used() < before, func.length(EMBEDDINGS.c.vector))]
 
 
-def read_vector(content: bytes, dtype: str, dimensions: int) -> Vectors | None:
-    """(d,) float32; None for a damaged one; 0 dimensions fit all."""
+def read_vector(content: bytes, dtype: str) -> Vectors | None:
+    """(d,) float32; None for a damaged one."""
     try:
         vector = np.frombuffer(content, dtype=dtype).astype(np.float32)
     except (TypeError, ValueError):  # SQLite keeps whatever kind of value was put there by hand
         return None
-    whole = len(vector) == dimensions if dimensions else len(vector) > 0
-    return vector if whole and np.isfinite(vector).all() else None
+    return vector if len(vector) and np.isfinite(vector).all() else None
 
 
 def is_sound(row: Row[Any]) -> bool:
     """Whether a row of EMBEDDINGS can be read."""
-    return read_vector(row.vector, row.dtype, row.dimensions) is not None
+    return read_vector(row.vector, row.dtype) is not None
 
 
 def _last_used() -> ColumnElement[datetime]:
