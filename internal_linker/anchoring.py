@@ -69,16 +69,19 @@ class Anchoring:
         other.__dict__ = {**self.__dict__, "_habits": self._learned(taught_by)}
         return other
 
-    def propose(self, source: str, targets: Sequence[str]) -> list[tuple[Anchor, ...]]:
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> list[tuple[Anchor, ...]]:
         """Anchors for the links of one page: for each target at most three, the best first; keys of pages.
 
         A link to a page that isn't known has none. Where no phrase of the text fits a target, there is one anchor
-        that is not `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed twice.
+        that is not `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed twice,
+        nor one of those that the page's other links have, `said`.
         """
         page = self._pages[source]
         text = self._text(page, self._links.get(source, ()))
-        said: set[bytes] = set()
-        return [self._anchors(text, page.lang, target, self._target(target), said) for target in targets]
+        taken = {self._reader.read(one, page.lang).words.tobytes() for one in said}
+        return [self._anchors(text, page.lang, target, self._target(target), taken) for target in targets]
 
     def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
         """Anchors for a link that is there, as if it weren't: its own text is no known anchor of the target."""
@@ -192,7 +195,7 @@ class Variety:
         used: how often each target is linked with each wording so far; it grows.
     """
 
-    propose: Callable[[str, Sequence[str]], Sequence[tuple[Anchor, ...]]]
+    propose: Callable[..., Sequence[tuple[Anchor, ...]]]
     used: Counter[tuple[str, str]]
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:

@@ -31,7 +31,8 @@ def check_project(root: Path) -> Iterator[Fact]:
     except InternalLinkerError as error:
         yield Fact("Settings", False, str(error))
         return
-    yield Fact("Settings", True, "config/settings.toml, environment and key files are read")
+    read = "config/settings.toml, environment and key files are read"
+    yield Fact("Settings", True, ". ".join([read, *project.exposed()]))
     yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
     yield from _input(project)
     yield from _serper(project)

@@ -127,7 +127,8 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
             if not encoder.corpus_bound:
                 fresh = zip(batch.positions, batch.vectors, strict=True)
                 cache.put(encoder, {keys[at]: vector for at, vector in fresh})
-            rows.put([places[at] for at in batch.positions], batch.vectors)
+            # As the cache gives them back: the next run must find the same links, to the last digit.
+            rows.put([places[at] for at in batch.positions], batch.vectors.astype(cache.storage))
             encoded += len(batch.positions)
             tokens, cost = tokens + batch.usage.tokens, cost + batch.usage.cost_usd
             progress.advance(len(batch.positions))

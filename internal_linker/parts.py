@@ -51,6 +51,7 @@ class Parts:
         desk: where editors say what they think of links.
         chat, answers: a language model that chooses anchors, and what it was asked before; None: it is off.
         workers: what shares the matching, if anything does; its argument takes warnings.
+        tidy: lets go of what the caches need no more, after a run that needed the texts of these hashes.
     """
 
     queries: StreamSource | None
@@ -80,6 +81,7 @@ class Parts:
     workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
         nullcontext()
     )
+    tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
 
 
 @dataclass(frozen=True)

@@ -79,6 +79,8 @@ class Run:
         Publication(self.parts, self.rules, report, targets, self.choice.partial, self.progress).publish(
             sources
         )
+        if self.parts.sinks and not self.choice.partial:
+            self.parts.tidy(self.parts.encoder, embedded.hashes)
         for gap in report.gaps:
             self.progress.warn(gap)
         return report

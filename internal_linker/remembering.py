@@ -15,7 +15,7 @@ from internal_linker.errors import InputError, ServiceError
 from internal_linker.listed import Duplicate
 from internal_linker.ports import EdgeStore, Progress, ReviewDesk
 from internal_linker.records import Link, Recommendation, Source, Targets
-from internal_linker.reviewable import REVIEWABLE, is_link, kind_of, review_row, urgency
+from internal_linker.reviewable import REVIEWABLE, distinct, is_link, kind_of, review_row, urgency
 from internal_linker.sections import Sections
 from internal_linker.sequences import batched
 from internal_linker.steps.remember import decided, heard, remembered
@@ -25,8 +25,10 @@ from internal_linker.tiers import strength, tier_of
 class Anchors(Protocol):
     """Finds texts for links."""
 
-    def propose(self, source: str, targets: Sequence[str]) -> Sequence[tuple[Anchor, ...]]:
-        """For each of a page's targets some anchors, the best first; normal forms."""
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> Sequence[tuple[Anchor, ...]]:
+        """For each of a page's targets some anchors, the best first; `said` are those of its other links."""
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         """Whether a link whose texts have not changed keeps these anchors."""
@@ -220,10 +222,11 @@ class Memory:
         settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
         # Of two links of the page with one text, the one that was not withdrawn meanwhile keeps it.
         settled.sort(key=lambda key: old[key].status == "withdrawn")
-        known = _distinct({key: old[key].anchors for key in settled})
+        known = distinct({key: old[key].anchors for key in settled})
         if wanted := [key for key in seen if not known.get(key)]:
-            found = zip(wanted, anchors.propose(source.key, wanted), strict=True)
-            known = _distinct(known | dict(found))
+            said = [one.text for kept in known.values() for one in kept]
+            found = zip(wanted, anchors.propose(source.key, wanted, said), strict=True)
+            known = distinct(known | dict(found))
         for key in seen:
             best = anchors.varied(key, known[key], old[key].anchor if key in old else "")
             edge = edges[key]
@@ -272,16 +275,6 @@ def _looked_over(recommendations: Iterable[Recommendation]) -> tuple[float, Coun
         scores.extend(link.target.score for link in item.links)
     strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
     return strongest[-1] if len(strongest) == SHOWN else -inf, counts
-
-
-def _distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anchor, ...]]:
-    """The anchors of each target without the texts of those before it."""
-    said: set[str] = set()
-    distinct = {}
-    for key, found in anchors.items():
-        distinct[key] = tuple(one for one in found if one.text.casefold() not in said)
-        said.update(one.text.casefold() for one in distinct[key])
-    return distinct
 
 
 def _by_source(

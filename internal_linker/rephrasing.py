@@ -78,9 +78,11 @@ class Rephrased:
         """The anchors with one first that is not overused for this target."""
         return self._anchors.varied(target, anchors, own)
 
-    def propose(self, source: str, targets: Sequence[str]) -> list[tuple[Anchor, ...]]:
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> list[tuple[Anchor, ...]]:
         """For each of a page's targets at most three anchors, the best first; a failing service leaves them."""
-        found = list(self._anchors.propose(source, targets))
+        found = list(self._anchors.propose(source, targets, said))
         open_ = [at for at, each in enumerate(found) if each and _may_ask(each[0])]
         if not open_:
             return found
@@ -91,6 +93,7 @@ class Rephrased:
         for number, at in enumerate(open_, 1):
             old = found[at][0]
             others = {_folded(one.text) for other, each in enumerate(found) if other != at for one in each}
+            others.update(map(_folded, said))
             new = free.reworded(old, words.get(str(number), "")) or old
             found[at] = _first(old if _folded(new.text) in others else new, found[at])
             self.chosen += found[at][0].text != old.text

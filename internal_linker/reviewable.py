@@ -1,5 +1,6 @@
 """An edge of the link graph -> its kind, the row that an editor sees, and how urgently."""
 
+from collections.abc import Mapping
 from math import isnan
 
 from internal_linker.edges import COPIES, Anchor, Edge, EdgeKind, ReviewRow, Status, edge_id
@@ -49,3 +50,13 @@ def urgency(edge: Edge) -> tuple[bool, bool, float]:
     """What an editor has spoken of comes first, then what waits for approval, then the strongest."""
     strong = edge.strength if edge.strength == edge.strength else 0.0
     return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, strong
+
+
+def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anchor, ...]]:
+    """The anchors of each target without the texts of those before it."""
+    said: set[str] = set()
+    distinct = {}
+    for key, found in anchors.items():
+        distinct[key] = tuple(one for one in found if one.text.casefold() not in said)
+        said.update(one.text.casefold() for one in distinct[key])
+    return distinct

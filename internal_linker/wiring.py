@@ -6,18 +6,17 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sqlalchemy import Engine
-
-from internal_linker.clients import Clients
 from internal_linker.computing import compute_at, workers
+from internal_linker.databases import Databases
 from internal_linker.deciding import EdgeQueue
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
+from internal_linker.exposure import exposed_keys, unencrypted
 from internal_linker.headers import Kind, find_column
 from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import LinkSink, Progress, StreamSource
+from internal_linker.ports import LinkSink, StreamSource
 from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
 from internal_linker.sections import Sections
@@ -40,32 +39,25 @@ from internal_linker.services.review_xlsx import ReviewWorkbook
 from internal_linker.services.serper import Serper
 from internal_linker.services.text_spool import TextSpool
 from internal_linker.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
-from internal_linker.stores.answer_cache import ANSWERS, StoredAnswers
-from internal_linker.stores.copying import copy_tables, require_cache
-from internal_linker.stores.database import open_database
-from internal_linker.stores.edge_store import EDGES, EdgeStore
-from internal_linker.stores.embedding_cache import EMBEDDINGS, EmbeddingCache
-from internal_linker.stores.join_store import JOIN_CHUNKS, JOINS, StoredJoins
-from internal_linker.stores.run_store import RUN_LINKS, RUNS, RunStore
-from internal_linker.stores.serp_cache import SERP, SerpResultCache
+from internal_linker.stores.answer_cache import StoredAnswers
+from internal_linker.stores.edge_store import EdgeStore
+from internal_linker.stores.embedding_cache import EmbeddingCache
+from internal_linker.stores.join_store import StoredJoins
+from internal_linker.stores.run_store import RunStore
+from internal_linker.stores.serp_cache import SerpResultCache
 from internal_linker.stores.turn import turn
 from internal_linker.urls import NormalForms
 
 
 @dataclass(frozen=True)
-class Project(Clients):
+class Project(Databases):
     """One site's folder: config/, files/ and logfile.txt."""
 
-    root: Path
     exclusions: Exclusions
 
     def file(self, name: str) -> Path:
         """A path in files/."""
         return self.root / "files" / name
-
-    def store(self, *, read_only: bool = False) -> Engine:
-        """The database of the caches; `read_only` creates and changes nothing."""
-        return self._database(self.settings.store_url, read_only=read_only)
 
     @contextmanager
     def graph(self) -> Iterator[tuple[EdgeStore, RunStore]]:
@@ -84,29 +76,6 @@ class Project(Clients):
             yield EdgeQueue(EdgeStore(engine, self.site))
         finally:
             engine.dispose()
-
-    def copy_store(self, source: str, destination: str, progress: Progress) -> None:
-        """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
-
-        Raises:
-            ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.
-            InputError: there is no cache at the source.
-            StoreLost: a server is gone in the middle; copy again.
-        """
-        # The chunks come before the joins that need them; finished blocks are work in progress and stay.
-        tables = (EMBEDDINGS, SERP, ANSWERS, JOIN_CHUNKS, JOINS, EDGES, RUN_LINKS, RUNS)
-        urls = [one if "://" in one else f"sqlite:///{one}" for one in (source, destination)]
-        with ExitStack() as closing:
-            given = self._database(urls[0], read_only=True)
-            closing.callback(given.dispose)
-            require_cache(given, tables)  # before a destination is made for nothing
-            taking = self._database(urls[1])
-            closing.callback(taking.dispose)
-            return copy_tables(given, taking, tables, progress)
-
-    def _database(self, url: str, *, read_only: bool = False) -> Engine:
-        password = self.settings.store_password.get_secret_value()
-        return open_database(url, self.root, password=password, read_only=read_only)
 
     @contextmanager
     def parts(
@@ -130,7 +99,7 @@ class Project(Clients):
         Raises:
             ConfigurationError: a setting asks for what is not there.
         """
-        notices: list[str] = []
+        notices = [*self.exposed()]
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
         client = self.search_service(serp, notices)
@@ -162,6 +131,7 @@ class Project(Clients):
             chat=chat,
             answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
+            tidy=functools.partial(self._tidy, engine),
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):
@@ -216,6 +186,12 @@ class Project(Clients):
             elif off.pop(path, path) is not None:
                 raise ConfigurationError(f"--section {flag}: {path} is not among sections_off.")
         return Sections(off)
+
+    def exposed(self) -> Iterator[str]:
+        """A sentence for each way in which others could get at the keys."""
+        yield from exposed_keys(self.root)
+        services = ("serper_url", "base_url", "anchor_base_url", "google_api_url")
+        yield from unencrypted({name: getattr(self.settings, name) for name in services})
 
     @property
     def site(self) -> str:

@@ -14,8 +14,9 @@ from sqlalchemy import Engine, update
 
 from internal_linker.errors import ConfigurationError
 from internal_linker.records import SerpPage
-from internal_linker.stores.database import KEYS_A_QUERY, METADATA, open_database
+from internal_linker.stores.database import KEYS_A_QUERY, open_database
 from internal_linker.stores.embedding_cache import EmbeddingCache
+from internal_linker.stores.schema import METADATA
 from internal_linker.stores.serp_cache import SerpResultCache
 from tests.builders import Letters
 

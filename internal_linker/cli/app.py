@@ -11,6 +11,7 @@ import typer
 
 from internal_linker import __version__
 from internal_linker.cli.auditing import audit
+from internal_linker.cli.caches import cache
 from internal_linker.cli.calibrating import calibrate
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.measuring import backtest, evaluate
@@ -54,6 +55,7 @@ for command in (
 ):
     app.command()(command)
 app.add_typer(store, name="store")
+app.add_typer(cache, name="cache")
 
 
 @app.callback(invoke_without_command=True)

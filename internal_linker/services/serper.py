@@ -2,12 +2,12 @@
 
 import json
 import re
-import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import httpx
 
+from internal_linker.bounded_http import TooLarge, bounded_client
 from internal_linker.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
 from internal_linker.limits import Budget, Pacer, retry_after, with_retries
 from internal_linker.records import SerpPage
@@ -70,12 +70,13 @@ class Serper:
         self._key, self._budget, self._pacer, self._timeout = api_key, budget, Pacer(per_second), timeout
         self._stop: Callable[[], ServiceError] | None = None
         try:
-            self._client = httpx.Client(
+            self._client = bounded_client(
+                MOST_BYTES,
+                2 * timeout,
                 base_url=url,
                 headers={"X-API-KEY": api_key},
                 timeout=httpx.Timeout(timeout, connect=CONNECT_S),
                 limits=httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight),
-                follow_redirects=False,
             )
         except httpx.InvalidURL:
             raise ConfigurationError(f"serper_url in config/settings.toml is not an address: {url}") from None
@@ -153,17 +154,11 @@ class Serper:
     def _exchange(
         self, method: str, path: str, payload: Mapping[str, Any] | None
     ) -> tuple[int, httpx.Headers, bytes]:
-        """Status, headers and the body, which may neither grow nor drip without end."""
-        deadline = time.monotonic() + 2 * self._timeout
-        body = bytearray()
-        with self._client.stream(method, path, json=payload) as response:
-            for chunk in response.iter_bytes():
-                body += chunk
-                if len(body) > MOST_BYTES:
-                    raise _unreadable(f"it is larger than {MOST_BYTES // 1_000_000} MB")
-                if time.monotonic() > deadline:
-                    raise httpx.ReadTimeout("")
-            return response.status_code, response.headers, bytes(body)
+        try:
+            response = self._client.request(method, path, json=payload)
+        except TooLarge:
+            raise _unreadable(f"it is larger than {MOST_BYTES // 1_000_000} MB") from None
+        return response.status_code, response.headers, response.content
 
     def _refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> ServiceError:
         """The error behind a status that is not 200: a 400 can be said only by its message."""

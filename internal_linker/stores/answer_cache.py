@@ -2,10 +2,11 @@
 
 from datetime import UTC, datetime
 
-from sqlalchemy import Column, Connection, Engine, String, Table, Text, select
+from sqlalchemy import Column, Connection, Engine, String, Table, Text, func, select
 
 from internal_linker.ports import Chat
-from internal_linker.stores.database import METADATA, Moment, key_text, lacks, transact, upsert
+from internal_linker.stores.database import key_text, lacks, transact, upsert
+from internal_linker.stores.schema import METADATA, Moment, Waste
 
 ANSWERS = Table(
     "answers",
@@ -50,6 +51,11 @@ class StoredAnswers:
             "created_at": datetime.now(UTC),
         }
         transact(self._engine, lambda connection: upsert(connection, ANSWERS, [row]))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Answers from before then: links keep their anchors without them."""
+    return [Waste(ANSWERS, ANSWERS.c.created_at < before, func.length(ANSWERS.c.answer))]
 
 
 def _model(chat: Chat) -> str:

@@ -9,7 +9,8 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.ports import Progress
-from internal_linker.stores.database import Moment, failed, lacks, shown_address, transact, upsert
+from internal_linker.stores.database import failed, lacks, shown_address, transact, upsert
+from internal_linker.stores.schema import Moment
 
 # Rows in memory and in a transaction: a vector takes some KB. A chunk of a join is 4 MB, and comes alone.
 _ROWS_A_BATCH = 500

@@ -4,41 +4,23 @@ import hashlib
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import (
-    Connection,
-    DateTime,
-    Dialect,
-    Engine,
-    MetaData,
-    Table,
-    create_engine,
-    event,
-    func,
-    inspect,
-    make_url,
-    select,
-)
+from sqlalchemy import Connection, Engine, Table, create_engine, event, make_url
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
-from sqlalchemy.schema import CreateTable
-from sqlalchemy.types import TypeDecorator
 from tenacity import Retrying, retry_if_exception_message, stop_after_delay, wait_random
 
 from internal_linker.errors import ConfigurationError, StoreLost
+from internal_linker.stores.schema import Outdated, prepare, version_of
 
 T = TypeVar("T")
-METADATA = MetaData()
 # Keys asked for in one SELECT ... IN: below every database's limit of bound values.
 KEYS_A_QUERY = 500
-# Advisory locks are numbers that all programs of a database share: ours are the letters of "linker", then one.
-LOCK_NUMBERS = int.from_bytes(b"linker", "big") << 8
-_CREATING = LOCK_NUMBERS + 1
 # Seconds between tries to reach a lost server: together they outlast its restart.
 _PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
 # A server learns within two minutes that a laptop fell asleep, a client that a server is gone.
@@ -54,23 +36,6 @@ _SHAPE = (
     "it must be like sqlite:///files/cache.sqlite3 or postgresql+psycopg://user@host/database, "
     "the password in config/store_password.txt"
 )
-
-
-class Moment(TypeDecorator[datetime]):
-    """A time: kept and given back as UTC, whatever the database or its session thinks of zones."""
-
-    impl = DateTime(timezone=True)
-    cache_ok = True
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """On its way in."""
-        return value.astimezone(UTC) if value else None
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """On its way out: SQLite gives times back without their zone, PostgreSQL in the session's."""
-        if value is None:
-            return None
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
 
 def key_text(text: str, most: int) -> str:
@@ -89,17 +54,18 @@ def key_text(text: str, most: int) -> str:
 
 
 def open_database(url: str, project: Path, *, password: str = "", read_only: bool = False) -> Engine:
-    """Connect and create missing tables.
+    """Connect, create missing tables and bring older ones up to date.
 
     Args:
         url: SQLAlchemy URL; a relative SQLite path starts at `project`.
         project: the project folder.
         password: for a server, if the URL holds none.
         read_only: nothing is created or written: a missing SQLite file, or a table of ours that is
-            missing, reads as an empty one.
+            missing, reads as an empty one; only older tables are brought up to date all the same.
 
     Raises:
-        ConfigurationError: the URL is wrong or the database can't be opened.
+        ConfigurationError: the URL is wrong, the database can't be opened, or its tables are those of a newer
+            version or of another program: then it is as it was.
     """
     try:
         address = _address(url, project, password)
@@ -110,20 +76,33 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
                 path.parent.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 address = make_url("sqlite://")
+        if path and path.exists() and not read_only:
+            # Opening for writing changes a file's mode: one that is refused must stay as it was.
+            looking = _engine(address, True)
+            _first(looking, version_of)
+            looking.dispose()
         engine = _engine(address, read_only)
-        try:
-            with engine.begin() as connection:
-                lacking = _prepare(connection, read_only)
-        except BaseException:
-            engine.dispose()
-            raise
+        lacking = _first(engine, partial(prepare, read_only=read_only))
         engine.update_execution_options(lacking=lacking, shown=shown)
+    except Outdated:
+        open_database(url, project, password=password).dispose()
+        return open_database(url, project, password=password, read_only=True)
     except ModuleNotFoundError as error:
         remedy = 'PostgreSQL is an extra: install it by pip install "psycopg[binary]>=3.2,<4"'
         raise _unusable("opened", f"{error}. {remedy}", password) from None
     except (ArgumentError, SQLAlchemyError, OSError, ImportError) as error:
         raise _unusable("opened", error, password) from None
     return engine
+
+
+def _first(engine: Engine, work: Callable[[Connection], T]) -> T:
+    """What is done first with an engine, which ends if that fails."""
+    try:
+        with engine.begin() as connection:
+            return work(connection)
+    except BaseException:
+        engine.dispose()
+        raise
 
 
 def database_file(address: URL) -> Path | None:
@@ -239,26 +218,6 @@ def _engine(address: URL, read_only: bool) -> Engine:
     engine = create_engine(address, poolclass=StaticPool) if memory else create_engine(address)
     event.listen(engine, "connect", _read_sqlite if read_only else _write_sqlite)
     return engine
-
-
-def _prepare(connection: Connection, read_only: bool) -> frozenset[str]:
-    """See that the database can hold what we keep; the names of our tables that are not there."""
-    if connection.dialect.name == "postgresql":
-        encoding = connection.execute(select(func.current_setting("server_encoding"))).scalar_one()
-        if encoding != "UTF8":  # a query in another script must not fail when it has been paid for
-            raise ArgumentError(f"its encoding is {encoding}: create the database with ENCODING 'UTF8'")
-    if not read_only:
-        _create_tables(connection)
-    return frozenset(METADATA.tables) - set(inspect(connection).get_table_names())
-
-
-def _create_tables(connection: Connection) -> None:
-    """IF NOT EXISTS is no help to two at once on PostgreSQL, hence the lock; on SQLite it is all that it takes."""
-    if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_CREATING)))
-    for table in METADATA.sorted_tables:
-        if not inspect(connection).has_table(table.name):
-            connection.execute(CreateTable(table, if_not_exists=True))
 
 
 def _write_sqlite(connection: Any, _: Any) -> None:

@@ -6,7 +6,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from math import isnan
 from operator import attrgetter
-from typing import Any
+from typing import Any, get_args
 
 from sqlalchemy import (
     Column,
@@ -24,15 +24,8 @@ from sqlalchemy import (
 
 from internal_linker.edges import COPIES, Anchor, Cells, Edge, Status, source_id
 from internal_linker.sequences import batched
-from internal_linker.stores.database import (
-    KEYS_A_QUERY,
-    METADATA,
-    Moment,
-    key_text,
-    lacks,
-    transact,
-    upsert,
-)
+from internal_linker.stores.database import KEYS_A_QUERY, key_text, lacks, transact, upsert
+from internal_linker.stores.schema import METADATA, Moment, Waste
 
 EDGES = Table(
     "edges",
@@ -136,6 +129,22 @@ class EdgeStore:
             return list(connection.execute(wanted))
 
         return [] if lacks(self._engine, EDGES) else transact(self._engine, read)
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Links that were withdrawn before then, and that no editor ever said a word about."""
+    some = EDGES.c
+    unsaid = some.facts.not_like('%"notes":%') & some.facts.not_like('%"anchor":%') & (some.verdict == "")
+    gone = (some.status == "withdrawn") & (some.updated_at < before)
+    return [Waste(EDGES, gone & unsaid, func.length(some.facts))]
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of EDGES can be read."""
+    try:
+        return _edge(row).id == row.id and row.status in get_args(Status)
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def _text(edge: Edge) -> str:

@@ -7,10 +7,23 @@ from datetime import UTC, datetime
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Column, Connection, Engine, Integer, LargeBinary, String, Table, delete, func, select
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    delete,
+    func,
+    literal,
+    select,
+)
 
 from internal_linker.arrays import Nearest, Neighbourhood
-from internal_linker.stores.database import METADATA, Moment, key_text, lacks, transact, upsert
+from internal_linker.stores.database import key_text, lacks, transact, upsert
+from internal_linker.stores.schema import METADATA, Moment, Waste
 
 # A result is whole or not there: its chunks, which never change, hang on a token that its one row names.
 JOINS = Table(
@@ -41,6 +54,7 @@ _BLOCKS = Table(
     Column("neighbours", Integer, nullable=False),
     Column("content", LargeBinary, nullable=False),
     Column("checksum", String(64), nullable=False),
+    Column("created_at", Moment),
 )
 # Is part of each checksum: what another way of keeping them wrote is not read.
 _FORMAT = 1
@@ -105,8 +119,22 @@ class StoredJoins:
         name, (texts, neighbours) = key_text(join, 200), nearest.rows.shape
         content = _packed(np.empty((texts, 0), np.uint8), nearest)
         row = {"name": name, "block": block, "texts": texts, "neighbours": neighbours, "content": content}
-        row["checksum"] = _checksum(name, block, texts, neighbours, content)
+        row |= {
+            "checksum": _checksum(name, block, texts, neighbours, content),
+            "created_at": datetime.now(UTC),
+        }
         transact(self._engine, lambda connection: upsert(connection, _BLOCKS, [row]))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Results and finished blocks from before then, as of another model: they are computed anew."""
+    kept = select(JOINS.c.token).where(JOINS.c.created_at >= before)
+    undated = _BLOCKS.c.created_at.is_(None)
+    return [
+        Waste(JOIN_CHUNKS, JOIN_CHUNKS.c.token.not_in(kept), func.length(JOIN_CHUNKS.c.content)),
+        Waste(JOINS, JOINS.c.created_at < before, literal(0)),
+        Waste(_BLOCKS, undated | (_BLOCKS.c.created_at < before), func.length(_BLOCKS.c.content)),
+    ]
 
 
 def _parts(whole: Neighbourhood) -> Iterator[Neighbourhood]:

@@ -21,11 +21,14 @@ from sqlalchemy import (
     Table,
     Text,
     delete,
+    exists,
+    func,
     select,
 )
 
 from internal_linker.sequences import batched
-from internal_linker.stores.database import METADATA, Moment, key_text, lacks, transact, upsert
+from internal_linker.stores.database import key_text, lacks, transact, upsert
+from internal_linker.stores.schema import METADATA, Moment, Waste
 from internal_linker.versions import Version, VersionRow, packed, unpacked
 
 RUNS = Table(
@@ -79,7 +82,7 @@ class RunStore:
             found = transact(self._engine, partial(_first, wanted=wanted))
             if found is None:
                 return
-            yield from map(unpacked, json.loads(zlib.decompress(found.content)))
+            yield from map(unpacked, _rows_of(found.content))
 
     def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
         """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
@@ -100,6 +103,26 @@ class RunStore:
     def _drop(self, connection: Connection, run: str) -> None:
         for table in (RUNS, RUN_LINKS):
             connection.execute(delete(table).where(table.c.site == self._site, table.c.run == run))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """What was kept before then of runs that were killed while they were kept."""
+    links = RUN_LINKS.c
+    whole = exists().where(RUNS.c.site == links.site, RUNS.c.run == links.run)
+    return [Waste(RUN_LINKS, ~whole & (links.written_at < before), func.length(links.content))]
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of RUN_LINKS can be read."""
+    try:
+        return all(unpacked(one) for one in _rows_of(row.content))
+    except (TypeError, ValueError, LookupError, RecursionError, zlib.error):
+        return False
+
+
+def _rows_of(content: bytes) -> list[Any]:
+    rows: list[Any] = json.loads(zlib.decompress(content))
+    return rows
 
 
 def _first(connection: Connection, wanted: Select[Any]) -> Row[Any] | None:

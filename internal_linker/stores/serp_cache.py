@@ -4,19 +4,13 @@ import json
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Column, Connection, Engine, Integer, String, Table, Text, select
+from sqlalchemy import Column, Connection, Engine, Integer, Row, String, Table, Text, func, select
 
 from internal_linker.records import SerpPage
-from internal_linker.stores.database import (
-    KEYS_A_QUERY,
-    METADATA,
-    Moment,
-    key_text,
-    lacks,
-    transact,
-    upsert,
-)
+from internal_linker.stores.database import KEYS_A_QUERY, key_text, lacks, transact, upsert
+from internal_linker.stores.schema import METADATA, Moment, Waste
 
 SERP = Table(
     "serp",
@@ -56,8 +50,9 @@ class SerpResultCache:
                 some = keys[first : first + KEYS_A_QUERY]
                 wanted = select(SERP).where(SERP.c.market == place, SERP.c.query.in_(some))
                 for row in connection.execute(wanted):
-                    if now - row.fetched_at < self._max_age:
-                        found[asked[row.query], row.page] = SerpPage(tuple(json.loads(row.links)), 0)
+                    links = read_links(row)
+                    if links is not None and now - row.fetched_at < self._max_age:
+                        found[asked[row.query], row.page] = SerpPage(links, 0)
             return found
 
         return {} if lacks(self._engine, SERP) else transact(self._engine, read)
@@ -73,3 +68,22 @@ class SerpResultCache:
         }
         with self._lock:
             transact(self._engine, lambda connection: upsert(connection, SERP, [row]))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Answers from before then: they are asked for again."""
+    return [Waste(SERP, SERP.c.fetched_at < before, func.length(SERP.c.links))]
+
+
+def read_links(row: Row[Any]) -> tuple[str, ...] | None:
+    """The links of an answer; None for a damaged one."""
+    try:
+        links = json.loads(row.links)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return tuple(links) if isinstance(links, list) and all(isinstance(one, str) for one in links) else None
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of SERP can be read."""
+    return read_links(row) is not None

@@ -14,7 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from internal_linker.errors import RunActive
 from internal_linker.locking import SignedLock, this_process
 from internal_linker.ports import Progress
-from internal_linker.stores.database import LOCK_NUMBERS, database_file, failed
+from internal_linker.stores.database import database_file, failed
+from internal_linker.stores.schema import LOCK_NUMBERS
 
 # A run that starts at night is done in the morning: the largest sites search and embed for some hours.
 LONGEST_WAIT_S = 6 * 3600.0

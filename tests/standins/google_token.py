@@ -73,6 +73,11 @@ class TokenDesk:
         token = self._tokens.get(access_token)
         return token if token and token.expires > time.time() else None
 
+    @property
+    def given(self) -> list[str]:
+        """The access tokens that are worth something."""
+        return list(self._tokens)
+
     def answer(self, form: bytes) -> Answer:
         """Answer POST /token."""
         fields = {name: values[0] for name, values in parse_qs(form.decode()).items()}

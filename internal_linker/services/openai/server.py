@@ -3,9 +3,10 @@
 import re
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
+from internal_linker.bounded_http import bounded_client
 from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.limits import with_retries
 from internal_linker.services.openai.answers import KEY_FILE, Answers, LacksRight, NotThere, Remedies
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
 # The service's own word that it did no work; behind another 5xx it may have been done and charged.
 NOT_SERVED = frozenset({500, 503})
+
+# 2,048 vectors of 3,072 numbers written as text take half of this; a computer without a GPU takes its time.
+MOST_BYTES, LONGEST_S = 300_000_000, 600.0
 
 
 class Server:
@@ -95,7 +99,8 @@ class Server:
             timeout=openai.Timeout(self._timeout, connect=5.0),
             # Over OPENAI_CUSTOM_HEADERS of the environment, which could name another key.
             default_headers={"Authorization": f"Bearer {self.answers.key or 'none'}"},
-            http_client=openai.DefaultHttpxClient(follow_redirects=False),
+            # It names httpx2's client, and takes the classic one.
+            http_client=cast(Any, bounded_client(MOST_BYTES, LONGEST_S)),
         )
         client.organization = client.project = None
         return client

@@ -1,0 +1,47 @@
+"""An HTTP client whose answers neither grow nor drip without end, and which goes nowhere but where it was sent."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+
+
+class TooLarge(httpx.ReadError):
+    """The answer is larger than what the service can have to say."""
+
+
+def bounded_client(most_bytes: int, longest_s: float, **options: Any) -> httpx.Client:
+    """A client that follows no redirect; reading an answer raises `TooLarge`, or `httpx.ReadTimeout`.
+
+    Args:
+        most_bytes: of an answer's body.
+        longest_s: seconds from an answer's head to its end.
+        options: as for `httpx.Client`; `headers` are sent beside our own.
+    """
+
+    def bound(response: httpx.Response) -> None:
+        if response.headers.get("content-encoding", "identity") != "identity":
+            # A small body could unpack to any size, and nobody asked for one.
+            raise httpx.DecodingError("the answer is compressed", request=response.request)
+        response.stream = _Bounded(response.stream, most_bytes, time.monotonic() + longest_s)
+
+    headers = {**options.pop("headers", {}), "Accept-Encoding": "identity"}
+    return httpx.Client(headers=headers, event_hooks={"response": [bound]}, follow_redirects=False, **options)
+
+
+class _Bounded(httpx.SyncByteStream):
+    def __init__(self, stream: Any, most_bytes: int, deadline: float) -> None:
+        self._stream, self._left, self._deadline = stream, most_bytes, deadline
+
+    def __iter__(self) -> Iterator[bytes]:
+        for chunk in self._stream:
+            self._left -= len(chunk)
+            if self._left < 0:
+                raise TooLarge("the answer is too large")
+            if time.monotonic() > self._deadline:
+                raise httpx.ReadTimeout("the answer takes too long")
+            yield chunk
+
+    def close(self) -> None:
+        self._stream.close()

@@ -1,0 +1,161 @@
+"""Kill the real program, look at what it left, let it run again, and compare with a run that nobody disturbed."""
+
+import random
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from tests.endurance.worlds import (
+    SEARCHES_IN_FLIGHT,
+    TEXTS_IN_FLIGHT,
+    State,
+    World,
+    a_week_later,
+    keep,
+    world,
+)
+from tests.small_project import start
+
+# Servers finish what they had begun when the client was killed.
+_SETTLED_S = 0.5
+
+
+@dataclass(frozen=True)
+class Calm:
+    """What comes of the second week where nobody disturbs it.
+
+    Attributes:
+        before: the world after the first week.
+        old, new: the result files of both weeks.
+        sheet: the Sheet after the second.
+        texts, pages: texts and result pages that the second week pays for.
+        seconds: how long its run takes.
+        boundaries: how many there are to be killed at.
+    """
+
+    before: State
+    old: dict[str, str]
+    new: dict[str, str]
+    sheet: list[list[str]]
+    texts: int
+    pages: int
+    seconds: float
+    boundaries: int
+
+
+@dataclass(frozen=True)
+class Killed:
+    """What a kill cost: texts and result pages that were under way and had to be paid for again."""
+
+    when: str
+    texts: int
+    pages: int
+
+
+def calm(folder: Path) -> Calm:
+    """Two weeks without a disturbance."""
+    with world(folder / "first") as first:
+        _ends_well(first)
+        before = keep(first, folder / "kept")
+        old = first.results()
+    with world(folder / "second", before) as second:
+        a_week_later(second)
+        began = time.monotonic()
+        tally = folder / "boundaries.txt"
+        process = _doomed(second, 0, tally)
+        assert process.wait() == 0, process.communicate()
+        process.communicate()
+        seconds = time.monotonic() - began
+        texts, pages = second.embedded().total(), second.searched().total()
+        return Calm(
+            before,
+            old,
+            second.results(),
+            second.sheet(),
+            texts,
+            pages,
+            seconds,
+            int(tally.read_text("utf-8")),
+        )
+
+
+def kill_at_moments(like: Calm, count: int, seed: int, folder: Path) -> Iterator[Killed]:
+    """Kill at so many random moments of a run.
+
+    Raises:
+        AssertionError: a promise was broken; it names the seed.
+    """
+    dice = random.Random(seed)
+    for number in range(count):
+        moment = dice.uniform(0, like.seconds)
+        with world(folder / f"moment-{number}", like.before) as of:
+            a_week_later(of)
+            process = of.start()
+            time.sleep(moment)
+            yield _looked_at(of, process, like, f"seed {seed}, kill {number} after {moment:.2f} s")
+
+
+def kill_at_boundaries(like: Calm, numbers: range, folder: Path) -> Iterator[Killed]:
+    """Kill at these boundaries, counted from 1.
+
+    Raises:
+        AssertionError: a promise was broken; it names the boundary.
+    """
+    for number in numbers:
+        with world(folder / f"boundary-{number}", like.before) as of:
+            a_week_later(of)
+            process = _doomed(of, number, folder / "none.txt")
+            process.wait()
+            yield _looked_at(of, process, like, f"boundary {number} of {like.boundaries}")
+
+
+def _looked_at(of: World, process: subprocess.Popen[str], like: Calm, when: str) -> Killed:
+    process.kill()
+    process.communicate()
+    time.sleep(_SETTLED_S)
+    foreign = [row[:3] for row in like.sheet]
+    for name, text in of.results().items():
+        assert text in (like.old[name], like.new[name]), f"{when}: {name} is neither the old nor the new"
+    assert [row[:3] for row in of.sheet()] == foreign, f"{when}: a foreign cell has changed"
+    texts = of.embedded().total() - (of.kept("embeddings") - _kept_before(like))
+    pages = of.searched().total() - (of.kept("serp") - _searched_before(like))
+    assert 0 <= texts <= TEXTS_IN_FLIGHT, f"{when}: {texts} texts were paid for and not kept"
+    assert 0 <= pages <= SEARCHES_IN_FLIGHT, f"{when}: {pages} result pages were paid for and not kept"
+    _ends_well(of)
+    assert of.results() == like.new, f"{when}: {_difference(of.results(), like.new)}"
+    assert of.sheet() == like.sheet, f"{when}: the Sheet is another one"
+    paid = of.embedded().total() - like.texts, of.searched().total() - like.pages
+    assert paid == (texts, pages), f"{when}: {paid} were paid for twice, {(texts, pages)} were in flight"
+    return Killed(when, texts, pages)
+
+
+def _difference(found: dict[str, str], wanted: dict[str, str]) -> str:
+    """The first line of the first file that is another one."""
+    for name, text in found.items():
+        for ours, theirs in zip_longest(text.splitlines(), wanted[name].splitlines()):
+            if ours != theirs:
+                cells = zip_longest((ours or "").split("\t"), (theirs or "").split("\t"))
+                other = ", ".join(f"{mine!r} and not {theirs!r}" for mine, theirs in cells if mine != theirs)
+                return f"{name} has {other} in {(ours or theirs or '')[:100]!r}"
+    return "nothing"
+
+
+def _kept_before(like: Calm) -> int:
+    return World(like.before.folder, *[None] * 3).kept("embeddings")  # type: ignore[arg-type]
+
+
+def _searched_before(like: Calm) -> int:
+    return World(like.before.folder, *[None] * 3).kept("serp")  # type: ignore[arg-type]
+
+
+def _ends_well(of: World) -> None:
+    code, said = of.run()
+    assert code == 0, said
+
+
+def _doomed(of: World, number: int, tally: Path) -> subprocess.Popen[str]:
+    arguments = ("-m", "tests.endurance.doomed", str(number), str(tally), "run", "--project", str(of.project))
+    return start(*arguments, cwd=of.project)

@@ -1,0 +1,171 @@
+"""A project with its services on loopback: one state of it can be copied as often as a trial needs."""
+
+import copy
+import csv
+import io
+import shutil
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from tests.benchmarks.projects import synthetic
+from tests.sites import use_standins
+from tests.small_project import finish, start, write_csv
+from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+
+# Two requests of texts, and searches for a tenth of the pages.
+PAGES, WORDS, QUERIED = 300, 30, 30
+HEADER = ["URL", "Main Query", "Owner", "Link 1", "Link 2", "Link 3", "Link 4", "Link 5"]
+# The cells that are the tool's own.
+OURS = slice(3, 8)
+# What is in flight at the most, as the settings have it.
+TEXTS_IN_FLIGHT, SEARCHES_IN_FLIGHT = 4 * 256, 16
+FILES = (
+    "Output.csv",
+    "links.csv",
+    "excluded_targets.csv",
+    "duplicates.csv",
+    "orphans.csv",
+    "rejected_rows.csv",
+)
+
+
+@dataclass
+class World:
+    """A project folder and its three services."""
+
+    project: Path
+    serper: SerperStandIn
+    openai: OpenAIStandIn
+    google: GoogleStandIn
+
+    def run(self, *more: str) -> tuple[int, str]:
+        """The real program, to its end: exit code and all that it said."""
+        code, out, err = finish(self.start(*more))
+        return code, out + err
+
+    def start(self, *more: str) -> Any:
+        """The real program as a process."""
+        return start("-m", "internal_linker", "run", *more, "--project", str(self.project), cwd=self.project)
+
+    def results(self) -> dict[str, str]:
+        """What the result files say, but for the name of the run."""
+        found = {}
+        for name in FILES:
+            path = self.project / "files" / name
+            found[name] = _without_run(path.read_text(encoding="utf-8-sig")) if path.exists() else ""
+        return found
+
+    def sheet(self) -> list[list[str]]:
+        """The tab with the main queries, each row as wide as the header."""
+        return [[*row, *[""] * (len(HEADER) - len(row))] for row in self.google.grid("Main")]
+
+    def foreign_cells(self) -> list[list[str]]:
+        """Those of the Sheet that the tool must not touch."""
+        return [row[: OURS.start] + row[OURS.stop :] for row in self.sheet()]
+
+    def embedded(self) -> Counter[str]:
+        """How often each text was paid for."""
+        calls = [call for call in self.openai.calls("embeddings") if call.units]
+        return Counter(text for call in calls for text in call.body["input"])
+
+    def searched(self) -> Counter[tuple[str, int]]:
+        """How often each result page was paid for."""
+        calls = [call for call in self.serper.calls("search") if call.units]
+        return Counter((call.body["q"], call.body["page"]) for call in calls)
+
+    def kept(self, table: str) -> int:
+        """Rows of a table of the cache."""
+        path = self.project / "files/cache.sqlite3"
+        if not path.exists():
+            return 0
+        with closing(sqlite3.connect(path)) as file:
+            there = file.execute("SELECT name FROM sqlite_master WHERE name = ?", (table,)).fetchone()
+            return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) if there else 0
+
+
+@dataclass(frozen=True)
+class State:
+    """What a world is made from: the project's folder and the Sheet."""
+
+    folder: Path
+    spreadsheets: Mapping[str, Any]
+
+
+@contextmanager
+def world(folder: Path, state: State | None = None, *, latency: float = 0.02) -> Iterator[World]:
+    """A world of its own in an empty folder: new, or as it was kept."""
+    if state:
+        shutil.copytree(state.folder, folder, dirs_exist_ok=True)
+    (folder / "config").mkdir(parents=True, exist_ok=True)
+    site = {url for url, *_ in _site()}
+    with (
+        SerperStandIn(lambda words, host: _found(words, sorted(site)), latency=latency) as serper,
+        OpenAIStandIn(dimensions=64, latency=latency) as openai,
+        GoogleStandIn(
+            {"Main": [HEADER, *_queries(_site())]},
+            columns=len(HEADER),
+            reads_per_minute=10_000,
+            writes_per_minute=10_000,
+        ) as google,
+    ):
+        if state:
+            google.spreadsheets = copy.deepcopy(dict(state.spreadsheets))
+        else:
+            fill(folder, _site())
+        template = f"site:{urlsplit(_site()[0][0]).netloc} {{main_query}}"
+        use_standins(
+            folder, google=google, serper=serper, openai=openai, settings={"search_query_template": template}
+        )
+        yield World(folder, serper, openai, google)
+
+
+def keep(of: World, folder: Path) -> State:
+    """A state that worlds can be made from."""
+    shutil.copytree(of.project, folder)
+    return State(folder, copy.deepcopy(of.google.spreadsheets))
+
+
+def fill(project: Path, pages: Sequence[Sequence[str]]) -> None:
+    """Put the pages into the project's folder."""
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *pages])
+
+
+def a_week_later(of: World) -> None:
+    """A tenth of the pages has changed, some have gone, some are new; editors have other queries."""
+    pages = [list(page) for page in _site()]
+    for at in range(0, len(pages), 10):
+        pages[at][2] = " ".join(reversed(pages[at][2].split()))
+    more = [[f"{pages[0][0]}-new-{at}", f"New {at}", pages[at][2] + " new", "en"] for at in range(20)]
+    fill(of.project, [*pages[20:], *more])
+    grid = of.sheet()
+    for row in grid[1:11]:
+        row[1] += " guide"
+    of.google.set_grid("Main", grid)
+
+
+def _site() -> list[tuple[str, str, str, str]]:
+    return synthetic(PAGES, WORDS)
+
+
+def _queries(pages: Sequence[Sequence[str]]) -> list[list[str]]:
+    rows = pages[:: PAGES // QUERIED]
+    return [[url, f"{title.lower()} tips", f"editor {at}"] for at, (url, title, *_) in enumerate(rows)]
+
+
+def _found(words: str, urls: Sequence[str]) -> list[str]:
+    """Five results for a query, always the same ones."""
+    first = sum(words.encode()) % len(urls)
+    return [urls[(first + 7 * step) % len(urls)] for step in range(5)]
+
+
+def _without_run(text: str) -> str:
+    rows = list(csv.reader(io.StringIO(text)))
+    at = rows[0].index("Run") if rows and "Run" in rows[0] else -1
+    lines = [row[:at] + row[at + 1 :] if at >= 0 else row for row in rows]
+    return "\n".join(map("\t".join, lines))
