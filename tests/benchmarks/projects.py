@@ -19,7 +19,7 @@ from internal_linker.stores.embedding_cache import EmbeddingCache
 from tests.benchmarks.vectors import read_pages
 
 ROOT = Path(__file__).resolve().parents[2]
-WORDS_A_PAGE = 286  # about 500 tokens of the made-up words below
+WORDS_A_PAGE = 286  # some 770 tokens of the made-up words below, for the local encoder
 PAGES_A_TOPIC = 50
 TOPIC_WORDS = 60
 PAGES_A_PUT = 2000

@@ -3,7 +3,7 @@
     python -m tests.benchmarks.runs                     the sample site, without keys
     python -m tests.benchmarks.runs --standins          the sample site against the stand-in servers
     python -m tests.benchmarks.runs --corpus DIR        a folder with pages.csv (URL, Title, Main Content, Lang)
-    python -m tests.benchmarks.runs --synthetic 10000   so many made-up pages of 500 tokens (--words 286)
+    python -m tests.benchmarks.runs --synthetic 10000   so many made-up pages of 286 words (--words 286)
     python -m tests.benchmarks.runs --synthetic 10000 --words 500 --links 5 --standins
                                                   ... of 500 words, with 5 links on each already
 
