@@ -67,7 +67,7 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         lambda scale: lexical.candidates(scale.real, scale.whole, scale.times),
     ),
     "runs": (
-        "Whole runs without keys, made-up pages of 183 words (500 tokens) with three links each: cold, again, 1% changed.",
+        "Whole runs without keys, made-up pages of 183 words (500 tokens) with three links each.",
         lambda scale: whole.keyless(scale.whole, scale.times),
     ),
     "encoder": (
