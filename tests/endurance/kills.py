@@ -9,12 +9,14 @@ from itertools import zip_longest
 from pathlib import Path
 
 from tests.endurance.worlds import (
+    FOREIGN,
     SEARCHES_IN_FLIGHT,
     TEXTS_IN_FLIGHT,
     State,
     World,
     a_week_later,
     keep,
+    kept,
     world,
 )
 from tests.small_project import start
@@ -116,12 +118,12 @@ def _looked_at(of: World, process: subprocess.Popen[str], like: Calm, when: str)
     process.kill()
     process.communicate()
     time.sleep(_SETTLED_S)
-    foreign = [row[:3] for row in like.sheet]
+    foreign = [row[:FOREIGN] for row in like.sheet]
     for name, text in of.results().items():
         assert text in (like.old[name], like.new[name]), f"{when}: {name} is neither the old nor the new"
-    assert [row[:3] for row in of.sheet()] == foreign, f"{when}: a foreign cell has changed"
-    texts = of.embedded().total() - (of.kept("embeddings") - _kept_before(like))
-    pages = of.searched().total() - (of.kept("serp") - _searched_before(like))
+    assert [row[:FOREIGN] for row in of.sheet()] == foreign, f"{when}: a foreign cell has changed"
+    texts = of.embedded().total() - (kept(of.project, "embeddings") - kept(like.before.folder, "embeddings"))
+    pages = of.searched().total() - (kept(of.project, "serp") - kept(like.before.folder, "serp"))
     assert 0 <= texts <= TEXTS_IN_FLIGHT, f"{when}: {texts} texts were paid for and not kept"
     assert 0 <= pages <= SEARCHES_IN_FLIGHT, f"{when}: {pages} result pages were paid for and not kept"
     _ends_well(of)
@@ -141,14 +143,6 @@ def _difference(found: dict[str, str], wanted: dict[str, str]) -> str:
                 other = ", ".join(f"{mine!r} and not {theirs!r}" for mine, theirs in cells if mine != theirs)
                 return f"{name} has {other} in {(ours or theirs or '')[:100]!r}"
     return "nothing"
-
-
-def _kept_before(like: Calm) -> int:
-    return World(like.before.folder, *[None] * 3).kept("embeddings")  # type: ignore[arg-type]
-
-
-def _searched_before(like: Calm) -> int:
-    return World(like.before.folder, *[None] * 3).kept("serp")  # type: ignore[arg-type]
 
 
 def _ends_well(of: World) -> None:

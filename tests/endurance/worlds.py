@@ -21,8 +21,8 @@ from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 # Two requests of texts, and searches for a tenth of the pages.
 PAGES, WORDS, QUERIED = 300, 30, 30
 HEADER = ["URL", "Main Query", "Owner", "Link 1", "Link 2", "Link 3", "Link 4", "Link 5"]
-# The cells that are the tool's own.
-OURS = slice(3, 8)
+# So many of them are the editors' own.
+FOREIGN = 3
 # What is in flight at the most, as the settings have it.
 TEXTS_IN_FLIGHT, SEARCHES_IN_FLIGHT = 4 * 256, 16
 FILES = (
@@ -65,10 +65,6 @@ class World:
         """The tab with the main queries, each row as wide as the header."""
         return [[*row, *[""] * (len(HEADER) - len(row))] for row in self.google.grid("Main")]
 
-    def foreign_cells(self) -> list[list[str]]:
-        """Those of the Sheet that the tool must not touch."""
-        return [row[: OURS.start] + row[OURS.stop :] for row in self.sheet()]
-
     def embedded(self) -> Counter[str]:
         """How often each text was paid for."""
         calls = [call for call in self.openai.calls("embeddings") if call.units]
@@ -79,15 +75,6 @@ class World:
         calls = [call for call in self.serper.calls("search") if call.units]
         return Counter((call.body["q"], call.body["page"]) for call in calls)
 
-    def kept(self, table: str) -> int:
-        """Rows of a table of the cache."""
-        path = self.project / "files/cache.sqlite3"
-        if not path.exists():
-            return 0
-        with closing(sqlite3.connect(path)) as file:
-            there = file.execute("SELECT name FROM sqlite_master WHERE name = ?", (table,)).fetchone()
-            return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0]) if there else 0
-
 
 @dataclass(frozen=True)
 class State:
@@ -95,6 +82,12 @@ class State:
 
     folder: Path
     spreadsheets: Mapping[str, Any]
+
+
+def kept(project: Path, table: str) -> int:
+    """Rows of a table of a project's cache."""
+    with closing(sqlite3.connect(project / "files/cache.sqlite3")) as file:
+        return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
 
 @contextmanager
