@@ -6,7 +6,8 @@ InternalLinkerError
 ├── ServiceError            4  an outside service failed; `retryable` says whether trying again helps
 │   ├── CredentialsRefused     a key is wrong, expired, revoked or lacks a right
 │   ├── OutOfCredits           the account behind a key is empty
-│   └── BudgetReached          our own cap (max_cost_usd, max_serp_credits) would be passed
+│   ├── BudgetReached          our own cap (max_cost_usd, max_serp_credits) would be passed
+│   └── ServiceDown            it did nothing but fail for a minute, and is left alone
 ├── StoreLost               4  the database's server is gone in the middle; what it holds is safe
 ├── RunActive               5  another run holds this project folder, or its database for too long
 ├── OutputError             3  a result file can't be written
@@ -103,3 +104,11 @@ class OutOfCredits(ServiceError):
 
 class BudgetReached(ServiceError):
     """The next request could pass the cap that the settings name; it was not sent."""
+
+
+class ServiceDown(ServiceError):
+    """The service did nothing but fail for a while: no call was made."""
+
+
+# Every further call of the run would fail, too.
+FINAL = (CredentialsRefused, OutOfCredits, BudgetReached, ServiceDown)

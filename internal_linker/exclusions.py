@@ -5,6 +5,10 @@ from pathlib import Path
 import re2
 
 from internal_linker.errors import ConfigurationError
+from internal_linker.plain_text import plain_text, shortened
+
+# Some hundred thousand patterns.
+_MOST_BYTES = 5_000_000
 
 
 class Exclusions:
@@ -29,8 +33,9 @@ class Exclusions:
                 reason = error.args[0] if error.args else error
                 reason = reason.decode() if isinstance(reason, bytes) else str(reason)
                 raise ConfigurationError(
-                    f"{name} line {line}: '{pattern}' is not a pattern that RE2 understands ({reason}). "
-                    "Correct or delete the line; look-around and back-references are not available."
+                    f"{name} line {line}: '{shortened(pattern)}' is not a pattern that RE2 understands "
+                    f"({shortened(reason)}). Correct or delete the line; look-around and back-references are not "
+                    "available."
                 ) from None
 
     def match(self, *urls: str) -> str:
@@ -52,11 +57,6 @@ def read_exclusions(path: Path) -> Exclusions:
     """
     if not path.exists():
         return Exclusions([])
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(
-            f"{path.name} can't be read ({error}). Save it as a plain UTF-8 text file."
-        ) from None
+    lines = plain_text(path, path.name, _MOST_BYTES).splitlines()
     numbered = [(number, line.strip()) for number, line in enumerate(lines, 1)]
     return Exclusions([(n, line) for n, line in numbered if line and not line.startswith("#")], path.name)

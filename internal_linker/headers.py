@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from enum import StrEnum
 
 from internal_linker.errors import InputError
+from internal_linker.plain_text import shortened
 from internal_linker.records import Table, TableStream
 
 
@@ -108,7 +109,7 @@ def columns_of(
     """
     found = {kind: find_column(table.header, kind) for kind in (*required, *optional)}
     if missing := [display(kind) for kind in required if found[kind] is None]:
-        there = ", ".join(cell for cell in table.header if cell.strip()) or "nothing"
+        there = shortened(", ".join(cell for cell in table.header[:100] if cell.strip()), 500) or "nothing"
         raise InputError(
             f"{table.name}: the header row has no column '{missing[0]}' (it has: {there}). "
             f"Name a column '{missing[0]}' in the first row."

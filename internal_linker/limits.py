@@ -1,4 +1,4 @@
-"""What bounds calls to a paid service: a budget, a pace, and a number of tries; safe between threads."""
+"""What bounds calls to a paid service: a budget, a pace, a number of tries, a circuit; safe between threads."""
 
 import threading
 import time
@@ -14,20 +14,28 @@ from tenacity import (
     retry_if_exception,
     sleep_using_event,
     stop_after_attempt,
+    stop_after_delay,
     stop_when_event_set,
     wait_random_exponential,
 )
 
-from internal_linker.errors import BudgetReached, ServiceError
+from internal_linker.errors import BudgetReached, ServiceDown, ServiceError
 
 T = TypeVar("T")
 
-# Four tries outlast a rate limit that names its wait; more would keep a weekly run waiting on a dead service.
-ATTEMPTS = 4
+# Twelve tries take most of a minute. Where every other call fails, one in 4,000 is given up; where three of ten
+# do, one in two million.
+ATTEMPTS = 12
+# Somebody who waits for the answer of `check` wants to hear soon that there is none.
+FEW_ATTEMPTS = 4
+# No try is begun later than this after the first one.
+LONGEST_S = 600.0
 # One pause at the most: rate limits are counted by the minute.
 LONGEST_WAIT_S = 60.0
-# A service may ask for hours (a daily quota): our pauses together outlast no more than this, so we give up.
-PATIENCE_S = LONGEST_WAIT_S * (ATTEMPTS - 1)
+# A service may ask for hours (a daily quota): for more than this we don't wait at all.
+PATIENCE_S = 180.0
+# A service is down that did nothing but fail for so long, and so often.
+DOWN_S, DOWN_CALLS = 60.0, 10
 
 
 class Budget:
@@ -51,7 +59,8 @@ class Budget:
         """Hold `amount` while a request is out; call the yielded function with what it really cost.
 
         A request that ends without a word on its cost (a time-out, a broken answer) counts as
-        spent in full: the service may have charged it. Call it with 0 for a refusal.
+        spent in full: the service may have charged it. Call it with 0 for a refusal. What `Circuit`
+        held back costs nothing.
 
         Raises:
             BudgetReached: the cap would be passed; nothing was reserved.
@@ -73,6 +82,9 @@ class Budget:
 
         try:
             yield settle
+        except ServiceDown:
+            actual = 0.0
+            raise
         finally:
             with self._lock:
                 self._reserved -= amount
@@ -101,19 +113,72 @@ class Pacer:
             time.sleep(turn - now)
 
 
-def with_retries(call: Callable[[], T], stop: threading.Event | None = None) -> T:
-    """Run `call`, again after a pause while it fails with a retryable ServiceError, `ATTEMPTS` times at most.
+class Circuit:
+    """Holds calls back once a service is down: `DOWN_CALLS` calls in a row or more failed, over `DOWN_S` seconds.
+
+    Args:
+        service: the service's name for the error.
+    """
+
+    def __init__(self, service: str) -> None:
+        self._service = service
+        self._lock = threading.Lock()
+        self._failures, self._began, self._since = 0, 0.0, ""
+        self._problem = ""
+
+    @contextmanager
+    def closed(self) -> Iterator[None]:
+        """One call of the service.
+
+        Raises:
+            ServiceDown: the service is down, since when, and what it said last; the call was not made.
+        """
+        if self._problem:
+            raise ServiceDown(self._service, self._problem)
+        try:
+            yield
+        except ServiceError as error:
+            self._count(error)
+            raise
+        with self._lock:
+            self._failures = 0
+
+    def _count(self, error: ServiceError) -> None:
+        """A refusal is an answer: only what may pass is counted."""
+        now = time.monotonic()
+        with self._lock:
+            if not error.retryable:
+                self._failures = 0
+                return
+            if not self._failures:
+                self._began, self._since = now, f"{datetime.now(UTC).astimezone():%H:%M:%S}"
+            self._failures += 1
+            if self._failures >= DOWN_CALLS and now - self._began >= DOWN_S:
+                last = str(error).removeprefix(f"{self._service}: ")
+                self._problem = (
+                    f"it has been down since {self._since} ({self._failures} calls in a row failed), and is not "
+                    f"asked again by this run. The last answer: {last}"
+                )
+
+
+def with_retries(
+    call: Callable[[], T], stop: threading.Event | None = None, attempts: int | None = None
+) -> T:
+    """Run `call`, again after a pause while it fails with a retryable ServiceError.
 
     Args:
         call: one attempt.
         stop: once set, no pause is begun any more, and a pause under way ends in one last attempt.
+        attempts: at the most; `ATTEMPTS` if not given.
     """
     stop = stop or threading.Event()
     return Retrying(
         retry=retry_if_exception(_may_pass),
         wait=_pause,
         sleep=sleep_using_event(stop),
-        stop=stop_after_attempt(ATTEMPTS) | stop_when_event_set(stop),
+        stop=stop_after_attempt(attempts or ATTEMPTS)
+        | stop_after_delay(LONGEST_S)
+        | stop_when_event_set(stop),
         reraise=True,
     )(call)
 

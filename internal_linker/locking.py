@@ -1,5 +1,6 @@
 """A file -> a lock that one process at a time holds, and the words for who holds it."""
 
+import errno
 import os
 import socket
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ from filelock import FileLock, Timeout
 
 from internal_linker.errors import OutputError, RunActive
 
+# What a drive says that has no locks, as some network drives have none.
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOTSUP})
+
 
 class SignedLock:
     """A lock file, and beside it a file that names the holder, for nobody can read a locked file on Windows.
@@ -19,13 +23,13 @@ class SignedLock:
     """
 
     def __init__(self, lock: Path, sign: Path) -> None:
-        self._lock, self._sign = FileLock(lock, timeout=0), sign
+        self._lock, self._sign = FileLock(lock, timeout=0, fallback_to_soft=False), sign
 
     def take(self) -> bool:
         """Take it, unless another process has it.
 
         Raises:
-            OutputError: the folder can't be written.
+            OutputError: the folder can't be written, or lies on a drive without locks.
         """
         try:
             self._sign.parent.mkdir(parents=True, exist_ok=True)
@@ -35,6 +39,11 @@ class SignedLock:
             return False
         except OSError as error:
             self._lock.release()
+            if error.errno in _NO_LOCKS:
+                raise OutputError(
+                    f"{self._sign.parent} lies on a drive that can't lock files ({error.strerror}): two runs at once "
+                    "could spoil each other's results. Move the project folder to a disk of this computer."
+                ) from None
             raise OutputError(
                 f"{error.filename or self._sign} can't be written ({error.strerror}). Check the folder's rights."
             ) from None

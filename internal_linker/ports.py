@@ -94,7 +94,7 @@ class SerpClient(Protocol):
         """Organic results of page `page` (from 1).
 
         Raises:
-            ServiceError: no answer; CredentialsRefused, OutOfCredits and BudgetReached mean: stop asking.
+            ServiceError: no answer; one of `errors.FINAL` means: stop asking.
         """
 
 
@@ -161,7 +161,7 @@ class Chat(Protocol):
         """The answer to a task and the data that it is about.
 
         Raises:
-            ServiceError: no answer; CredentialsRefused, OutOfCredits and BudgetReached mean: stop asking.
+            ServiceError: no answer; one of `errors.FINAL` means: stop asking.
         """
 
 

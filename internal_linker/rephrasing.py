@@ -9,7 +9,7 @@ import numpy as np
 
 from internal_linker.anchoring import ANCHORS
 from internal_linker.edges import Anchor
-from internal_linker.errors import BudgetReached, CredentialsRefused, OutOfCredits, ServiceError
+from internal_linker.errors import FINAL, ServiceError
 from internal_linker.phrases import LEAST_WORDS, MOST_WORDS, Phrases, Reader
 from internal_linker.ports import AnswerCache, Chat
 from internal_linker.records import Page
@@ -28,7 +28,6 @@ words and nothing else, as in {{"1": "first words", "2": "other words"}}."""
 LONGEST_TITLE = 200
 # Pages in a row without an answer, after which the others are spared the tries; one alone may be the page's fault.
 PATIENCE = 3
-_FINAL = (BudgetReached, CredentialsRefused, OutOfCredits)
 
 
 class Rephrased:
@@ -116,7 +115,7 @@ class Rephrased:
         return self._ask(data, prompt) if kept is None else kept
 
     def _ask(self, data: str, prompt: str) -> str | None:
-        if isinstance(self._problem, _FINAL) or self._failures == PATIENCE:
+        if isinstance(self._problem, FINAL) or self._failures == PATIENCE:
             self._spared += 1
             return None
         try:

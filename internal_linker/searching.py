@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
-from internal_linker.errors import BudgetReached, CredentialsRefused, OutOfCredits, ServiceError
+from internal_linker.errors import FINAL, BudgetReached, ServiceError
 from internal_linker.ports import Progress, SerpCache, SerpClient
 from internal_linker.records import SerpHit, SerpPage, SerpTarget, Source, Targets, fold_query
 from internal_linker.steps.serp import eligible_targets, search_text, wants_another_page
@@ -199,7 +199,7 @@ class _Search:
         return answer
 
     def _failed(self, error: ServiceError) -> None:
-        final = isinstance(error, CredentialsRefused | OutOfCredits | BudgetReached)
+        final = isinstance(error, FINAL)
         with self._lock:
             self._failures += 1
             down = self._failures >= FAILURES_IN_A_ROW

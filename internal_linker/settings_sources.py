@@ -1,6 +1,5 @@
 """Where settings come from (settings.toml, key files, environment) and how to name what is wrong there."""
 
-import codecs
 import difflib
 import os
 import re
@@ -14,6 +13,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator
 
 from internal_linker.errors import ConfigurationError
+from internal_linker.plain_text import plain_text, shortened
 
 ENV_PREFIX = "INTERNAL_LINKER_"
 SETTINGS_FILE = Path("config/settings.toml")
@@ -79,10 +79,10 @@ def toml_values(project: Path) -> dict[str, Any]:
     if not path.exists():
         return {}
     try:
-        return tomllib.loads(_text(path, SETTINGS_FILE))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(plain_text(path, SETTINGS_FILE.as_posix()))
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(
-            f"{SETTINGS_FILE.as_posix()} can't be read: {error}. "
+            f"{SETTINGS_FILE.as_posix()} can't be read: {shortened(str(error), 200)}. "
             "Texts stand in double quotes, with / in place of \\; numbers without quotes."
         ) from None
 
@@ -97,7 +97,7 @@ def key_texts(project: Path) -> dict[str, str]:
     for name, (file, variable) in KEY_FILES.items():
         text = os.environ.get(variable, "").strip()
         if not text and (project / file).exists():
-            text = _text(project / file, file).strip()
+            text = plain_text(project / file, file.as_posix()).strip()
         texts[name] = text
     return texts
 
@@ -116,7 +116,7 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefi
         if bare not in settings:
             near = difflib.get_close_matches(bare.lower(), settings, n=1, cutoff=0.5)
             hint = f" Did you mean {prefix}{near[0].upper() if prefix else near[0]}?" if near else ""
-            raise ConfigurationError(f"{where}: there is no setting '{name}'.{hint}")
+            raise ConfigurationError(f"{where}: there is no setting '{shortened(name)}'.{hint}")
 
 
 def problem(item: dict[str, Any]) -> str:
@@ -129,19 +129,6 @@ def problem(item: dict[str, Any]) -> str:
     shown = repr(item["input"])
     shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
     return f"{_where(name)}: {words} (it is {re.sub('//[^/@ ]*@', '//***@', shown)})."
-
-
-def _text(path: Path, shown: Path) -> str:
-    """A small file's text: UTF-8, or the UTF-16 that `echo ... > file` of Windows PowerShell writes."""
-    try:
-        raw = path.read_bytes()
-        wide = raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-        return raw.decode("utf-16" if wide else "utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise ConfigurationError(
-            f"{shown.as_posix()} can't be read ({reason}). Save it as a plain UTF-8 text file."
-        ) from None
 
 
 def _where(name: str) -> str:

@@ -4,10 +4,18 @@ from collections.abc import Iterator
 
 import pytest
 from sqlalchemy import URL
+from tenacity import wait_random_exponential
 
+from internal_linker import limits
 from tests.databases import fresh_database, running_server
 from tests.sheets import HEADER, SITE
 from tests.standins import GoogleStandIn
+
+
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundredth of the pauses between two tries, unless the service asks for longer ones."""
+    monkeypatch.setattr(limits, "_backoff", wait_random_exponential(multiplier=0.005, max=0.15))
 
 
 @pytest.fixture

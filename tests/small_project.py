@@ -102,9 +102,9 @@ def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:
     )
 
 
-def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for the end: exit code, stdout and stderr."""
-    out, err = process.communicate(timeout=60)
+def finish(process: subprocess.Popen[str], longest: float = 60.0) -> tuple[int, str, str]:
+    """Wait so many seconds for the end: exit code, stdout and stderr."""
+    out, err = process.communicate(timeout=longest)
     return process.returncode, out, err
 
 

@@ -57,6 +57,20 @@ def test_a_missing_column_is_named(pages: Table | None, queries: Table | None, n
         collect(queries, pages, queries_in_sheet=False)
 
 
+def test_what_is_far_too_long_is_cut_and_told() -> None:
+    """A page's text and title are used as far as any page's goes; no search has such a query."""
+    table = pages_table([A, "t" * 6_000_000, "T" * 20_000], header=["URL", "Main Content", "Title"])
+    found = collect(queries_table([B, "q" * 2_000]), table, queries_in_sheet=True)
+    (page,) = found.pages
+    assert (len(str(page.content)), len(page.title)) == (5_000_000, 10_000)
+    assert [source.query for source in found.sources] == [""]
+    assert [(row, reason) for _, row, reason in rejected(found)] == [
+        (2, "its Main Content is longer than 5,000,000 characters: the rest is left out"),
+        (2, "its Title is longer than 10,000 characters: the rest is left out"),
+        (2, "its Main Query is longer than 1,000 characters"),
+    ]
+
+
 def test_nothing_usable_still_says_why() -> None:
     """Without one usable row there is no page and no source, and each row has its reject."""
     found = collect(None, pages_table(["no url", "text"], ["", "text"]), queries_in_sheet=False)

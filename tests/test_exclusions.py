@@ -77,7 +77,16 @@ def test_no_file_means_no_patterns(tmp_path: Path) -> None:
     assert len(read_exclusions(tmp_path / "excluded_urls.txt")) == 0
 
 
-@pytest.mark.parametrize("content", ["/tag/\n".encode("utf-16"), "/größe/".encode("cp1252")])
+def test_a_file_of_windows_powershell_is_read(tmp_path: Path) -> None:
+    """`echo pattern > file` writes UTF-16 there."""
+    path = tmp_path / "excluded_urls.txt"
+    path.write_bytes("/tag/\r\n".encode("utf-16"))
+    assert read_exclusions(path).match("https://e.example/tag/x") == "/tag/"
+
+
+@pytest.mark.parametrize(
+    "content", ["/tag/\n".encode("utf-16-le")[:-1] + b"\xff", "/größe/".encode("cp1252")]
+)
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path, content: bytes) -> None:
     """A file that is not UTF-8 is never read as other patterns than its writer meant."""
     path = tmp_path / "excluded_urls.txt"

@@ -8,8 +8,9 @@ from functools import partial
 
 import pytest
 
-from internal_linker import bounded_http
-from internal_linker.errors import InternalLinkerError, ServiceError
+from internal_linker import bounded_http, limits
+from internal_linker.errors import InternalLinkerError, ServiceDown, ServiceError
+from internal_linker.limits import ATTEMPTS, DOWN_CALLS
 from internal_linker.services.google_sheets import client as google_client
 from internal_linker.services.openai import server as openai_server
 from tests.embedders import OPEN, PAGES, collect, encoder_at, start_stand_in
@@ -66,21 +67,20 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "LONGEST_S", 1.0)
         monkeypatch.setattr(module, "MOST_BYTES", 100_000)
     monkeypatch.setattr("internal_linker.services.serper.MOST_BYTES", 100_000)
-    monkeypatch.setattr("internal_linker.limits._backoff", lambda state: 0.0)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_to_another_host_is_refused(service: Service, status: int, elsewhere: StandIn) -> None:
     """No key and no text follows it, however often the service says so."""
     away = Reply(status, headers={"Location": f"{elsewhere.url}/search"})
-    service.server.script(*[away] * 8, on=service.on)
+    service.server.script(*[away] * ATTEMPTS, on=service.on)
     assert isinstance(failure(service.ask), ServiceError)
     assert elsewhere.ledger == []
 
 
 def test_a_sign_in_is_not_redirected(google: GoogleStandIn, elsewhere: StandIn) -> None:
     """Nor does the service account's signature."""
-    google.script(*[Reply(307, headers={"Location": f"{elsewhere.url}/token"})] * 8, on="POST /token")
+    google.script(*[Reply(307, headers={"Location": f"{elsewhere.url}/token"})] * ATTEMPTS, on="POST /token")
     assert isinstance(failure(lambda: sheet(google).read()), ServiceError)
     assert elsewhere.ledger == []
 
@@ -90,7 +90,7 @@ def test_an_answer_without_end_is_given_up(service: Service) -> None:
     endless = Twist(lambda body: {**body, "padding": "x" * 200_000})
     service.server.script(endless, on=service.on)
     service.ask()
-    service.server.script(*[endless] * 8, on=service.on)
+    service.server.script(*[endless] * ATTEMPTS, on=service.on)
     assert isinstance(failure(service.ask), ServiceError)
 
 
@@ -101,6 +101,15 @@ def test_an_answer_that_drips_is_given_up(service: Service) -> None:
     service.server.script(Drip(30.0, pieces=300), on=service.on)
     service.ask()
     assert service.server.script_left == 0
+
+
+def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once nothing but failures came for a while, no request is sent, and the error says since when."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    service.server.script(*[Reply(500)] * 50, on=service.on)
+    error = failure(service.ask)
+    assert isinstance(error, ServiceDown) and "it has been down since" in str(error)
+    assert len(service.server.calls(service.on)) == DOWN_CALLS
 
 
 def search_quickly(server: StandIn) -> object:

@@ -1,5 +1,6 @@
 """What bounds calls to paid services: the cap counts what is under way, and tries end when they can't help."""
 
+import re
 import threading
 import time
 from collections.abc import Callable
@@ -11,8 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.errors import BudgetReached, ServiceError
-from internal_linker.limits import ATTEMPTS, PATIENCE_S, Budget, Pacer, retry_after, with_retries
+from internal_linker import limits
+from internal_linker.errors import BudgetReached, ServiceDown, ServiceError
+from internal_linker.limits import (
+    ATTEMPTS,
+    DOWN_CALLS,
+    PATIENCE_S,
+    Budget,
+    Circuit,
+    Pacer,
+    retry_after,
+    with_retries,
+)
 
 
 def failing(error: ServiceError) -> tuple[list[float], Callable[[], None]]:
@@ -55,11 +66,86 @@ def test_a_request_that_failed_without_a_word_counts_in_full() -> None:
     ],
 )
 def test_tries_again_only_what_may_pass_in_time(error: ServiceError, tries: int) -> None:
-    """A passing failure has four tries; one that is final, or that asks for hours, has one."""
+    """A passing failure has all tries; one that is final, or that asks for hours, has one."""
     calls, call = failing(error)
     with pytest.raises(ServiceError):
         with_retries(call)
     assert len(calls) == tries
+
+
+def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each try takes long, there are fewer of them."""
+    monkeypatch.setattr(limits, "LONGEST_S", 0.2)
+    calls: list[int] = []
+
+    def call() -> None:
+        calls.append(1)
+        time.sleep(0.09)
+        raise ServiceError("Serper", "slow", retryable=True)
+
+    with pytest.raises(ServiceError):
+        with_retries(call)
+    assert 1 < len(calls) <= 3
+
+
+def called(circuit: Circuit, *ends: ServiceError | None) -> list[str]:
+    """What comes of calls that end so: "" for a good answer, else the error's words."""
+    said = []
+    for end in ends:
+        try:
+            with circuit.closed():
+                if end:
+                    raise end
+            said.append("")
+        except ServiceError as error:
+            said.append(str(error))
+    return said
+
+
+BROKEN = ServiceError("Serper", "it broke.", retryable=True)
+
+
+def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many failures in a row, all threads' calls are held back, with the time when it began."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    circuit = Circuit("Serper")
+    assert called(circuit, *[BROKEN] * DOWN_CALLS) == [str(BROKEN)] * DOWN_CALLS
+    with ThreadPoolExecutor(4) as pool:
+        held = [held for some in pool.map(lambda _: called(circuit, None, BROKEN), range(4)) for held in some]
+    began = (
+        rf"Serper: it has been down since \d\d:\d\d:\d\d \({DOWN_CALLS} calls in a row failed\), and is not "
+    )
+    assert all(
+        re.fullmatch(began + r"asked again by this run\. The last answer: it broke\.", one) for one in held
+    )
+    with pytest.raises(ServiceDown), circuit.closed():
+        pytest.fail("the call was made")
+
+
+@pytest.mark.parametrize("answer", [None, ServiceError("Serper", "the request was refused.")])
+def test_an_answer_in_between_shows_that_a_service_is_there(
+    answer: ServiceError | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A good answer and a refusal both begin the count anew."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    circuit = Circuit("Serper")
+    for _ in range(3):
+        said = called(circuit, *[BROKEN] * (DOWN_CALLS - 1), answer)
+    assert "down" not in " ".join(said)
+    assert called(circuit, None) == [""]
+
+
+def test_a_short_gust_is_no_breakdown() -> None:
+    """However many calls fail at one moment, the service has a minute to come back."""
+    assert "down" not in " ".join(called(Circuit("Serper"), *[BROKEN] * (5 * DOWN_CALLS)))
+
+
+def test_what_is_held_back_costs_nothing() -> None:
+    """A request that a circuit did not let out leaves the budget as it was."""
+    budget = Budget("Serper", 3, "max_serp_credits", "credits")
+    with pytest.raises(ServiceDown), budget.reserve(2):
+        raise ServiceDown("Serper", "down")
+    assert budget.spent == 0
 
 
 def test_a_stop_ends_the_pause() -> None:

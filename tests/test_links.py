@@ -156,7 +156,9 @@ def _mails(ends: list[tuple[str, str]]) -> int:
     return sum(_url(one) and two.startswith("mailto:") for one, two in ends)
 
 
-@pytest.mark.parametrize(("cell", "start"), [("12", 12), (" 7 ", 7), ("", -1), ("no", -1), ("-3", -1)])
+@pytest.mark.parametrize(
+    ("cell", "start"), [("12", 12), (" 7 ", 7), ("", -1), ("no", -1), ("-3", -1), ("9" * 5000, -1), ("²", -1)]
+)
 def test_a_links_place_is_read_where_the_table_has_it(cell: str, start: int) -> None:
     """The column Start is its first character's place in the main content; what is no place is none."""
     header = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.START)

@@ -1,9 +1,11 @@
 """One run at a time for each project folder, whatever became of the run before."""
 
+import errno
 import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -105,3 +107,22 @@ def test_a_holder_is_named_even_before_it_has_signed(tmp_path: Path) -> None:
         unnamed = "A run is already active in this folder: another process"
         with pytest.raises(RunActive, match=unnamed), open_project(folder).lock():
             pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="There a drive's locks are asked for in another way.")
+@pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP])
+def test_a_drive_without_locks_is_refused(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As some network drives are: nothing is read, spent or written, and the sentence says what to do."""
+    import fcntl
+
+    def flock(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    folder = make_project(tmp_path)
+    monkeypatch.setattr(fcntl, "flock", flock)
+    assert command("run", "--project", str(folder)) == 3
+    assert "on a drive that can't lock files" in capsys.readouterr().err
+    assert not (folder / "files/Output.csv").exists()
+    assert command("lookup", URLS[0], "--project", str(folder)) == 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from internal_linker.errors import BudgetReached, CredentialsRefused, OutOfCredits
+from internal_linker.limits import ATTEMPTS
 from tests.embedders import FOREIGN, MANY, OPEN, PAGES, collect, drain, encoder_at, money, start_stand_in
 from tests.standins import CutOff, Fault, OpenAIStandIn, Reply, Reset, Stall, Twist
 from tests.standins.openai import NAN_VECTOR, NO_DATA, ONE_MISSING, SAME_INDEX
@@ -100,13 +101,13 @@ def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> Non
 
 
 def test_a_service_that_stays_down_keeps_what_was_finished(stand_in: OpenAIStandIn) -> None:
-    """After four tries of one request the error comes, behind all that was finished."""
-    stand_in.script(Fault(), *[Reply(500)] * 4)
+    """After all tries of one request the error comes, behind all that was finished."""
+    stand_in.script(Fault(), *[Reply(500)] * ATTEMPTS)
     batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
     assert error is not None
     assert error.retryable
     assert [list(batch.positions) for batch in batches] == [list(range(256))]
-    assert len(stand_in.ledger) == 5
+    assert len(stand_in.ledger) == 1 + ATTEMPTS
 
 
 def test_an_input_that_is_too_long_for_the_model_names_the_setting(stand_in: OpenAIStandIn) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from internal_linker.errors import ConfigurationError
 from internal_linker.scheduling import cron_trigger, next_run, run_schedule
 from internal_linker.settings import Settings
+from internal_linker.wiring import open_project
 from tests.small_project import finish, make_project, start
 
 NAMES = ("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT")
@@ -203,3 +204,17 @@ def test_a_scheduled_run_is_stopped_between_two_steps(tmp_path: Path) -> None:
     assert "stopped between two steps" in log.splitlines()[-1] and "stopped between two steps" in err
     assert not (folder / "files/Output.csv").exists()
     assert not (folder / "files/.internal_linker.running").exists()
+
+
+def test_a_scheduled_run_gives_way_to_another(tmp_path: Path) -> None:
+    """While somebody's run holds the folder, the scheduled one says who it is, and the next time is told."""
+    folder = make_project(tmp_path)
+    with open_project(folder).lock():
+        process = start("-c", SCHEDULED_RUN, cwd=folder)
+        assert process.stdout
+        lines = [process.stdout.readline() for _ in range(2)]
+        process.send_signal(signal.SIGTERM)
+        code, _, err = finish(process)
+    assert code == 0 and [line.partition(":")[0] for line in lines] == ["Next run", "Next run"]
+    assert f"A run is already active in this folder: process {os.getpid()} on " in err
+    assert not (folder / "files/Output.csv").exists()

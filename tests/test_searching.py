@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal_linker.errors import BudgetReached, CredentialsRefused, OutOfCredits, ServiceError
+from internal_linker.errors import FINAL, OutOfCredits, ServiceError
 from internal_linker.records import SerpPage, Source
 from internal_linker.searching import FAILURES_IN_A_ROW, Searched, SearchRules, group_by_search, search_all
 from tests.builders import SITE, TEMPLATE, Engine, MemorySerp, Told, nothing_excluded, source, targets, url
@@ -106,7 +106,7 @@ def test_nothing_found_is_believed_after_two_tries() -> None:
     assert len(engine.asked) == 4
 
 
-@pytest.mark.parametrize("error", [OutOfCredits, CredentialsRefused, BudgetReached])
+@pytest.mark.parametrize("error", FINAL)
 def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> None:
     """No credits, a bad key or a closed budget: no call after it; each row is told, and the cache still answers."""
     engine = Engine({q("one"): links("ab"), q("two"): error("Serper", "the account is empty.")})

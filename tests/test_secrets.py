@@ -57,6 +57,15 @@ def secrets(google: GoogleStandIn) -> list[str]:
     return [SERPER_KEY, OPENAI_KEY, *lines, *google.tokens.given]
 
 
+# The real program, which tries again at once.
+HASTY = """
+from internal_linker import limits
+limits._backoff = lambda state: 0.0
+from internal_linker.cli import main
+main()
+"""
+
+
 @pytest.mark.parametrize("mishap", ["none", "refused", "nonsense"])
 def test_no_secret_leaves_its_file(
     mishap: str, services: tuple[SerperStandIn, OpenAIStandIn, GoogleStandIn], tmp_path: Path
@@ -72,7 +81,7 @@ def test_no_secret_leaves_its_file(
         if mishap != "none":
             fault = refusal if mishap == "refused" else Reply(200, html=words)
             server.script(*[fault] * 40, on="search|embeddings")
-    process = start("-X", "dev", "-m", "internal_linker", "run", "--project", str(project), cwd=tmp_path)
+    process = start("-X", "dev", "-c", HASTY, "run", "--project", str(project), cwd=tmp_path)
     seen = []
     while process.poll() is None:
         seen.append(command_lines())
@@ -144,7 +153,6 @@ def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch:
     """A certificate that can't be trusted ends it before anything is sent, whatever the environment says."""
     if variable:
         monkeypatch.setenv(*variable.split("="))
-    monkeypatch.setattr("internal_linker.limits._backoff", lambda state: 0.0)
     with SerperStandIn(lambda words, site: []) as serper, start_stand_in() as openai:
         encoder = encoder_at(openai)
         encoder._server.base_url = f"{impostor}/v1"

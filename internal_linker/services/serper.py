@@ -9,7 +9,7 @@ import httpx
 
 from internal_linker.bounded_http import TooLarge, bounded_client
 from internal_linker.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
-from internal_linker.limits import Budget, Pacer, retry_after, with_retries
+from internal_linker.limits import FEW_ATTEMPTS, Budget, Circuit, Pacer, retry_after, with_retries
 from internal_linker.records import SerpPage
 
 NAME = "Serper"
@@ -68,6 +68,7 @@ class Serper:
             name: value for name, value in (("gl", gl), ("hl", hl), ("location", location)) if value
         }
         self._key, self._budget, self._pacer, self._timeout = api_key, budget, Pacer(per_second), timeout
+        self._circuit = Circuit(NAME)
         self._stop: Callable[[], ServiceError] | None = None
         try:
             self._client = bounded_client(
@@ -88,6 +89,7 @@ class Serper:
             CredentialsRefused: the key is wrong, or its plan does not allow such a query; stop asking.
             OutOfCredits: the account is empty; stop asking.
             BudgetReached: one more credit would pass the cap; nothing was sent.
+            ServiceDown: nothing but failures for a while; nothing was sent, stop asking.
             ServiceError: no usable answer, after several tries where trying again could help.
         """
         # Half a surrogate pair, as broken exports hold it, can't be written as JSON in UTF-8.
@@ -108,7 +110,7 @@ class Serper:
             except (KeyError, TypeError, ValueError, OverflowError):
                 raise _unreadable("its account page has no balance") from None
 
-        return with_retries(ask)
+        return with_retries(ask, attempts=FEW_ATTEMPTS)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -132,6 +134,12 @@ class Serper:
         self, method: str, path: str, payload: Mapping[str, Any] | None, settle: Callable[[float], None]
     ) -> dict[str, Any]:
         """One request; `settle` is told 0 where the service surely did no work."""
+        with self._circuit.closed():
+            return self._answer(method, path, payload, settle)
+
+    def _answer(
+        self, method: str, path: str, payload: Mapping[str, Any] | None, settle: Callable[[float], None]
+    ) -> dict[str, Any]:
         try:
             status, headers, body = self._exchange(method, path, payload)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import starmap
 from urllib.parse import urljoin
 
-from internal_linker.headers import Kind, cells_of, columns_of
+from internal_linker.headers import Kind, cells_of, columns_of, display
 from internal_linker.html_text import is_html, read_html
 from internal_linker.records import (
     Collected,
@@ -27,6 +27,9 @@ from internal_linker.urls import NormalForms, normal_form, without_tracking
 _NOT_INDEXABLE = re.compile(r"^(non|not|no|nicht)\b|noindex|^(false|0)$", re.IGNORECASE)
 # Crawlers write "-" or "no" where nothing redirects.
 _ADDRESS = re.compile(r"https?:|/", re.IGNORECASE)
+# Characters; far over any page's: what is longer is something else, and takes minutes and gigabytes.
+_LONGEST = {Kind.CONTENT: 5_000_000, Kind.TITLE: 10_000, Kind.H1: 10_000}
+_LONGEST_QUERY = 1_000
 _OPTIONAL = (
     *(Kind.TITLE, Kind.H1, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT),
 )
@@ -109,6 +112,7 @@ def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) 
     columns = columns_of(table, required=(Kind.URL, Kind.CONTENT), optional=_OPTIONAL)
     pages, rows = site.pages, site.rows
     for number, cells in cells_of(table, columns):
+        rejects += [Reject(table.name, number, cells[Kind.URL], reason) for reason in _cut(cells)]
         try:
             page = _page(cells, site)
         except ValueError as error:
@@ -128,6 +132,14 @@ def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) 
         if other.content and used.content and str(other.content) != str(used.content):
             reason = f"the same page as row {rows[place]} with another content: row {rows[place]} is used"
             rejects.append(Reject(table.name, row, other.url, reason))
+
+
+def _cut(cells: dict[Kind, str]) -> Iterator[str]:
+    """Shorten what is far too long, and say so."""
+    for kind, most in _LONGEST.items():
+        if len(cells.get(kind, "")) > most:
+            cells[kind] = cells[kind][:most]
+            yield f"its {display(kind)} is longer than {most:,} characters: the rest is left out"
 
 
 def _page(cells: dict[Kind, str], site: _Site) -> Page:
@@ -252,6 +264,10 @@ def _queries(
     columns = columns_of(table, required=(Kind.URL, Kind.MAIN_QUERY))
     for number, cells in cells_of(table, columns):
         url, query = cells[Kind.URL], " ".join(cells[Kind.MAIN_QUERY].split())
+        if len(query) > _LONGEST_QUERY:
+            reason = f"its {display(Kind.MAIN_QUERY)} is longer than {_LONGEST_QUERY:,} characters"
+            rejects.append(Reject(table.name, number, url, reason))
+            continue
         if not url and fold_query(query):
             yield Source("", "", query, None, in_sheet)
             continue

@@ -21,6 +21,9 @@ _TEXT_POSITIONS = frozenset(
 )
 # mailto:, tel:, javascript: and the like lead to no page.
 _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
+_PLACE = re.compile("[0-9]{1,9}")
+# Characters; what is longer is the text of a whole page by mistake.
+_LONGEST_ANCHOR = 1_000
 
 Found = dict[tuple[str, str, str, int], None]
 
@@ -101,8 +104,8 @@ def _read(
         if final == keys[0]:
             skipped += 1
         else:
-            anchor = " ".join(anchor.split())
-            place = int(start) if start.isascii() and start.strip().isdecimal() else -1
+            anchor = " ".join(anchor[:_LONGEST_ANCHOR].split())
+            place = int(start) if _PLACE.fullmatch(start.strip()) else -1
             found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor), place))
     return skipped
 

@@ -1,6 +1,7 @@
 """An SQLAlchemy URL -> an engine with our tables; the one file that knows a database's own tricks."""
 
 import hashlib
+import os
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,15 @@ _SHAPE = (
     "the password in config/store_password.txt"
 )
 
+_REMEDY = "Correct the setting, or move a damaged cache file aside: it is made anew, and what it held is fetched again."
+# By words of SQLite's own.
+_REMEDIES = {
+    "locked": "Another program holds it: wait until that is done, or close it, and run again.",
+    "is full": "Make room on its disk and run again: what it holds is not paid for again.",
+    "unable to open": "Check that its folder is there, and your rights in it.",
+    "readonly": "Check your rights in its folder.",
+}
+
 
 def key_text(text: str, most: int) -> str:
     """A text as a part of a key: itself, or its digest if a database would refuse it.
@@ -67,6 +77,7 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         ConfigurationError: the URL is wrong, the database can't be opened, or its tables are those of a newer
             version or of another program: then it is as it was.
     """
+    shown = ""
     try:
         address = _address(url, project, password)
         password = str(address.password or "")
@@ -76,6 +87,9 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
                 path.parent.mkdir(parents=True, exist_ok=True)
             elif not path.exists():
                 address = make_url("sqlite://")
+            elif not os.access(path.parent, os.W_OK):
+                # A reader, too, writes beside a file in WAL mode; where nobody can, there is no writer either.
+                address = make_url(f"sqlite:///{path.absolute().as_uri()}?mode=ro&immutable=1&uri=true")
         if path and path.exists() and not read_only:
             # Opening for writing changes a file's mode: one that is refused must stay as it was.
             looking = _engine(address, True)
@@ -83,15 +97,15 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
             looking.dispose()
         engine = _engine(address, read_only)
         lacking = _first(engine, partial(prepare, read_only=read_only))
-        engine.update_execution_options(lacking=lacking, shown=shown)
+        engine.update_execution_options(lacking=lacking)
     except Outdated:
         open_database(url, project, password=password).dispose()
         return open_database(url, project, password=password, read_only=True)
     except ModuleNotFoundError as error:
         remedy = 'PostgreSQL is an extra: install it by pip install "psycopg[binary]>=3.2,<4"'
         raise _unusable("opened", f"{error}. {remedy}", password) from None
-    except (ArgumentError, SQLAlchemyError, OSError, ImportError) as error:
-        raise _unusable("opened", error, password) from None
+    except (ArgumentError, SQLAlchemyError, OSError, ImportError, UnicodeDecodeError) as error:
+        raise _unusable("opened", error, password, shown) from None
     return engine
 
 
@@ -134,6 +148,8 @@ def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
         try:
             with engine.begin() as connection:
                 return work(connection)
+        except UnicodeDecodeError:
+            raise unusable(engine, "a text in it is damaged") from None
         except SQLAlchemyError as error:
             if pause is None or not _lost(engine, error):
                 raise failed(engine, error) from None
@@ -145,11 +161,16 @@ def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | Store
     """The library's error as ours."""
     password = str(engine.url.password or "")
     if not _lost(engine, error):
-        return _unusable("used", error, password)
+        return unusable(engine, error)
     return StoreLost(
         f"store_url: the database's server can't be reached any more ({_short(error, password)}). "
         "When it is there again, run again: what it holds is not fetched again."
     )
+
+
+def unusable(engine: Engine, why: Exception | str) -> ConfigurationError:
+    """The error for a database that is open and can't be used for this reason."""
+    return _unusable("used", why, str(engine.url.password or ""), shown_address(engine))
 
 
 def upsert(
@@ -210,12 +231,13 @@ def _shown(address: URL) -> str:
 
 
 def _engine(address: URL, read_only: bool) -> Engine:
+    options = {"shown": _shown(address)}
     if address.get_backend_name() == "postgresql":
-        options = {"postgresql_readonly": True} if read_only else {}
-        return create_engine(address, pool_pre_ping=True, connect_args=_ALIVE, execution_options=options)
+        served = {**options, "postgresql_readonly": True} if read_only else options
+        return create_engine(address, pool_pre_ping=True, connect_args=_ALIVE, execution_options=served)
     # A database in memory lives as long as its connection: all threads share the one.
-    memory = database_file(address) is None
-    engine = create_engine(address, poolclass=StaticPool) if memory else create_engine(address)
+    pool = {"poolclass": StaticPool} if database_file(address) is None else {}
+    engine = create_engine(address, execution_options=options, **pool)
     event.listen(engine, "connect", _read_sqlite if read_only else _write_sqlite)
     return engine
 
@@ -228,7 +250,8 @@ def _write_sqlite(connection: Any, _: Any) -> None:
 
 
 def _read_sqlite(connection: Any, _: Any) -> None:
-    for pragma in ("busy_timeout=30000", "query_only=ON"):
+    # In WAL mode readers wait for nobody but one who has locked the whole file: that may be for good.
+    for pragma in ("busy_timeout=6000", "query_only=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -236,11 +259,11 @@ def _lost(engine: Engine, error: SQLAlchemyError) -> bool:
     return engine.dialect.name == "postgresql" and isinstance(error, OperationalError | InterfaceError)
 
 
-def _unusable(what: str, error: Exception | str, password: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"store_url: the database can't be {what} ({_short(error, password)}). Correct the setting, or move "
-        "a damaged cache file aside: it is made anew, and what it held is fetched again."
-    )
+def _unusable(what: str, error: Exception | str, password: str, shown: str = "") -> ConfigurationError:
+    reason = _short(error, password)
+    remedy = next((remedy for words, remedy in _REMEDIES.items() if words in reason), _REMEDY)
+    name = f"the database {shown}".strip()
+    return ConfigurationError(f"store_url: {name} can't be {what} ({reason}). {remedy}")
 
 
 def _short(error: Exception | str, password: str) -> str:

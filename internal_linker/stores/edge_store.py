@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
 from datetime import UTC, datetime
 from math import isnan
@@ -44,6 +45,7 @@ _COLUMNS = ("status", "verdict", "kind", "last_run")
 # What a version of the program doesn't know it leaves out, what is missing has its default.
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.name not in _COLUMNS}
 _VALUES = attrgetter(*_DEFAULTS)
+_STATUSES = frozenset(get_args(Status))
 _JSON = json.JSONEncoder(separators=(",", ":"))
 # What JSON has as lists.
 _READ: Mapping[str, Callable[[Any], Any]] = {
@@ -54,7 +56,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 class EdgeStore:
-    """`ports.EdgeStore` in a database.
+    """`ports.EdgeStore` in a database; a damaged row reads as not there.
 
     Args:
         engine: from `open_database`.
@@ -80,7 +82,7 @@ class EdgeStore:
             wanted = frozenset(some)
             # By their sources alone: given both, SQLite looks up every pair of the two lists.
             rows = self._rows(self._all.where(EDGES.c.source.in_({one[:10] for one in wanted})))
-            found |= {row.id: _edge(row) for row in rows if row.id in wanted}
+            found |= {edge.id: edge for edge in _edges(row for row in rows if row.id in wanted)}
         return found
 
     def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
@@ -119,10 +121,11 @@ class EdgeStore:
 
     @property
     def _all(self) -> Select[Any]:
-        return select(EDGES).where(EDGES.c.site == self._site).order_by(EDGES.c.source, EDGES.c.id)
+        columns = (EDGES.c[name] for name in ("id", "facts", *_COLUMNS))
+        return select(*columns).where(EDGES.c.site == self._site).order_by(EDGES.c.source, EDGES.c.id)
 
     def _read(self, wanted: Select[Any]) -> list[Edge]:
-        return [_edge(row) for row in self._rows(wanted)]
+        return [*_edges(self._rows(wanted))]
 
     def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
         def read(connection: Connection) -> list[Row[Any]]:
@@ -141,10 +144,16 @@ def waste(before: datetime) -> list[Waste]:
 
 def is_sound(row: Row[Any]) -> bool:
     """Whether a row of EDGES can be read."""
-    try:
-        return _edge(row).id == row.id and row.status in get_args(Status)
-    except (TypeError, ValueError, RecursionError):
-        return False
+    return any(_edges([row]))
+
+
+def _edges(rows: Iterable[Row[Any]]) -> Iterator[Edge]:
+    """Those of the rows that can be read."""
+    for row in rows:
+        with suppress(TypeError, ValueError, AttributeError, RecursionError):
+            edge = _edge(row)
+            if edge.id == row.id and edge.status in _STATUSES:
+                yield edge
 
 
 def _text(edge: Edge) -> str:

@@ -4,6 +4,7 @@ import itertools
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from functools import partial
@@ -27,7 +28,7 @@ from sqlalchemy import (
 )
 
 from internal_linker.sequences import batched
-from internal_linker.stores.database import key_text, lacks, transact, upsert
+from internal_linker.stores.database import key_text, lacks, transact, unusable, upsert
 from internal_linker.stores.schema import METADATA, Moment, Waste
 from internal_linker.versions import Version, VersionRow, packed, unpacked
 
@@ -66,23 +67,29 @@ class RunStore:
         self._engine, self._site = engine, key_text(site, 200)
 
     def versions(self) -> Sequence[Version]:
-        """The runs that are kept, the oldest first."""
-        wanted = select(RUNS).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
+        """The runs that are kept, the oldest first; a damaged row reads as not there."""
+        wanted = select(RUNS.c.facts).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
 
         def read(connection: Connection) -> list[Version]:
-            return [Version(**json.loads(row.facts)) for row in connection.execute(wanted)]
+            return [*_versions(row.facts for row in connection.execute(wanted))]
 
         return [] if lacks(self._engine, RUNS) else transact(self._engine, read)
 
     def rows(self, run: str) -> Iterator[VersionRow]:
-        """Yield the links of a run that `versions` names, part by part."""
-        whole = select(RUN_LINKS).where(RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run)
+        """Yield the links of a run that `versions` names, part by part.
+
+        Raises:
+            ConfigurationError: a part of them is damaged.
+        """
+        whole = select(RUN_LINKS.c.content).where(RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run)
         for part in itertools.count():
             wanted = whole.where(RUN_LINKS.c.part == part)
             found = transact(self._engine, partial(_first, wanted=wanted))
             if found is None:
                 return
-            yield from map(unpacked, _rows_of(found.content))
+            if (rows := _rows_of(found.content)) is None:
+                raise unusable(self._engine, f"the links of run {run} are damaged")
+            yield from rows
 
     def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
         """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
@@ -114,15 +121,22 @@ def waste(before: datetime) -> list[Waste]:
 
 def is_sound(row: Row[Any]) -> bool:
     """Whether a row of RUN_LINKS can be read."""
+    return _rows_of(row.content) is not None
+
+
+def _versions(texts: Iterable[str]) -> Iterator[Version]:
+    """Those that can be read."""
+    for text in texts:
+        with suppress(TypeError, ValueError, RecursionError):
+            yield Version(**json.loads(text))
+
+
+def _rows_of(content: bytes) -> list[VersionRow] | None:
+    """The links of a part; None where it is damaged."""
     try:
-        return all(unpacked(one) for one in _rows_of(row.content))
-    except (TypeError, ValueError, LookupError, RecursionError, zlib.error):
-        return False
-
-
-def _rows_of(content: bytes) -> list[Any]:
-    rows: list[Any] = json.loads(zlib.decompress(content))
-    return rows
+        return [*map(unpacked, json.loads(zlib.decompress(content)))]
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
+        return None
 
 
 def _first(connection: Connection, wanted: Select[Any]) -> Row[Any] | None:

@@ -121,17 +121,22 @@ def version_of(connection: Connection) -> int | None:
         version = 0
     elif names and connection.dialect.name == "sqlite":
         raise ConfigurationError(
-            "store_url: the file is another program's database. Name another file; this one is as it was."
+            f"store_url: {_name(connection)} is another program's database. Name another file; this one is as it was."
         )
     else:
         return None
     if version > len(_STEPS):
         program = connection.execute(select(VERSIONS.c.program).order_by(VERSIONS.c.version.desc())).scalar()
         raise ConfigurationError(
-            f"store_url: the database was made by a newer version of this program ({program}), and is as it was. "
-            f"This is {__version__}: update it, or name another database."
+            f"store_url: {_name(connection)} was made by a newer version of this program ({program}), and is as it "
+            f"was. This is {__version__}: update it, or name another database."
         )
     return version
+
+
+def _name(connection: Connection) -> str:
+    """The database as a person knows it, without its password."""
+    return str(connection.engine.get_execution_options()["shown"])
 
 
 def _missing(connection: Connection) -> frozenset[str]:

@@ -1,35 +1,137 @@
-"""Try the promises at length: `python -m tests.endurance --kills 200`; prints a table, ends at the first broken one."""
+"""Try the promises at length, print a table, end at the first broken one.
+
+python -m tests.endurance                    all of it, for hours
+python -m tests.endurance --only kills --kills 200 --seed 1
+"""
 
 import argparse
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
-from tests.endurance.kills import Killed, calm, kill_at_boundaries, kill_at_moments
+from tests.endurance.caps import spend
+from tests.endurance.editors import schedules
+from tests.endurance.kills import Calm, Killed, calm, kill_at_boundaries, kill_at_moments
+from tests.endurance.weather import LULL, SERVICES, in_weather
+from tests.endurance.worlds import world
+from tests.hostile.judge import KINDS, judge, peak_mb
+
+Row = tuple[str, str]
+# Chat requests make the weather's run long, and meet it hundreds of times.
+CHATTY = {"anchor_model": "gpt-4.1-mini", "max_anchor_tokens": 10**7}
+
+
+@dataclass(frozen=True)
+class Trials:
+    """How much of each is tried."""
+
+    kills: int
+    weathers: int
+    budgets: int
+    schedules: int
+    seed: int
+    folder: Path
+
+    def killed(self) -> Iterator[Row]:
+        """The run is killed and run again."""
+        like = calm(self.folder)
+        done = list(kill_at_boundaries(like, range(1, like.boundaries + 1), self.folder))
+        yield f"killed at each of {len(done)} boundaries", _paid_again(done)
+        done = list(kill_at_moments(like, self.kills, self.seed, self.folder))
+        yield f"killed at {len(done)} random moments", f"{_paid_again(done)} of {_all(like)}"
+
+    def weathered(self) -> Iterator[Row]:
+        """Three of ten answers go wrong."""
+        with world(self.folder / "fair", settings=CHATTY) as of:
+            code, said = of.run(longest=600.0)
+            assert code == 0, said
+            fair = of.outcome()
+        seeds = range(self.seed, self.seed + self.weathers)
+        for services in (*((name,) for name in SERVICES), SERVICES):
+            done = list(in_weather(fair, services, seeds, self.folder, [LULL], CHATTY))
+            spoilt, calls = sum(one.spoilt for one in done), sum(one.calls for one in done)
+            longest = max(one.seconds for one in done)
+            yield (
+                f"{len(done)} runs, {' and '.join(services)} in bad weather",
+                f"the result of fair weather; {spoilt} of {calls} answers spoilt, {sum(one.charged for one in done)} "
+                f"of them charged; nothing else charged twice; the longest run {longest:.0f} s",
+            )
+
+    def capped(self) -> Iterator[Row]:
+        """Caps in bad weather."""
+        done = [trial for seed in range(self.budgets) for trial in spend(seed)]
+        for trial in done:
+            trial.check()
+        nearest = max(trial.charged / trial.cap for trial in done)
+        yield (
+            f"{len(done)} caps, 1 to 32 requests in flight",
+            f"none passed; at the most {nearest:.0%} was charged",
+        )
+
+    def edited(self) -> Iterator[Row]:
+        """An editor works on the Sheet while it is written."""
+        done = list(schedules(range(self.seed, self.seed + self.schedules)))
+        acts, told = sum(len(one.done) for one in done), sum(one.reported for one in done)
+        yield (
+            f"{len(done)} schedules of an editor, {acts} acts",
+            f"no foreign cell changed; {told} gaps told, all healed",
+        )
+
+    def hostile(self) -> Iterator[Row]:
+        """Bad input."""
+        for kind, cases in KINDS.items():
+            done = list(judge(cases(), self.folder / kind))
+            assert not [one for one in done if one.wrong], [one for one in done if one.wrong]
+            slowest = max(one.seconds for one in done)
+            yield (
+                f"{len(done)} hostile {kind}",
+                f"answered; the slowest {slowest:.1f} s, {peak_mb():.0f} MB so far",
+            )
 
 
 def main() -> None:
     """Do what is asked for."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = ("kills", "weather", "caps", "editors", "hostile")
+    parser.add_argument("--only", action="append", choices=names, help="one part; may be repeated")
     parser.add_argument("--kills", type=int, default=200, metavar="N", help="at so many random moments")
+    parser.add_argument(
+        "--weathers", type=int, default=3, metavar="N", help="runs for each service, and for all"
+    )
+    parser.add_argument("--budgets", type=int, default=30, metavar="N", help="seeds, twelve caps each")
+    parser.add_argument("--schedules", type=int, default=200, metavar="N", help="of an editor")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
+    amounts = (options.kills, options.weathers, options.budgets, options.schedules)
+    print("| trial | outcome | seconds |\n| --- | --- | --- |", flush=True)
     with tempfile.TemporaryDirectory() as folder:
-        began = time.monotonic()
-        like = calm(Path(folder))
-        print("| trial | times | texts in flight, most | result pages in flight, most | seconds |")
-        print("| --- | --- | --- | --- | --- |")
-        boundaries = kill_at_boundaries(like, range(1, like.boundaries + 1), Path(folder))
-        _tell("killed at each boundary", list(boundaries), began)
-        moments = kill_at_moments(like, options.kills, options.seed, Path(folder))
-        _tell(f"killed at random moments, seed {options.seed}", list(moments), began)
+        trials = Trials(*amounts, options.seed, Path(folder))
+        parts: dict[str, Callable[[], Iterator[Row]]] = {
+            "kills": trials.killed,
+            "weather": trials.weathered,
+            "caps": trials.capped,
+            "editors": trials.edited,
+            "hostile": trials.hostile,
+        }
+        for name in options.only or names:
+            began = time.monotonic()
+            for trial, outcome in parts[name]():
+                print(f"| {trial} | {outcome} | {time.monotonic() - began:.0f} |", flush=True)
+                began = time.monotonic()
 
 
-def _tell(what: str, trials: Sequence[Killed], began: float) -> None:
-    texts = max((one.texts for one in trials), default=0)
-    pages = max((one.pages for one in trials), default=0)
-    print(f"| {what} | {len(trials)} | {texts} | {pages} | {time.monotonic() - began:.0f} |", flush=True)
+def _paid_again(done: list[Killed]) -> str:
+    texts = max((one.texts for one in done), default=0)
+    pages = max((one.pages for one in done), default=0)
+    return f"every file whole, the same result; paid again at the most {texts} texts, {pages} result pages (in flight)"
+
+
+def _all(like: Calm) -> str:
+    return f"{like.texts} and {like.pages}"
 
 
 if __name__ == "__main__":

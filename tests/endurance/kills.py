@@ -5,13 +5,13 @@ import subprocess
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 
 from tests.endurance.worlds import (
     FOREIGN,
     SEARCHES_IN_FLIGHT,
     TEXTS_IN_FLIGHT,
+    Outcome,
     State,
     World,
     a_week_later,
@@ -31,17 +31,15 @@ class Calm:
 
     Attributes:
         before: the world after the first week.
-        old, new: the result files of both weeks.
-        sheet: the Sheet after the second.
+        old, new: what both weeks leave.
         texts, pages: texts and result pages that the second week pays for.
         seconds: how long its run takes.
         boundaries: how many there are to be killed at.
     """
 
     before: State
-    old: dict[str, str]
-    new: dict[str, str]
-    sheet: list[list[str]]
+    old: Outcome
+    new: Outcome
     texts: int
     pages: int
     seconds: float
@@ -62,7 +60,7 @@ def calm(folder: Path) -> Calm:
     with world(folder / "first") as first:
         _ends_well(first)
         before = keep(first, folder / "kept")
-        old = first.results()
+        old = first.outcome()
     with world(folder / "second", before) as second:
         a_week_later(second)
         began = time.monotonic()
@@ -75,8 +73,7 @@ def calm(folder: Path) -> Calm:
         return Calm(
             before,
             old,
-            second.results(),
-            second.sheet(),
+            second.outcome(),
             texts,
             pages,
             seconds,
@@ -118,31 +115,21 @@ def _looked_at(of: World, process: subprocess.Popen[str], like: Calm, when: str)
     process.kill()
     process.communicate()
     time.sleep(_SETTLED_S)
-    foreign = [row[:FOREIGN] for row in like.sheet]
+    foreign = [row[:FOREIGN] for row in like.new.sheet]
     for name, text in of.results().items():
-        assert text in (like.old[name], like.new[name]), f"{when}: {name} is neither the old nor the new"
+        assert text in (like.old.results[name], like.new.results[name]), (
+            f"{when}: {name} is neither the old nor the new"
+        )
     assert [row[:FOREIGN] for row in of.sheet()] == foreign, f"{when}: a foreign cell has changed"
     texts = of.embedded().total() - (kept(of.project, "embeddings") - kept(like.before.folder, "embeddings"))
     pages = of.searched().total() - (kept(of.project, "serp") - kept(like.before.folder, "serp"))
     assert 0 <= texts <= TEXTS_IN_FLIGHT, f"{when}: {texts} texts were paid for and not kept"
     assert 0 <= pages <= SEARCHES_IN_FLIGHT, f"{when}: {pages} result pages were paid for and not kept"
     _ends_well(of)
-    assert of.results() == like.new, f"{when}: {_difference(of.results(), like.new)}"
-    assert of.sheet() == like.sheet, f"{when}: the Sheet is another one"
+    assert not (other := of.outcome().differs(like.new)), f"{when}: {other}"
     paid = of.embedded().total() - like.texts, of.searched().total() - like.pages
     assert paid == (texts, pages), f"{when}: {paid} were paid for twice, {(texts, pages)} were in flight"
     return Killed(when, texts, pages)
-
-
-def _difference(found: dict[str, str], wanted: dict[str, str]) -> str:
-    """The first line of the first file that is another one."""
-    for name, text in found.items():
-        for ours, theirs in zip_longest(text.splitlines(), wanted[name].splitlines()):
-            if ours != theirs:
-                cells = zip_longest((ours or "").split("\t"), (theirs or "").split("\t"))
-                other = ", ".join(f"{mine!r} and not {theirs!r}" for mine, theirs in cells if mine != theirs)
-                return f"{name} has {other} in {(ours or theirs or '')[:100]!r}"
-    return "nothing"
 
 
 def _ends_well(of: World) -> None:

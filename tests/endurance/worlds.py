@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,9 +45,9 @@ class World:
     openai: OpenAIStandIn
     google: GoogleStandIn
 
-    def run(self, *more: str) -> tuple[int, str]:
+    def run(self, *more: str, longest: float = 60.0) -> tuple[int, str]:
         """The real program, to its end: exit code and all that it said."""
-        code, out, err = finish(self.start(*more))
+        code, out, err = finish(self.start(*more), longest)
         return code, out + err
 
     def start(self, *more: str) -> Any:
@@ -65,6 +66,10 @@ class World:
         """The tab with the main queries, each row as wide as the header."""
         return [[*row, *[""] * (len(HEADER) - len(row))] for row in self.google.grid("Main")]
 
+    def outcome(self) -> "Outcome":
+        """All that a run leaves for people."""
+        return Outcome(self.results(), self.sheet(), sorted(self.google.grid("Review")))
+
     def embedded(self) -> Counter[str]:
         """How often each text was paid for."""
         calls = [call for call in self.openai.calls("embeddings") if call.units]
@@ -74,6 +79,32 @@ class World:
         """How often each result page was paid for."""
         calls = [call for call in self.serper.calls("search") if call.units]
         return Counter((call.body["q"], call.body["page"]) for call in calls)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What people see: the result files by name, the tab with the main queries, the rows of the tab Review."""
+
+    results: Mapping[str, str]
+    sheet: Sequence[Sequence[str]]
+    review: Sequence[Sequence[str]]
+
+    def differs(self, wanted: "Outcome") -> str:
+        """The first thing that is not as wanted; "" for none."""
+        for name, text in self.results.items():
+            for ours, theirs in zip_longest(text.splitlines(), wanted.results[name].splitlines()):
+                if ours != theirs:
+                    cells = zip_longest((ours or "").split("\t"), (theirs or "").split("\t"))
+                    other = ", ".join(f"{mine!r} and not {their!r}" for mine, their in cells if mine != their)
+                    return f"{name} has {other} in {(ours or theirs or '')[:100]!r}"
+        for name, tab, other_tab in (
+            ("Main", self.sheet, wanted.sheet),
+            ("Review", self.review, wanted.review),
+        ):
+            for row, theirs_too in zip_longest(tab, other_tab):
+                if row != theirs_too:
+                    return f"the tab {name} has {row} and not {theirs_too}"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -91,17 +122,25 @@ def kept(project: Path, table: str) -> int:
 
 
 @contextmanager
-def world(folder: Path, state: State | None = None, *, latency: float = 0.02) -> Iterator[World]:
-    """A world of its own in an empty folder: new, or as it was kept."""
+def world(
+    folder: Path,
+    state: State | None = None,
+    *,
+    latency: float = 0.02,
+    settings: Mapping[str, object] | None = None,
+    pages: int = PAGES,
+) -> Iterator[World]:
+    """A world of its own in an empty folder: new, or as it was kept; with these settings beside the usual ones."""
+    site = synthetic(pages, WORDS)
+    urls = sorted({url for url, *_ in site})
     if state:
         shutil.copytree(state.folder, folder, dirs_exist_ok=True)
     (folder / "config").mkdir(parents=True, exist_ok=True)
-    site = {url for url, *_ in _site()}
     with (
-        SerperStandIn(lambda words, host: _found(words, sorted(site)), latency=latency) as serper,
-        OpenAIStandIn(dimensions=64, latency=latency) as openai,
+        SerperStandIn(lambda words, host: _found(words, urls), balance=10**6, latency=latency) as serper,
+        OpenAIStandIn(dimensions=64, rate_limit_tokens=10**9, latency=latency) as openai,
         GoogleStandIn(
-            {"Main": [HEADER, *_queries(_site())]},
+            {"Main": [HEADER, *_queries(site)]},
             columns=len(HEADER),
             reads_per_minute=10_000,
             writes_per_minute=10_000,
@@ -110,11 +149,10 @@ def world(folder: Path, state: State | None = None, *, latency: float = 0.02) ->
         if state:
             google.spreadsheets = copy.deepcopy(dict(state.spreadsheets))
         else:
-            fill(folder, _site())
-        template = f"site:{urlsplit(_site()[0][0]).netloc} {{main_query}}"
-        use_standins(
-            folder, google=google, serper=serper, openai=openai, settings={"search_query_template": template}
-        )
+            fill(folder, site)
+        template = f"site:{urlsplit(site[0][0]).netloc} {{main_query}}"
+        values = {"search_query_template": template, **(settings or {})}
+        use_standins(folder, google=google, serper=serper, openai=openai, settings=values)
         yield World(folder, serper, openai, google)
 
 
@@ -131,7 +169,7 @@ def fill(project: Path, pages: Sequence[Sequence[str]]) -> None:
 
 def a_week_later(of: World) -> None:
     """A tenth of the pages has changed, some have gone, some are new; editors have other queries."""
-    pages = [list(page) for page in _site()]
+    pages = [list(page) for page in synthetic(PAGES, WORDS)]
     for at in range(0, len(pages), 10):
         pages[at][2] = " ".join(reversed(pages[at][2].split()))
     more = [[f"{pages[0][0]}-new-{at}", f"New {at}", pages[at][2] + " new", "en"] for at in range(20)]
@@ -142,12 +180,8 @@ def a_week_later(of: World) -> None:
     of.google.set_grid("Main", grid)
 
 
-def _site() -> list[tuple[str, str, str, str]]:
-    return synthetic(PAGES, WORDS)
-
-
 def _queries(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    rows = pages[:: PAGES // QUERIED]
+    rows = pages[:: len(pages) // QUERIED]
     return [[url, f"{title.lower()} tips", f"editor {at}"] for at, (url, title, *_) in enumerate(rows)]
 
 

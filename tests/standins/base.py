@@ -22,7 +22,10 @@ __all__ = ["Answer", "Call", "RateLimit", "Request", "StandIn"]
 
 @dataclass(frozen=True)
 class Call:
-    """One line of the ledger. `at` is time.monotonic() on arrival; `status` 0: dropped without an answer."""
+    """One line of the ledger. `at` is time.monotonic() on arrival; `status` 0: dropped without an answer.
+
+    `fault` says how the answer was spoilt; a plain `Fault` did it no harm.
+    """
 
     at: float
     method: str
@@ -33,6 +36,7 @@ class Call:
     headers: Mapping[str, str]
     units: int  # what was charged: credits, tokens or quota
     size: int  # bytes of request body
+    fault: Fault
 
 
 class RateLimit:
@@ -183,10 +187,10 @@ class StandIn:
                 return self.reply(request)
 
         answer = fault.answer(work, self._pause)
-        self._record(arrived, request, answer)
+        self._record(arrived, request, answer, fault)
         fault.send(wire, answer, self._pause)
 
-    def _record(self, arrived: float, request: Request, answer: Answer) -> None:
+    def _record(self, arrived: float, request: Request, answer: Answer, fault: Fault) -> None:
         headers = {name: "***" if name in SECRET_HEADERS else text for name, text in request.headers.items()}
         call = Call(
             arrived,
@@ -198,6 +202,7 @@ class StandIn:
             headers,
             answer.units,
             len(request.body),
+            fault,
         )
         with self._lock:
             self._ledger.append(call)

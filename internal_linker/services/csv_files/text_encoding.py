@@ -44,6 +44,8 @@ def recognise(path: Path) -> Recognised:
     """
     if path.is_dir():
         raise InputError(f"{path} is a folder, not a CSV file. Name the file in it.")
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path} is no file but a pipe or a device. Put a CSV file in its place.")
     try:
         with path.open("rb") as file:
             return _recognise(path, file)

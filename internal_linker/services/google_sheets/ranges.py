@@ -1,13 +1,12 @@
-"""Readings of a sheet's tab + the links wanted -> the ranges to write, and what could not be placed."""
+"""One reading of a sheet's tab, known by its rows and columns; cells to write -> ranges that fit one request each."""
 
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from internal_linker.errors import OutputError
 from internal_linker.headers import Kind, find_column, fold_header, link_column, link_name
-from internal_linker.records import Recommendation, fold_query
+from internal_linker.records import fold_query
 from internal_linker.urls import normal_form
 
 Cells = Mapping[tuple[int, int], str | float]
@@ -45,6 +44,14 @@ class Grid:
             return ""
         return self.values[row - 1][column - 1]
 
+    def with_cells(self, cells: Mapping[tuple[int, int], str]) -> "Grid":
+        """The same reading with other texts in some cells."""
+        values = [list(row) for row in self.values]
+        for (row, column), text in cells.items():
+            values[row - 1] += [""] * (column - len(values[row - 1]))
+            values[row - 1][column - 1] = text
+        return Grid(values, len(self.links))
+
     def row_names(self, columns: Sequence[int] | None = None) -> dict[int, Name]:
         """What each row is known by: its URL and query, or else what stands in these columns."""
         if columns is None:
@@ -66,133 +73,6 @@ class Grid:
         with suppress(ValueError):
             url = normal_form(url)
         return url, fold_query(self.text(row, self.query))
-
-
-class Delivery:
-    """The recommendations of one run on their way into a tab that others may be editing.
-
-    Each `compare` takes a fresh reading and says which cells to write now; rows are found by URL and
-    query anew, so that a row that moved gets its links where it stands. Cells that we wrote a moment
-    before a row or column moved, and that now belong to somebody else, get their first text back.
-    """
-
-    def __init__(self, recommendations: Sequence[Recommendation], links: int) -> None:
-        self._recommendations = recommendations
-        self._links = links
-        self._exact = {item.source.identity: item for item in reversed(recommendations)}
-        self._first: Grid | None = None
-        self._written: dict[tuple[int, int], str | float] = {}
-        self._placed: dict[int, Recommendation] = {}
-        self._strays: dict[tuple[int, int], str] = {}
-        self._wrong: dict[tuple[int, int], str] = {}
-        self._lost: set[int] = set()
-        self._keys_mended = False
-        self.writes_left = -1
-        """Requests that may still change the tab; -1 before the first reading."""
-
-    def compare(self, values: Sequence[Sequence[str]], tab: str) -> tuple[Cells, Grid]:
-        """The cells to write, the urgent ones first, and the reading, whose missing columns come first.
-
-        Raises:
-            OutputError: the tab has no column by which a row could be found.
-        """
-        grid = Grid(values, self._links)
-        if grid.url is None and grid.query is None:
-            raise OutputError(
-                f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no link can be placed. "
-                "Put the column names back and run again."
-            )
-        self._placed = self._places(grid)
-        self._wrong = self._differences(grid)
-        if self.writes_left < 0:
-            # One write more than planned, to mend once what editors moved meanwhile.
-            self.writes_left = sum(1 for _ in chunks(self._wrong)) + bool(grid.missing) + 1
-        if self._first is None or not self._written:
-            self._first = grid
-        self._strays = self._remarks_on(self._first, grid)
-        if not self._keys_mended and any(column in (grid.url, grid.query) for _, column in self._strays):
-            # What a row wants is known again only once its own URL and query are back.
-            self._keys_mended = True
-            self.writes_left += 1
-            return self._strays, grid
-        return {**self._strays, **self._wrong}, grid
-
-    def sending(self, cells: Cells) -> None:
-        """Note what is about to be written; a failed request may have been carried out all the same."""
-        self._written.update(cells)
-
-    def problems(self) -> list[str]:
-        """What the last reading showed to be missing or wrong, one sentence each."""
-        placed = {item.source.identity for item in self._placed.values()}
-        wrong = {self._placed[row].source.identity: row for row, _ in self._wrong if row in self._placed}
-        sentences = []
-        for item in self._recommendations:
-            if (identity := item.source.identity) not in placed:
-                reason = "the Sheet has no row for it any more."
-            elif identity in wrong:
-                reason = f"row {wrong[identity]} does not keep them. Is it merged, or being edited?"
-            else:
-                continue
-            sentences.append(f"{_name(item)}: the links could not be placed: {reason}")
-        for row in sorted({row for row, _ in self._strays} | self._lost):
-            sentences.append(
-                f"Row {row} could not be placed back: it may hold links of another row, which moved while we "
-                "wrote. File > Version history shows what stood there."
-            )
-        return sentences
-
-    def _places(self, grid: Grid) -> dict[int, Recommendation]:
-        """Which row gets which links.
-
-        A row whose query was edited since it was read takes what is left over for its URL; what has a
-        row of its own is never handed to a second query, whose links may not be part of this run.
-        """
-        placed = {row: self._exact[key] for row, key in grid.rows.items() if key in self._exact}
-        taken = {item.source.identity for item in placed.values()}
-        left: dict[str, list[Recommendation]] = {}
-        for identity, item in self._exact.items():
-            if identity not in taken and identity[0]:
-                # The first one last, to be popped first.
-                left.setdefault(identity[0], []).append(item)
-        for row, (url, _) in grid.rows.items():
-            if row not in placed and left.get(url):
-                placed[row] = left[url].pop()
-        return dict(sorted(placed.items()))
-
-    def _differences(self, grid: Grid) -> dict[tuple[int, int], str]:
-        cells = {}
-        for row, item in self._placed.items():
-            texts = [link.target.url for link in item.links][: self._links]
-            texts += [""] * (self._links - len(texts))
-            for column, text in zip(grid.links, texts, strict=True):
-                if grid.text(row, column) != text:
-                    cells[row, column] = text
-        return cells
-
-    def _remarks_on(self, first: Grid, now: Grid) -> dict[tuple[int, int], str]:
-        """Cells of others that hold exactly what we wrote there, with the text that they had at first."""
-        hit = {
-            place: text
-            for place, text in self._written.items()
-            if now.text(*place) == text and not (place[0] in self._placed and place[1] in now.links)
-        }
-        columns = same_as(now.column_names(), first.column_names())
-        over = {column for _, column in hit}
-        keys_hit = bool(over & {now.url, now.query})
-        if keys_hit:
-            # A URL or query that we overwrote names no row any more; all else that stands there does.
-            kept = [at for at in columns if at not in over and at not in now.links]
-            rows = same_as(now.row_names(kept), first.row_names([columns[at] for at in kept]))
-        else:
-            rows = same_as(now.row_names(), first.row_names())
-        # A row that is new had nothing there; one that is not known again is left for a person to mend.
-        self._lost = {row for (row, _), text in hit.items() if keys_hit and text and row not in rows}
-        cells = {}
-        for (row, column), text in hit.items():
-            earlier = first.text(rows.get(row), columns.get(column))
-            if earlier != text and row not in self._lost:
-                cells[row, column] = earlier
-        return cells
 
 
 def chunks(cells: Cells) -> Iterator[Cells]:
@@ -259,8 +139,3 @@ def same_as(now: Mapping[int, Name], then: Mapping[int, Name]) -> dict[int, int]
 
 def _from_one(position: int | None) -> int | None:
     return None if position is None else position + 1
-
-
-def _name(item: Recommendation) -> str:
-    source = item.source
-    return f"{source.url} ({source.query})" if source.url and source.query else source.name

@@ -1,6 +1,7 @@
 """The text of a service account's key file -> its fields, or why it can't be used."""
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -21,12 +22,14 @@ def key_fields(text: str) -> Mapping[str, Any]:
         raise bad_key("it is empty")
     try:
         fields = json.loads(text.strip().removeprefix("\ufeff"))
-    except ValueError:
+    except (ValueError, RecursionError):
         raise bad_key("it is not JSON, so part of it may be missing") from None
     if not isinstance(fields, dict) or fields.get("type") != "service_account":
         raise bad_key("it is not the key of a service account")
     if missing := [name for name in _NEEDED if not isinstance(fields.get(name), str)]:
         raise bad_key(f"it lacks {' and '.join(missing)}")
+    if not re.match(r"https?://[^/]", fields["token_uri"]):
+        raise bad_key("its token_uri is no address")
     return fields
 
 

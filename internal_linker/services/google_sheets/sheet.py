@@ -5,10 +5,11 @@ from typing import Any
 
 from internal_linker.errors import InputError, OutputError
 from internal_linker.headers import Kind, display, find_column, link_column, link_name
-from internal_linker.limits import with_retries
+from internal_linker.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.records import Recommendation, Table, TableStream
 from internal_linker.services.google_sheets.client import GOOGLE
-from internal_linker.services.google_sheets.ranges import Delivery, chunks
+from internal_linker.services.google_sheets.delivery import Delivery
+from internal_linker.services.google_sheets.ranges import chunks
 from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, new_columns, tabs_of
 
 # What Refusals says of our cells, and of a tab that vanished.
@@ -60,8 +61,8 @@ class GoogleSheet:
         table = self.read()
         return TableStream(table.name, table.header, iter(table.rows))
 
-    def _table(self, tab: Tab) -> Table:
-        values = with_retries(lambda: self._values(tab))
+    def _table(self, tab: Tab, attempts: int | None = None) -> Table:
+        values = with_retries(lambda: self._values(tab), attempts=attempts)
         header = values[0] if values else []
         if not any(map(str.strip, header)):
             raise InputError(
@@ -105,8 +106,8 @@ class GoogleSheet:
         Raises:
             InputError, ServiceError: as in `read`, and when the account may only view.
         """
-        metadata = with_retries(self._spreadsheet.metadata)
-        table = self._table(self._find_tab(metadata))
+        metadata = with_retries(self._spreadsheet.metadata, attempts=FEW_ATTEMPTS)
+        table = self._table(self._find_tab(metadata), FEW_ATTEMPTS)
         ranks = range(1, self._links + 1)
         missing = [link_name(rank) for rank in ranks if link_column(table.header, rank) is None]
         places = {kind: find_column(table.header, kind) for kind in (Kind.URL, Kind.MAIN_QUERY)}
@@ -119,7 +120,7 @@ class GoogleSheet:
             f"Columns understood: {', '.join(found) or 'none'}",
             f"Link columns to be added: {', '.join(missing) or 'none'}",
         ]
-        with_retries(lambda: self._spreadsheet.write(None, {}))
+        with_retries(lambda: self._spreadsheet.write(None, {}), attempts=FEW_ATTEMPTS)
         return [*facts, "Right to edit: not refused (a write of nothing was tried)"]
 
     def close(self) -> None:

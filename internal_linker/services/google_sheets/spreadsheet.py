@@ -10,9 +10,10 @@ from gspread.utils import absolute_range_name, rowcol_to_a1
 from requests import JSONDecodeError, RequestException
 
 from internal_linker.errors import InternalLinkerError
+from internal_linker.limits import Circuit
 from internal_linker.services.google_sheets.client import Refused, make_client
 from internal_linker.services.google_sheets.ranges import Cells, ranges
-from internal_linker.services.google_sheets.refusals import Refusals
+from internal_linker.services.google_sheets.refusals import SERVICE, Refusals
 from internal_linker.services.google_sheets.service_account import key_fields
 
 T = TypeVar("T")
@@ -47,7 +48,7 @@ class Spreadsheet:
         self.account = str(info["client_email"])
         project = str(info.get("project_id", ""))
         self._refusals = Refusals(self.account, project, sheet_id, ours, tab_remedy)
-        self._http = make_client(info, api_url)
+        self._http, self._circuit = make_client(info, api_url), Circuit(SERVICE)
         self._id = quote(sheet_id, safe="")
 
     def metadata(self) -> Mapping[str, Any]:
@@ -80,6 +81,10 @@ class Spreadsheet:
         Raises:
             InputError, ServiceError: each names the remedy.
         """
+        with self._circuit.closed():
+            return self._answer(call)
+
+    def _answer(self, call: Callable[[], T]) -> T:
         error: InternalLinkerError
         try:
             return call()

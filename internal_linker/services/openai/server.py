@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from internal_linker.bounded_http import bounded_client
 from internal_linker.errors import ConfigurationError, ServiceError
-from internal_linker.limits import with_retries
+from internal_linker.limits import FEW_ATTEMPTS, Circuit, with_retries
 from internal_linker.services.openai.answers import KEY_FILE, Answers, LacksRight, NotThere, Remedies
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ class Server:
             raise ConfigurationError(f"{KEY_FILE} must hold an OpenAI key: letters and digits on one line.")
         self.base_url, self._timeout = base_url, timeout
         self.answers = Answers("OpenAI" if self.at_home else elsewhere, host, model, api_key, remedies)
+        self._circuit = Circuit(self.answers.service)
 
     @property
     def model_key(self) -> str:
@@ -65,7 +66,8 @@ class Server:
             answer = with_retries(
                 lambda: self.ask(
                     lambda: self.client.models.with_raw_response.list().content, lambda cost: None
-                )
+                ),
+                attempts=FEW_ATTEMPTS,
             )
         except LacksRight:
             return f"{service} knows the key, but it may not list models: {model} was not checked."
@@ -107,6 +109,10 @@ class Server:
 
     def ask(self, send: Callable[[], bytes], settle: Callable[[float], None]) -> dict[str, Any]:
         """One request's JSON object; `settle` is told 0 where the service surely did no work."""
+        with self._circuit.closed():
+            return self._answer(send, settle)
+
+    def _answer(self, send: Callable[[], bytes], settle: Callable[[float], None]) -> dict[str, Any]:
         import openai
 
         try:

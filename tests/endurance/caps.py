@@ -1,0 +1,76 @@
+"""Spend up to a cap in bad weather, many requests at a time, and read the servers' ledgers."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
+from dataclasses import dataclass
+
+from internal_linker.errors import ServiceError
+from internal_linker.limits import Budget
+from internal_linker.records import Text
+from internal_linker.services.openai.encoder import OpenAIEmbeddings
+from internal_linker.services.serper import Serper
+from tests.endurance.weather import GUSTS, VECTORS
+from tests.standins import OpenAIStandIn, SerperStandIn
+
+IN_FLIGHT = (1, 2, 4, 8, 16, 32)
+# More than the caps below allow.
+QUERIES, TEXTS = 80, 40 * 256
+PRICE = 1.0
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one trial cost by the server's ledger, in the cap's unit, and what the client counted."""
+
+    when: str
+    cap: float
+    charged: float
+    counted: float
+
+    def check(self) -> None:
+        """Raises AssertionError where more was charged than the cap allows, or than was counted."""
+        assert self.charged <= self.cap + 1e-9, self
+        assert self.charged <= self.counted + 1e-9, self
+
+
+def spend(seed: int) -> Iterator[Spent]:
+    """Searches and vectors, with each number of requests in flight; seeds draw the weather, from fair to foul."""
+    probability = (0.0, 0.3, 0.6)[seed % 3]
+    for in_flight in IN_FLIGHT:
+        yield _searches(seed, in_flight, probability)
+        yield _vectors(seed, in_flight, probability)
+
+
+def _searches(seed: int, in_flight: int, probability: float) -> Spent:
+    budget = Budget("Serper", 20 + seed % 30, "max_serp_credits", "credits")
+    with SerperStandIn(lambda words, site: ["https://a.example/"], balance=10**6, latency=0.002) as server:
+        server.weather(probability, GUSTS[2:-1], seed)
+        client = Serper(
+            server.api_key, server.url, budget=budget, per_second=10_000, in_flight=in_flight, timeout=10.0
+        )
+
+        def search(number: int) -> None:
+            with suppress(ServiceError):
+                client.search(f"tea {number}", 1)
+
+        with closing(client), ThreadPoolExecutor(in_flight) as pool:
+            list(pool.map(search, range(QUERIES)))
+        when = f"searches, seed {seed}, {in_flight} in flight, {probability:.0%}"
+        return Spent(when, budget.cap, server.units, budget.spent)
+
+
+def _vectors(seed: int, in_flight: int, probability: float) -> Spent:
+    texts = [Text("", f"tea {number}") for number in range(TEXTS)]
+    with OpenAIStandIn(dimensions=8, latency=0.002, rate_limit_tokens=10**9) as server:
+        server.models["own"] = 8
+        server.weather(probability, (*GUSTS[2:-1], *VECTORS), seed)
+        budget = Budget("Embedding server", (20 + seed % 30) * 1e-3, "max_cost_usd", "US dollars")
+        encoder = OpenAIEmbeddings(
+            server.api_key, "own", 0, f"{server.url}/v1", PRICE, 100, budget, in_flight, timeout=10.0
+        )
+        with closing(encoder), suppress(ServiceError):
+            for _ in encoder.encode(texts):
+                pass
+        when = f"vectors, seed {seed}, {in_flight} in flight, {probability:.0%}"
+        return Spent(when, budget.cap, server.units * PRICE / 1e6, budget.spent)

@@ -1,0 +1,239 @@
+"""Let somebody sort, insert, delete, rename and write in the Sheet between our requests, and look at every cell."""
+
+import random
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import gspread
+from gspread.utils import rowcol_to_a1
+
+from internal_linker.records import Recommendation
+from tests.endurance.desks import at_work, insert
+from tests.sheets import SITE, links_for, sheet
+from tests.standins import GoogleStandIn
+from tests.standins.gspread_client import gspread_client
+
+ROWS, LINKS = 12, 3
+# How a row is known to the editor, who never changes it.
+ROW = "Row"
+_OURS = re.compile(rf"{SITE}.*-to-\d")
+OURS = [f"Link {rank}" for rank in range(1, LINKS + 1)]
+# Names by which rows are found, which the editor leaves in place.
+KEYS = ["URL", "Main Query"]
+KEPT = {ROW, *KEYS}
+
+
+@dataclass
+class Editor:
+    """Another client of the same Sheet, which changes one thing at a time, and all that it holds besides our links.
+
+    Attributes:
+        tab: through gspread's own client.
+        dice: decides what is done, and where.
+        theirs: of each row the texts that aren't ours, by column.
+        done: what was done, in order.
+    """
+
+    tab: gspread.Worksheet
+    dice: random.Random
+    theirs: dict[str, dict[str, str]]
+    done: list[str] = field(default_factory=list)
+    _count: int = 0
+
+    def act(self) -> None:
+        """Do one thing, whatever comes to mind."""
+        grid = self.tab.get_all_values()
+        rows = [self._sort, self._insert_row, self._fill_row, self._delete_row]
+        columns = [self._insert_column, self._fill_column, self._delete_column, self._rename]
+        act = self.dice.choice([*rows, *columns, self._ask_otherwise, self._note, self._note])
+        act(grid)
+        self.done.append(act.__name__.strip("_"))
+
+    def _sort(self, grid: list[list[str]]) -> None:
+        order = self.dice.choice(["asc", "des"])
+        last = rowcol_to_a1(len(grid), len(grid[0]))
+        self.tab.sort((self._any_column(grid), order), range=f"A2:{last}")  # type: ignore[arg-type]
+
+    def _insert_row(self, grid: list[list[str]]) -> None:
+        """It is empty at first."""
+        insert(self.tab, "ROWS", self.dice.randint(1, len(grid)))
+
+    def _fill_row(self, grid: list[list[str]]) -> None:
+        """An empty row, if there is one, becomes another page's."""
+        empty = [at for at, line in enumerate(grid) if not any(line)]
+        if empty:
+            at, name = self.dice.choice(empty), self._name("new")
+            texts = {ROW: name, "URL": SITE + name, "Main Query": f"{name} query"}
+            self.tab.update([[texts.get(column, "") for column in grid[0]]], rowcol_to_a1(at + 1, 1))
+            self.theirs[name] = {
+                column: texts.get(column, "") for column in grid[0] if self._is_theirs(column)
+            }
+
+    def _delete_row(self, grid: list[list[str]]) -> None:
+        at = self.dice.choice(self._rows(grid))
+        self.tab.delete_rows(at + 1)
+        del self.theirs[grid[at][grid[0].index(ROW)]]
+
+    def _insert_column(self, grid: list[list[str]]) -> None:
+        """It is empty at first."""
+        insert(self.tab, "COLUMNS", self.dice.randint(0, len(grid[0])))
+
+    def _fill_column(self, grid: list[list[str]]) -> None:
+        """An empty column, if there is one, gets a name and a text in each row."""
+        empty = [at for at, name in enumerate(grid[0]) if not name]
+        if empty:
+            at, name = self.dice.choice(empty), self._name("Extra")
+            texts = [self._name("extra") if line[grid[0].index(ROW)] else "" for line in grid[1:]]
+            self.tab.update([[name], *([text] for text in texts)], rowcol_to_a1(1, at + 1))
+            for line, text in zip(grid[1:], texts, strict=True):
+                if row := line[grid[0].index(ROW)]:
+                    self.theirs[row][name] = text
+
+    def _delete_column(self, grid: list[list[str]]) -> None:
+        free = [name for name in grid[0] if name not in KEPT and self._is_theirs(name)]
+        if free:
+            name = self.dice.choice(free)
+            self.tab.delete_columns(grid[0].index(name) + 1)
+            for texts in self.theirs.values():
+                texts.pop(name, None)
+
+    def _rename(self, grid: list[list[str]]) -> None:
+        """From now on the column is the editor's own."""
+        ours = [name for name in grid[0] if name in OURS]
+        if ours:
+            old, new = self.dice.choice(ours), self._name("Kept")
+            at = grid[0].index(old)
+            self.tab.update_cell(1, at + 1, new)
+            for row in self._rows(grid):
+                name, text = grid[row][grid[0].index(ROW)], grid[row][at]
+                # What we wrote there a moment before may be taken back.
+                if not _OURS.fullmatch(text):
+                    self.theirs[name][new] = text
+
+    def _ask_otherwise(self, grid: list[list[str]]) -> None:
+        self._type(grid, "Main Query", self._name("other query"))
+
+    def _note(self, grid: list[list[str]]) -> None:
+        free = [name for name in grid[0] if name not in KEPT and self._is_theirs(name)]
+        if free:
+            self._type(grid, self.dice.choice(free), self._name("note"))
+
+    def _type(self, grid: list[list[str]], column: str, text: str) -> None:
+        at = self.dice.choice(self._rows(grid))
+        self.tab.update_cell(at + 1, grid[0].index(column) + 1, text)
+        self.theirs[grid[at][grid[0].index(ROW)]][column] = text
+
+    def _rows(self, grid: list[list[str]]) -> list[int]:
+        """Where rows of pages stand, from 0."""
+        return [at for at, line in enumerate(grid) if at and line[grid[0].index(ROW)]]
+
+    def _is_theirs(self, column: str) -> bool:
+        return bool(column) and column not in OURS
+
+    def _any_column(self, grid: list[list[str]]) -> int:
+        return self.dice.randint(1, len(grid[0]))
+
+    def _name(self, kind: str) -> str:
+        self._count += 1
+        return f"{kind} {self._count}"
+
+
+@dataclass(frozen=True)
+class Edited:
+    """What came of one schedule: what the editor did, and how many sentences said that a link found no place."""
+
+    when: str
+    done: Sequence[str]
+    reported: int
+
+
+def schedules(seeds: range) -> Iterator[Edited]:
+    """One delivery for each seed, with an editor at work, then another one without.
+
+    Raises:
+        AssertionError: a cell of the editor's has changed, or a link stands where it doesn't belong; it names
+            the seed.
+    """
+    for seed in seeds:
+        dice = random.Random(seed)
+        with GoogleStandIn(
+            {"Main": _grid(dice)}, columns=30, reads_per_minute=10_000, writes_per_minute=10_000
+        ) as google:
+            yield _schedule(google, f"seed {seed}", dice)
+
+
+def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
+    before = google.grid("Main")
+    at = {name: before[0].index(name) for name in before[0]}
+    theirs = {
+        line[0]: {name: _cell(line, place) for name, place in at.items() if name not in OURS}
+        for line in before[1:]
+    }
+    old = {line[0]: {_cell(line, at[name]) for name in OURS if name in at} for line in before[1:]}
+    links = [
+        links_for(SITE + name, *_targets(name), query=texts["Main Query"]) for name, texts in theirs.items()
+    ]
+    tab = gspread_client(google).open_by_key(google.spreadsheet_id).worksheet("Main")
+    editor = Editor(tab, dice, theirs)
+    ours = sheet(google, links=LINKS)
+    with at_work(google, editor):
+        gaps = ours.deliver(links, "run")
+    when = f"{when}, {', '.join(editor.done)}"
+    placed = _check(google.grid("Main"), editor, old, when)
+    told = " ".join(gaps)
+    for item in links:
+        there = _row_of(item) in editor.theirs
+        assert _row_of(item) in placed or item.source.url in told or not there, (
+            f"{when}: not told: {item.source}"
+        )
+    # Once nobody moves anything, the next run puts everything right.
+    again = ours.deliver(links, "run")
+    placed = _check(google.grid("Main"), editor, old, f"{when}, again")
+    missing = {name for name in editor.theirs if name in old} - placed
+    assert not missing, f"{when}: {missing} have no links after a second run, which said {again}"
+    return Edited(when, editor.done, len(gaps))
+
+
+def _check(grid: list[list[str]], editor: Editor, old: dict[str, set[str]], when: str) -> set[str]:
+    """All that is the editor's is as it was; our columns hold a row's own links or its old texts.
+
+    The answer names the rows that hold all of their links.
+    """
+    header, rows = grid[0], {_cell(line, grid[0].index(ROW)): line for line in grid[1:] if any(line)}
+    assert rows.keys() == editor.theirs.keys(), f"{when}: rows {rows.keys() ^ editor.theirs.keys()}"
+    placed = set()
+    for name, line in rows.items():
+        for column, text in editor.theirs[name].items():
+            found = _cell(line, header.index(column)) if column in header else "no such column"
+            assert found == text, f"{when}: {column} of {name} is {found!r} and was {text!r}"
+        texts = [_cell(line, header.index(column)) for column in OURS if column in header]
+        strange = {*texts} - {*_targets(name)} - old.get(name, set()) - {""}
+        assert not strange, f"{when}: {strange} in the row {name}"
+        if texts == _targets(name):
+            placed.add(name)
+    return placed
+
+
+def _grid(dice: random.Random) -> list[list[str]]:
+    """A tab with our columns, all or some of them, or none yet."""
+    ours = OURS[: dice.choice([0, 1, LINKS, LINKS])]
+    names = [f"row{number:02}" for number in range(ROWS)]
+    rows = []
+    for name in names:
+        keys = [name, SITE + name, f"{name} query"]
+        rows.append([*keys, *(f"old {name} {column}" for column in ours), f"owner {name}", f"notes {name}"])
+    return [[ROW, *KEYS, *ours, "Owner", "Notes"], *rows]
+
+
+def _targets(name: str) -> list[str]:
+    return [f"{SITE}{name}-to-{rank}" for rank in range(1, LINKS + 1)]
+
+
+def _row_of(item: Recommendation) -> str:
+    return item.source.url.removeprefix(SITE)
+
+
+def _cell(line: Sequence[Any], at: int) -> str:
+    return str(line[at]) if at < len(line) else ""

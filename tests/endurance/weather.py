@@ -1,0 +1,118 @@
+"""Let three of ten answers go wrong in every way there is, and compare the run with one in fair weather."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.endurance.worlds import Outcome, World, world
+from tests.standins import CutOff, Drip, Fault, Reply, Reset, Stall
+from tests.standins.base import Call, StandIn
+from tests.standins.openai import NAN_VECTOR, NO_DATA, ONE_MISSING, SAME_INDEX
+
+SERVICES = ("google", "openai", "serper")
+PROBABILITY = 0.3
+BUSY = {"message": "Too many requests", "error": {"message": "Too many requests"}}
+# What any service may do instead of answering well.
+GUSTS: tuple[Fault, ...] = (
+    Reply(429, json=BUSY, headers={"Retry-After": "1"}),
+    Reply(429, json=BUSY),
+    Reply(500, json={"message": "Internal error"}),
+    Reply(503, html="<html><h1>Service Unavailable</h1></html>"),
+    Reply(200, html="<html><h1>Sign in to this network</h1></html>"),
+    Reset(),
+    Reset(after_work=True),
+    CutOff(),
+    CutOff(honest=True),
+    Drip(2.0),
+)
+# Longer than any client waits for a word.
+LULL = Stall(75.0, after_work=True)
+VECTORS: tuple[Fault, ...] = (ONE_MISSING, SAME_INDEX, NAN_VECTOR, NO_DATA)
+# Whatever comes, a call is made no more often than this, and a run takes no longer.
+MOST_TRIES, LONGEST_S = 12, 600.0
+
+
+@dataclass(frozen=True)
+class Weathered:
+    """What a run in bad weather took: seconds, calls, spoilt answers, and how many of those had been charged."""
+
+    when: str
+    seconds: float
+    calls: int
+    spoilt: int
+    charged: int
+
+
+def storm(of: World, services: Iterable[str], seed: int, more: Sequence[Fault] = ()) -> None:
+    """From now on these services fail so often, signing in included."""
+    for name in services:
+        service: StandIn = getattr(of, name)
+        service.script_on = ""
+        kinds = (*GUSTS, *more, *(VECTORS if name == "openai" else ()))
+        service.weather(PROBABILITY, kinds, seed)
+
+
+def in_weather(
+    fair: Outcome,
+    services: Sequence[str],
+    seeds: Iterable[int],
+    folder: Path,
+    more: Sequence[Fault] = (),
+    settings: Mapping[str, object] | None = None,
+) -> Iterator[Weathered]:
+    """A first week with these services in bad weather.
+
+    Args:
+        fair: what it leaves in fair weather.
+        services: of `SERVICES`.
+        seeds: one run for each.
+        folder: an empty one.
+        more: faults beside the usual ones.
+        settings: the run's, beside the usual ones.
+
+    Raises:
+        AssertionError: the run ended otherwise than in fair weather, or paid for anything twice that had come
+            whole; it names the seed.
+    """
+    for seed in seeds:
+        when = f"{' and '.join(services)} in weather {seed}"
+        with world(folder / when, settings=settings) as of:
+            storm(of, services, seed, more)
+            began = time.monotonic()
+            code, said = of.run(longest=LONGEST_S)
+            seconds = time.monotonic() - began
+            assert code == 0, f"{when}: {said}"
+            assert "Traceback" not in said, f"{when}: {said}"
+            assert not (other := of.outcome().differs(fair)), f"{when}: {other}"
+            yield _looked_at(of, when, seconds)
+
+
+def _looked_at(of: World, when: str, seconds: float) -> Weathered:
+    """What the servers' ledgers say."""
+    calls = [*of.serper.ledger, *of.openai.ledger, *of.google.ledger]
+    paid = [*of.serper.calls("search"), *of.openai.calls("embeddings|chat")]
+    whole = Counter[str]()
+    tries = Counter[str]()
+    for call in paid:
+        for one in asked_for(call):
+            tries[one] += 1
+            whole[one] += bool(call.units) and not is_spoilt(call)
+    assert set(whole.values()) == {1}, f"{when}: paid for again: {[one for one in whole if whole[one] != 1]}"
+    assert max(tries.values()) <= MOST_TRIES, f"{when}: {tries.most_common(1)}"
+    spoilt = [call for call in calls if is_spoilt(call)]
+    return Weathered(when, seconds, len(calls), len(spoilt), sum(bool(call.units) for call in spoilt))
+
+
+def is_spoilt(call: Call) -> bool:
+    """Whether the client can't have made use of the answer, however good it was at first."""
+    return not (type(call.fault) is Fault or isinstance(call.fault, Drip))
+
+
+def asked_for(call: Call) -> list[str]:
+    """The texts that a request embeds, the result page that it searches, or what it asks a chat model."""
+    body = call.body
+    if "messages" in body:
+        return [str(body["messages"])]
+    return list(body["input"]) if "input" in body else [f"{body['q']} {body['page']}"]

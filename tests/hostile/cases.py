@@ -1,0 +1,34 @@
+"""What a hostile input is."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Hostile:
+    """One hostile input.
+
+    Attributes:
+        name: what it is.
+        put: puts it into a project's folder.
+        file: the file that an error must name; "" where none is to be named.
+        arguments: the command that meets it.
+    """
+
+    name: str
+    put: Callable[[Path], None]
+    file: str = ""
+    arguments: tuple[str, ...] = ("run",)
+
+
+def holds(name: str, file: str, content: bytes | str, *, arguments: tuple[str, ...] = ("run",)) -> Hostile:
+    """A file of the project with other content."""
+    raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+
+    def put(project: Path) -> None:
+        path = project / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(raw)
+
+    return Hostile(f"{file}: {name}", put, Path(file).name, arguments)

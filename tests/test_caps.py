@@ -1,0 +1,15 @@
+"""No cap is ever passed, whatever the weather: the short form of `python -m tests.endurance`."""
+
+import pytest
+
+from tests.endurance.caps import IN_FLIGHT, spend
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_ledgers_never_pass_the_caps(seed: int) -> None:
+    """With 1 to 32 requests in flight; what the servers charged was counted, and something was charged."""
+    trials = list(spend(seed))
+    assert len(trials) == 2 * len(IN_FLIGHT)
+    for trial in trials:
+        trial.check()
+        assert trial.charged > 0
