@@ -92,10 +92,10 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
                 address = make_url(f"sqlite:///{path.absolute().as_uri()}?mode=ro&immutable=1&uri=true")
         if path and path.exists() and not read_only:
             # Opening for writing changes a file's mode: one that is refused must stay as it was.
-            looking = _engine(address, True)
+            looking = _engine(address, shown, True)
             _first(looking, version_of)
             looking.dispose()
-        engine = _engine(address, read_only)
+        engine = _engine(address, shown, read_only)
         lacking = _first(engine, partial(prepare, read_only=read_only))
         engine.update_execution_options(lacking=lacking)
     except Outdated:
@@ -230,8 +230,8 @@ def _shown(address: URL) -> str:
     return address.set(query={}).render_as_string(hide_password=True)
 
 
-def _engine(address: URL, read_only: bool) -> Engine:
-    options = {"shown": _shown(address)}
+def _engine(address: URL, shown: str, read_only: bool) -> Engine:
+    options = {"shown": shown}
     if address.get_backend_name() == "postgresql":
         served = {**options, "postgresql_readonly": True} if read_only else options
         return create_engine(address, pool_pre_ping=True, connect_args=_ALIVE, execution_options=served)

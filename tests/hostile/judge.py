@@ -11,6 +11,7 @@ from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from internal_linker import limits
 from internal_linker.cli import main
@@ -53,10 +54,6 @@ class _TooLong(BaseException):
     """No handler of the program's takes it for an error of its own."""
 
 
-# What a good key leads to can't be reached from here, and is no business of these trials.
-limits.ATTEMPTS = limits.FEW_ATTEMPTS = 1
-
-
 def judge(cases: Iterable[Hostile], folder: Path) -> Iterator[Judged]:
     """Run each in a copy of one good project."""
     template = make_project(folder / "good")
@@ -82,8 +79,12 @@ def peak_mb() -> float:
     return peak / (1e6 if sys.platform == "darwin" else 1e3)
 
 
+@patch.object(limits, "ATTEMPTS", 1)
 def _command(*arguments: str) -> tuple[int, str]:
-    """Exit code, and all that was said; -1 where it took too long."""
+    """Exit code, and all that was said; -1 where it took too long.
+
+    What a good key leads to can't be reached from here, and is tried once.
+    """
     said = io.StringIO()
     before = signal.getsignal(signal.SIGTERM)
     _alarm(2 * LONGEST_S)
