@@ -73,6 +73,7 @@ def test_a_full_disk_is_told_and_spoils_nothing(
     said = capsys.readouterr()
     now = results(folder)
     filler.unlink()
+    assert code or left
     if code:
         assert code in (ExitCode.CONFIGURATION, ExitCode.INPUT, ExitCode.SERVICE)
         assert "Traceback" not in said.err + said.out

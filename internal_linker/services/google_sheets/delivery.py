@@ -18,7 +18,7 @@ class Delivery:
 
     Each `compare` takes a fresh reading and says which cells to write now; rows are found by URL and
     query anew, so that a row that moved gets its links where it stands. Cells that we wrote a moment
-    before a row or column moved, and that now belong to somebody else, get their first text back.
+    before a row or column moved, and that belong to somebody else, get the text back that they held.
     """
 
     def __init__(self, recommendations: Sequence[Recommendation], links: int) -> None:
