@@ -15,12 +15,13 @@ Row = Sequence[Any]
 """A row as a desk's library gives it: texts, numbers, truth values, dates; it may end early."""
 
 STATUS, ANCHOR, NOTES, SCORE = "Status", "Anchor", "Notes", "Score"
+SOURCE, TARGET = "Source", "Target"
 # Hidden: what a row is known by, and the anchor that the tool itself wrote last.
 LINK_ID, PROPOSED = "Link ID", "Proposed Anchor"
 # Editors may add it, to say who decided.
 WHO = "Who"
 # In the order in which a new desk has them.
-COLUMNS = (*(STATUS, ANCHOR, "Sentence", "Source", "Target", SCORE, "Tier", "Why", NOTES, LINK_ID, PROPOSED),)
+COLUMNS = (*(STATUS, ANCHOR, "Sentence", SOURCE, TARGET, SCORE, "Tier", "Why", NOTES, LINK_ID, PROPOSED),)
 HIDDEN = (LINK_ID, PROPOSED)
 # What editors write into; the rest is the tool's.
 EDITORS = (STATUS, ANCHOR, NOTES)

@@ -14,6 +14,7 @@ from pathlib import Path
 from tests.endurance.caps import spend
 from tests.endurance.editors import schedules
 from tests.endurance.kills import Calm, Killed, calm, kill_at_boundaries, kill_at_moments
+from tests.endurance.reviewers import reviews
 from tests.endurance.weather import LULL, SERVICES, in_weather
 from tests.endurance.worlds import world
 from tests.hostile.judge import KINDS, judge, peak_mb
@@ -72,12 +73,13 @@ class Trials:
 
     def edited(self) -> Iterator[Row]:
         """An editor works on the Sheet while it is written."""
-        done = list(schedules(range(self.seed, self.seed + self.schedules)))
-        acts, told = sum(len(one.done) for one in done), sum(one.reported for one in done)
-        yield (
-            f"{len(done)} schedules of an editor, {acts} acts",
-            f"no foreign cell changed; {told} gaps told, all healed",
-        )
+        for tab, work in {"main queries": schedules, "Review": reviews}.items():
+            done = list(work(range(self.seed, self.seed + self.schedules)))
+            acts, told = sum(len(one.done) for one in done), sum(one.reported for one in done)
+            yield (
+                f"{len(done)} schedules of an editor in the tab of {tab}, {acts} acts",
+                f"no foreign cell changed; {told} gaps told, all healed",
+            )
 
     def hostile(self) -> Iterator[Row]:
         """Bad input."""

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from internal_linker.errors import OutputError
 from internal_linker.headers import Kind
 from internal_linker.records import Recommendation
-from internal_linker.services.google_sheets.ranges import Cells, Grid, chunks
+from internal_linker.services.google_sheets.ranges import Cells, chunks
 from internal_linker.services.google_sheets.strays import Strays
+from internal_linker.services.google_sheets.tables import Grid
 
 # Writes beyond those planned: one to place what editors moved meanwhile, for we do not fight with them or a merged
 # cell; some more to take back what landed in cells of theirs.
@@ -45,10 +46,15 @@ class Delivery:
                 f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no link can be placed. "
                 "Put the column names back and run again."
             )
-        grid, self._owed = self._strays.mended(now)
+        strays, _ = self._strays.mended(now)
+        grid = Grid(now.with_cells(strays).values, self._links) if strays else now
         self._placed = self._places(grid)
-        self._owed |= self._strays.in_links(grid, grid.rows.keys() - self._placed.keys())
         self._wrong = self._differences(now)
+        self._owed = {
+            (row, column): text
+            for (row, column), text in strays.items()
+            if row not in self._placed or column not in grid.links
+        }
         if self.writes_left < 0:
             self.writes_left = sum(1 for _ in chunks(self._wrong)) + bool(now.missing) + _REPAIRS
         urgent = {**self._owed, **self._misplaced(now)}

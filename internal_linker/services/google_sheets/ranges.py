@@ -1,18 +1,10 @@
-"""One reading of a sheet's tab, known by its rows and columns; cells to write -> ranges that fit one request each."""
+"""Cells to write -> ranges that fit one request each."""
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-
-from internal_linker.headers import Kind, find_column, fold_header, link_column, link_name
-from internal_linker.records import fold_query
-from internal_linker.urls import normal_form
+from collections.abc import Iterator, Mapping, Sequence
 
 Cells = Mapping[tuple[int, int], str | float]
 """Texts and numbers by row and column, both from 1."""
-Name = tuple[tuple[str, ...], int]
-"""What a row or column is known by wherever it moves: its texts, and which of several with these it is."""
 
 # Google advises against requests above 2 MB; the rest is left for the frame around the data.
 MAX_BYTES = 1_500_000
@@ -20,59 +12,6 @@ MAX_BYTES = 1_500_000
 MAX_RANGES = 500
 # Skipping up to so many cells with null costs fewer bytes than the frame of one more range.
 MAX_GAP = 8
-
-
-class Grid:
-    """One reading of a tab, and where our columns stand in it; rows and columns count from 1."""
-
-    def __init__(self, values: Sequence[Sequence[str]], links: int) -> None:
-        self.values = values
-        self.header = list(values[0]) if values else []
-        self.width = max(map(len, values), default=0)
-        self.url = _from_one(find_column(self.header, Kind.URL))
-        self.query = _from_one(find_column(self.header, Kind.MAIN_QUERY))
-        found = {number: link_column(self.header, number) for number in range(1, links + 1)}
-        self.missing = [link_name(number) for number, at in found.items() if at is None]
-        """Our columns that are not there; they would stand right of all that is filled."""
-        new = iter(range(self.width + 1, self.width + len(self.missing) + 1))
-        self.links = [next(new) if at is None else at + 1 for at in found.values()]
-        self.rows = {row: self._key(row) for row in range(2, len(values) + 1)}
-
-    def text(self, row: int | None, column: int | None) -> str:
-        """What a cell shows, "" outside of what is filled."""
-        if row is None or column is None or row > len(self.values) or column > len(self.values[row - 1]):
-            return ""
-        return self.values[row - 1][column - 1]
-
-    def with_cells(self, cells: Mapping[tuple[int, int], str]) -> "Grid":
-        """The same reading with other texts in some cells."""
-        values = [list(row) for row in self.values]
-        for (row, column), text in cells.items():
-            values[row - 1] += [""] * (column - len(values[row - 1]))
-            values[row - 1][column - 1] = text
-        return Grid(values, len(self.links))
-
-    def row_names(self, columns: Sequence[int] | None = None) -> dict[int, Name]:
-        """What each row is known by: its URL and query, or else what stands in these columns."""
-        if columns is None:
-            return named(self.rows.items())
-        texts = {row: tuple(self.text(row, column) for column in columns) for row in self.rows}
-        alike = Counter(texts.values())
-        # Among rows that look alike only the order is left, which tells nothing once one came or went.
-        return named((row, (*cells, str(alike[cells]))) for row, cells in texts.items())
-
-    def column_names(self) -> dict[int, Name]:
-        """What each column is known by."""
-        texts = [fold_header(text) for text in self.header]
-        texts += [""] * (self.width - len(texts))
-        return named((column, (text,)) for column, text in enumerate(texts, start=1))
-
-    def _key(self, row: int) -> tuple[str, str]:
-        """A row's URL in its normal form (as it stands where it has none), and its query folded."""
-        url = self.text(row, self.url).strip()
-        with suppress(ValueError):
-            url = normal_form(url)
-        return url, fold_query(self.text(row, self.query))
 
 
 def chunks(cells: Cells) -> Iterator[Cells]:
@@ -119,23 +58,3 @@ def _runs(numbers: Sequence[int], gap: int) -> list[tuple[int, int]]:
         else:
             runs.append((number, number))
     return runs
-
-
-def named(keyed: Iterable[tuple[int, tuple[str, ...]]]) -> dict[int, Name]:
-    """Rows or columns by number and texts -> what each is known by, the order telling equal ones apart."""
-    seen: dict[tuple[str, ...], int] = {}
-    names = {}
-    for number, texts in keyed:
-        seen[texts] = seen.get(texts, 0) + 1
-        names[number] = texts, seen[texts]
-    return names
-
-
-def same_as(now: Mapping[int, Name], then: Mapping[int, Name]) -> dict[int, int]:
-    """Number now -> number then, for what is known by the same name in both."""
-    numbers = {name: number for number, name in then.items()}
-    return {number: numbers[name] for number, name in now.items() if name in numbers}
-
-
-def _from_one(position: int | None) -> int | None:
-    return None if position is None else position + 1

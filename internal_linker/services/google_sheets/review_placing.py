@@ -1,19 +1,31 @@
 """Readings of the tab Review + the links that it is to show -> what to write next, and what could not be placed."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import repeat
-from typing import Any
 
 from internal_linker.edges import ReviewRow
-from internal_linker.review_rows import ANCHOR, LINK_ID, PROPOSED, Board, Cell, Merge, merge, same, text_of
-from internal_linker.services.google_sheets.ranges import Cells, Name, named, same_as
+from internal_linker.review_rows import (
+    ANCHOR,
+    COLUMNS,
+    LINK_ID,
+    PROPOSED,
+    SOURCE,
+    TARGET,
+    Board,
+    Cell,
+    Merge,
+    merge,
+    text_of,
+)
+from internal_linker.services.google_sheets.ranges import Cells
 from internal_linker.services.google_sheets.review_work import Line, Work, require_ids, runs_from_below
+from internal_linker.services.google_sheets.strays import Strays
+from internal_linker.services.google_sheets.tables import Table
 
 # Columns are put back twice at the most: an editor may be at work on them.
 _INSERTS = 2
-# Requests beyond those planned, to mend what editors moved meanwhile.
-_REPAIRS = 3
+# Writes beyond those planned: some to place what editors moved meanwhile; some more to take back what landed in
+# cells of theirs.
+_REPAIRS, _MENDS = 3, 6
 
 
 class Placing:
@@ -26,13 +38,12 @@ class Placing:
 
     def __init__(self, wanted: Sequence[ReviewRow]) -> None:
         self._wanted = wanted
-        self._before: Board | None = None
-        self._written: dict[tuple[int, int], Cell] = {}
-        self._appended: dict[tuple[str, ...], str] = {}
-        self._deleted: set[int] = set()
+        self._strays = Strays()
+        self._board: Board | None = None
+        self._anchors: dict[str, tuple[str, str]] = {}
         self._work = Work()
-        self._unknown: set[int] = set()
         self._inserts_left = _INSERTS
+        self._mends_left = _MENDS
         self._writes_left = -1
 
     def compare(self, now: Board) -> Work:
@@ -42,40 +53,49 @@ class Placing:
             OutputError: the column that tells which row is which is gone.
         """
         require_ids(now)
+        table = _table(now)
+        strays, gone = self._strays.mended(table)
         if now.missing:
             self._work = Work(columns=now.missing)
             self._inserts_left -= 1
             return self._work if self._inserts_left >= 0 else Work()
-        mended, strays = self._mended(now)
+        strays |= self._half_anchors(_board(table.with_cells(strays)))
+        self._board = mended = _board(table.with_cells(strays))
         found = merge(mended, self._wanted)
         cells = {**strays, **_places(mended, found)}
-        lost = self._lost(mended)
-        self._work = Work(
-            cells={place: cell for place, cell in cells.items() if not _holds(now, place, cell)},
-            new=[*lost, *(_line(mended, cells) for cells in found.new)],
-            removed=list(runs_from_below(found.removed)),
-        )
-        self._written, self._appended, self._deleted = {}, {}, set()
-        # What will be written over the rest of the strays is what stands there already.
-        rest = self._work.cells or {}
-        self._before = _with(now, {place: cell for place, cell in strays.items() if place in rest})
+        back = {text_of(line[mended.columns[LINK_ID]]) for line in gone}
+        lines = [*gone, *(_line(mended, cells) for cells in found.new if cells[LINK_ID] not in back)]
+        self._work = Work(cells=cells, new=lines, removed=list(runs_from_below(found.removed)))
         if self._writes_left < 0:
             self._writes_left = self._work.requests + _REPAIRS
+        if (strays or gone) and not self._writes_left and self._mends_left:
+            self._mends_left -= 1
+            self._writes_left = 1
+            return Work(cells=cells if strays else None, new=gone)
         return self._work if self._writes_left else Work()
 
     def writing(self, cells: Cells) -> None:
         """Note what is about to be written; a failed request may have been carried out all the same."""
-        self._written = dict(cells)
+        assert self._board
+        self._strays.sending(cells)
+        board, at = self._board, self._board.columns
+        self._anchors |= {
+            board.link_id(row - 2): (board.text(row - 2, ANCHOR), str(cell))
+            for (row, column), cell in cells.items()
+            if column == at[PROPOSED] + 1 and cells.get((row, at[ANCHOR] + 1)) == cell
+        }
 
     def appending(self, lines: Sequence[Line]) -> None:
         """Note the rows that are about to be appended."""
-        assert self._before
-        place = self._before.columns[LINK_ID]
-        self._appended.update({_texts(line): text_of(line[place]) for line in lines})
+        assert self._board
+        self._strays.appending(lines)
+        at = self._board.columns
+        texts = [[text_of(line[at[name]]) for name in (LINK_ID, ANCHOR, PROPOSED)] for line in lines]
+        self._anchors |= {link: ("", anchor) for link, anchor, proposed in texts if anchor == proposed}
 
     def deleting(self, runs: Sequence[tuple[int, int]]) -> None:
         """Note the rows that are about to be deleted."""
-        self._deleted = {row - 2 for first, last in runs for row in range(first, last + 1)}
+        self._strays.deleting(row for first, last in runs for row in range(first, last + 1))
 
     def written(self) -> None:
         """Note that a write was answered."""
@@ -98,88 +118,22 @@ class Placing:
             sentences.append(
                 f"Rows of old links are still in the tab Review: {len(work.removed)}. Run again."
             )
-        if self._unknown:
+        if self._strays.lost:
             sentences.append(
                 f"Rows of the tab Review that may hold text of another row, which moved while we wrote: "
-                f"{_some(sorted(self._unknown))}. File > Version history shows what stood there."
+                f"{_some(sorted(self._strays.lost))}. File > Version history shows what stood there."
             )
         return sentences
 
-    # -- what editors moved between our look and our write ---------------------------------------
-
-    def _mended(self, now: Board) -> tuple[Board, dict[tuple[int, int], Cell]]:
-        """The board as it would be without the cells that our last write put into wrong places; and these."""
-        strays = {**self._remarks_on(now), **self._shifted_rows(now)}
-        return _with(now, strays), strays
-
-    def _remarks_on(self, now: Board) -> dict[tuple[int, int], Cell]:
-        """Cells that hold exactly what we wrote there but belong to others, with the text they had before."""
-        hit = {place for place, cell in self._written.items() if _holds(now, place, cell)}
-        if not hit or not self._before:
-            return {}
-        then, columns = self._before, same_as(_column_names(now), _column_names(self._before))
-        over = {column - 1 for _, column in hit}
-        # An id that we overwrote names no row any more; what stands in the columns that we spared does.
-        kept, by_id = [at for at in columns if at not in over], now.columns[LINK_ID] not in over
-        before = _row_names(then, [columns[at] for at in kept], by_id)
-        rows = same_as(_row_names(now, kept, by_id), before)
-        strays: dict[tuple[int, int], Cell] = {}
-        for row, column in hit:
-            at, was = rows.get(row - 2), columns.get(column - 1)
-            if at is None and any(text_of(now.cell(row - 2, spared)) for spared in kept):
-                self._unknown.add(row)
-            elif at is None or was is None:
-                strays[row, column] = ""
-            elif (at + 2, was + 1) != (row, column) or self._alone(now, row, column):
-                strays[row, column] = then.cell(at, was)
-        return strays
-
-    def _alone(self, now: Board, row: int, column: int) -> bool:
-        """Whether of a new anchor and the tool's note of it one landed without the other."""
-        anchor, proposed = now.columns[ANCHOR], now.columns[PROPOSED]
-        other = {anchor: proposed, proposed: anchor}.get(column - 1)
-        return other is not None and not same(now.cell(row - 2, other), self._written[row, column])
-
-    def _shifted_rows(self, now: Board) -> dict[tuple[int, int], Cell]:
-        """Rows that we appended just when columns moved: all is taken out again, save for the link's id."""
-        strays: dict[tuple[int, int], Cell] = {}
-        known = {now.link_id(row) for row in range(len(now.rows))} if self._appended else set()
-        missing = {line: link for line, link in self._appended.items() if link not in known}
-        for row, line in enumerate(now.rows if missing else ()):
-            if link := missing.get(_texts(line)):
-                strays |= {(row + 2, column + 1): "" for column in range(len(line))}
-                strays[row + 2, now.columns[LINK_ID] + 1] = link
-        return strays
-
-    def _lost(self, now: Board) -> list[Line]:
-        """Rows that are gone while rows that we deleted are still there: they were hit in their place."""
-        if not self._deleted or not self._before:
-            return []
-        then, there = self._before, Counter(map(_key, repeat(now), range(len(now.rows))))
-        keys = [_key(then, row) for row in range(len(then.rows))]
-        expected = Counter(key for row, key in enumerate(keys) if row not in self._deleted)
-        if all(there[keys[row]] <= expected[keys[row]] for row in self._deleted):
-            return []
-        texts = {_texts(line) for line in now.rows}
-        gone = [
-            row
-            for row, key in enumerate(keys)
-            if row not in self._deleted and there[key] < expected[key] and _texts(then.rows[row]) not in texts
-        ]
-        columns, width = same_as(_column_names(now), _column_names(then)), range(len(now.header))
-        return [[then.cell(row, columns[at]) if at in columns else None for at in width] for row in gone]
-
-
-def _with(board: Board, cells: Mapping[tuple[int, int], Cell]) -> Board:
-    """The same board with other texts in some cells."""
-    if not cells:
-        return board
-    rows: list[list[Any]] = [list(row) for row in board.rows]
-    for (row, column), cell in cells.items():
-        line = rows[row - 2]
-        line += [""] * (column - len(line))
-        line[column - 1] = cell
-    return Board(board.header, rows)
+    def _half_anchors(self, board: Board) -> dict[tuple[int, int], str]:
+        """Rows where of a new anchor and the tool's note of it one landed without the other: both."""
+        cells = dict[tuple[int, int], str]()
+        for row in range(len(board.rows)):
+            old, new = self._anchors.get(board.link_id(row), ("", ""))
+            shown, noted = board.text(row, ANCHOR), board.text(row, PROPOSED)
+            if new and (shown == new) != (noted == new) and shown in (old, new):
+                cells |= {(row + 2, board.columns[name] + 1): new for name in (ANCHOR, PROPOSED)}
+        return cells
 
 
 def _places(board: Board, found: Merge) -> dict[tuple[int, int], Cell]:
@@ -197,40 +151,15 @@ def _line(board: Board, cells: Mapping[str, Cell]) -> Line:
     return line
 
 
-def _holds(board: Board, place: tuple[int, int], cell: Cell) -> bool:
-    row, column = place[0] - 2, place[1] - 1
-    return same(board.cell(row, column) if row < len(board.rows) else "", cell)
+def _board(table: Table) -> Board:
+    return Board(table.values[0], table.values[1:])
 
 
-def _texts(line: Sequence[Any]) -> tuple[str, ...]:
-    texts = [text_of(cell) for cell in line]
-    while texts and not texts[-1]:
-        texts.pop()
-    return tuple(texts)
-
-
-def _row_names(board: Board, columns: Sequence[int], by_id: bool = True) -> dict[int, Name]:
-    """What each row is known by: its link's id, or else the texts in these columns."""
-    ids = [board.link_id(row) if by_id else "" for row in range(len(board.rows))]
-    texts = [
-        () if link else tuple(text_of(board.cell(row, at)) for at in columns) for row, link in enumerate(ids)
-    ]
-    alike = Counter(zip(ids, texts, strict=True))
-    # Among rows that look alike only the order is left, which tells nothing once one came or went.
-    return named(
-        (row, (link, *cells, str(alike[link, cells])))
-        for row, (link, cells) in enumerate(zip(ids, texts, strict=True))
-    )
-
-
-def _key(board: Board, row: int) -> tuple[str, ...]:
-    """A row's id, or all its texts."""
-    link = board.link_id(row)
-    return (link,) if link else _texts(board.rows[row])
-
-
-def _column_names(board: Board) -> dict[int, Name]:
-    return named((column, (name,)) for column, name in enumerate(board.header))
+def _table(board: Board) -> Table:
+    at = {name: column + 1 for name, column in board.columns.items() if name in COLUMNS}
+    keys = [[LINK_ID], [SOURCE, TARGET]]
+    known = [[at[name] for name in names] for names in keys if at.keys() >= {*names}]
+    return Table([board.header, *board.rows], known, [*at.values()])
 
 
 def _some(rows: Sequence[int]) -> str:
