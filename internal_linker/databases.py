@@ -83,6 +83,7 @@ class Databases(Clients):
             serp_cache.SERP: serp_cache.is_sound,
             edge_store.EDGES: edge_store.is_sound,
             run_store.RUN_LINKS: run_store.is_sound,
+            run_store.RUNS: run_store.is_sound_run,
         }
         engine = self.store(read_only=True)
         try:

@@ -155,6 +155,7 @@ def test_a_sound_cache_is_said_to_be_sound(project: Path, capsys: pytest.Capture
         ("UPDATE edges SET facts = '{}'", "1 in edges"),
         ("UPDATE edges SET status = 'lost'", "1 in edges"),
         ("UPDATE run_links SET content = x'00'", "1 in run_links"),
+        ("UPDATE runs SET facts = '[]'", "1 in runs"),
     ],
 )
 def test_damaged_rows_are_counted(

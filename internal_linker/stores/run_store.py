@@ -124,6 +124,11 @@ def is_sound(row: Row[Any]) -> bool:
     return _rows_of(row.content) is not None
 
 
+def is_sound_run(row: Row[Any]) -> bool:
+    """Whether a row of RUNS can be read."""
+    return any(_versions([row.facts]))
+
+
 def _versions(texts: Iterable[str]) -> Iterator[Version]:
     """Those that can be read."""
     for text in texts:
