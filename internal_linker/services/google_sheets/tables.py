@@ -33,6 +33,8 @@ class Table:
         self.values, self.keys, self.ours = values, keys, ours
         self.width = max(map(len, values), default=0)
         self.numbers = range(2, len(values) + 1)
+        self.telling = {column for columns in keys for column in columns}
+        """Columns that tell which row is which."""
 
     def cell(self, row: int | None, column: int | None) -> Any:
         """What a cell holds, "" outside of what is filled."""
