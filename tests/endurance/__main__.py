@@ -22,7 +22,7 @@ from tests.endurance.year import check, year
 from tests.hostile.judge import KINDS, judge, peak_mb
 
 Row = tuple[str, str]
-YEAR_PAGES = 1_000
+YEAR_PAGES = 500
 # Chat requests make the weather's run long, and meet it hundreds of times.
 CHATTY = {"anchor_model": "gpt-4.1-mini", "max_anchor_tokens": 10**7}
 
@@ -115,7 +115,8 @@ class Trials:
         yield (
             f"{len(weeks)} weekly runs over {YEAR_PAGES:,} pages",
             f"MB of the cache: {caches}; at the most {longest:,} bytes of log a run; "
-            f"{weeks[-1].texts} texts paid for in the last one; {weeks[-1].words} words of editors, none lost",
+            f"{weeks[-1].texts} texts paid for in the last one; {weeks[-1].words} words of editors, none lost; "
+            f"{weeks[0].rows:,} rows in Review at first, {weeks[-1].rows:,} at last",
         )
 
 

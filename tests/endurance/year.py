@@ -21,8 +21,9 @@ PAGES_A_QUERY, LONGEST_S = 10, 300.0
 CACHE = "files/cache.sqlite3"
 # A vector's last use is noted once a month: so many days after it was needed last it is gone.
 GONE_AFTER = KEPT_DAYS + 31
-# From then on the cache is level, but for what editors decided, which is kept.
-LEVEL = 1.1
+# Until then the cache may grow to so many times its first size; from then on it is level, but for what editors
+# decided, which is kept.
+GROWN, LEVEL = 4, 1.1
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Week:
         number: of the run, from 0.
         texts, searches: what was paid for.
         words: links that editors decided so far.
+        rows: of the tab Review.
         cache: the database.
         logs: the log and the older ones.
         others: all other files by name.
@@ -42,6 +44,7 @@ class Week:
     texts: int
     searches: int
     words: int
+    rows: int
     cache: int
     logs: int
     others: dict[str, int]
@@ -65,7 +68,10 @@ def year(folder: Path, runs: int, pages: int, *, churn: float = 0.02, days: int 
     site, ahead, changed = pool[:pages], pool[pages:], pages
     with world(folder, pages=pages) as of:
         _fill_logs(of.project)
-        sheet = gspread_client(of.google).open_by_key(of.google.spreadsheet_id)
+        client = gspread_client(of.google)
+        # An editor is in no hurry, and writes a range over thousands of rows.
+        client.set_timeout(LONGEST_S)
+        sheet = client.open_by_key(of.google.spreadsheet_id)
         for number in range(runs):
             fill(of.project, site)
             of.google.set_grid("Main", [HEADER, *queries(site, PAGES_A_QUERY)])
@@ -92,6 +98,9 @@ def check(weeks: Sequence[Week], days: int = 7) -> None:
     for week in level:
         assert week.cache <= LEVEL * level[0].cache, (level[0], week)
     for week in weeks:
+        assert week.cache <= GROWN * first.cache, (first, week)
+        # Editors decide, and write one note a week: these rows stay.
+        assert week.rows <= first.rows + week.words + week.number, (first, week)
         assert week.others.keys() == first.others.keys(), (first, week)
         grown = [name for name, size in week.others.items() if size > LEVEL * first.others[name] + 1000]
         assert not grown, (grown, first, week)
@@ -126,4 +135,5 @@ def _run(of: World, number: int, days: int, words: int) -> Week:
     cache = sizes.pop(CACHE)
     logs = [sizes.pop(name) for name in sorted(sizes) if name.startswith(LOG_FILE)]
     texts, searches = of.embedded().total(), of.searched().total()
-    return Week(number, texts, searches, words, cache, sum(logs), sizes)
+    rows = len(of.google.grid("Review"))
+    return Week(number, texts, searches, words, rows, cache, sum(logs), sizes)
