@@ -13,7 +13,7 @@ LOGGER = logging.getLogger("internal_linker")
 # Without a handler of ours, Python would print each warning to the terminal, where it stands already.
 LOGGER.addHandler(logging.NullHandler())
 LOG_FILE = "logfile.txt"
-# A weekly run writes some 3 KB: five files of 2 MB hold years of it.
+# A weekly run writes some 5 KB: five files of 2 MB hold years of it.
 MAX_BYTES, OLD_FILES = 2_000_000, 4
 # Shorter texts stand in ordinary words, too; no service gives keys as short.
 _SHORTEST_SECRET = 8

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import gspread
 import pytest
+from gspread.utils import rowcol_to_a1
 
 from internal_linker.edges import Edge
 from internal_linker.ending import new_run_id
@@ -15,6 +16,7 @@ from internal_linker.records import Choice
 from internal_linker.urls import normal_form
 from internal_linker.wiring import open_project
 from tests.builders import Told
+from tests.endurance.desks import insert
 from tests.sites import read_csv, sample_pages, sample_queries, use_standins
 from tests.small_project import write_csv
 from tests.standins import GoogleStandIn
@@ -60,7 +62,10 @@ class Editors:
         if dice.random() < 0.4:
             tab.sort((places["Score"] + 1, dice.choice(["asc", "des"])), range=f"A2:Z{len(rows)}")
         if dice.random() < 0.1:
-            tab.insert_cols([["Our own", *["x"] * (len(rows) - 1)]], col=dice.randrange(1, 5))
+            # gspread's own insert_cols has Google append the texts below the table.
+            column = dice.randrange(1, 5)
+            insert(tab, "COLUMNS", column - 1)
+            tab.update([["Our own"], *[["x"]] * (len(rows) - 1)], rowcol_to_a1(1, column))
         decided = [link for link, word in self.status.items() if word == "rejected"]
         if decided and dice.random() < 0.15:
             self._take_back(tab, dice.choice(decided))

@@ -9,17 +9,21 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from tests.endurance.caps import spend
 from tests.endurance.editors import schedules
 from tests.endurance.kills import Calm, Killed, calm, kill_at_boundaries, kill_at_moments
 from tests.endurance.reviewers import reviews
+from tests.endurance.soak import soak
 from tests.endurance.weather import LULL, SERVICES, in_weather
 from tests.endurance.worlds import world
+from tests.endurance.year import check, year
 from tests.hostile.judge import KINDS, judge, peak_mb
 
 Row = tuple[str, str]
+YEAR_PAGES = 500
 # Chat requests make the weather's run long, and meet it hundreds of times.
 CHATTY = {"anchor_model": "gpt-4.1-mini", "max_anchor_tokens": 10**7}
 
@@ -32,6 +36,8 @@ class Trials:
     weathers: int
     budgets: int
     schedules: int
+    pages: int
+    runs: int
     seed: int
     folder: Path
 
@@ -92,13 +98,36 @@ class Trials:
                 f"answered; the slowest {slowest:.1f} s, {peak_mb():.0f} MB so far",
             )
 
+    def soaked(self) -> Iterator[Row]:
+        """A large site in bad weather."""
+        for done in soak(self.pages, self.folder, self.seed):
+            yield (
+                done.when,
+                f"{done.peak_mb:,.0f} MB; so far {done.texts:,} texts and {done.searches:,} searches charged, "
+                f"{done.spoilt:,} answers spoilt, a log of {done.logged:,} bytes, a cache of {done.cache_mb:,.0f} MB",
+            )
+
+    def lived(self) -> Iterator[Row]:
+        """Weekly runs."""
+        weeks = list(year(self.folder / "year", self.runs, YEAR_PAGES))
+        quarters = [*weeks[12::13], weeks[-1]]
+        caches = ", ".join(f"{one.cache / 1e6:.1f} (run {one.number + 1})" for one in (weeks[3], *quarters))
+        longest = max(one.logs - other.logs for one, other in pairwise(weeks))
+        check(weeks)
+        yield (
+            f"{len(weeks)} weekly runs over {YEAR_PAGES:,} pages",
+            f"MB of the cache: {caches}; at the most {longest:,} bytes of log a run; "
+            f"{weeks[-1].texts} texts paid for in the last one; {weeks[-1].words} words of editors, none lost; "
+            f"{weeks[0].rows:,} rows in Review at first, {weeks[-1].rows:,} at last",
+        )
+
 
 def main() -> None:
     """Do what is asked for."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ("kills", "weather", "caps", "editors", "hostile")
+    names = ("kills", "weather", "caps", "editors", "hostile", "soak", "year")
     parser.add_argument("--only", action="append", choices=names, help="one part; may be repeated")
     parser.add_argument("--kills", type=int, default=200, metavar="N", help="at so many random moments")
     parser.add_argument(
@@ -106,9 +135,18 @@ def main() -> None:
     )
     parser.add_argument("--budgets", type=int, default=30, metavar="N", help="seeds, twelve caps each")
     parser.add_argument("--schedules", type=int, default=200, metavar="N", help="of an editor")
+    parser.add_argument("--pages", type=int, default=50_000, metavar="N", help="of the soak")
+    parser.add_argument("--runs", type=int, default=52, metavar="N", help="of the year, 35 or more")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    amounts = (options.kills, options.weathers, options.budgets, options.schedules)
+    amounts = (
+        options.kills,
+        options.weathers,
+        options.budgets,
+        options.schedules,
+        options.pages,
+        options.runs,
+    )
     print("| trial | outcome | seconds |\n| --- | --- | --- |", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         trials = Trials(*amounts, options.seed, Path(folder))
@@ -118,6 +156,8 @@ def main() -> None:
             "caps": trials.capped,
             "editors": trials.edited,
             "hostile": trials.hostile,
+            "soak": trials.soaked,
+            "year": trials.lived,
         }
         for name in options.only or names:
             began = time.monotonic()

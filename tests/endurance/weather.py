@@ -86,11 +86,15 @@ def in_weather(
             assert code == 0, f"{when}: {said}"
             assert "Traceback" not in said, f"{when}: {said}"
             assert not (other := of.outcome().differs(fair)), f"{when}: {other}"
-            yield _looked_at(of, when, seconds)
+            yield looked_at(of, when, seconds)
 
 
-def _looked_at(of: World, when: str, seconds: float) -> Weathered:
-    """What the servers' ledgers say."""
+def looked_at(of: World, when: str, seconds: float) -> Weathered:
+    """What the servers' ledgers say.
+
+    Raises:
+        AssertionError: something that had come whole was paid for again, or asked for too often.
+    """
     calls = [*of.serper.ledger, *of.openai.ledger, *of.google.ledger]
     paid = [*of.serper.calls("search"), *of.openai.calls("embeddings|chat")]
     whole = Counter[str]()

@@ -140,7 +140,7 @@ def world(
         SerperStandIn(lambda words, host: _found(words, urls), balance=10**6, latency=latency) as serper,
         OpenAIStandIn(dimensions=64, rate_limit_tokens=10**9, latency=latency) as openai,
         GoogleStandIn(
-            {"Main": [HEADER, *_queries(site)]},
+            {"Main": [HEADER, *queries(site, pages // QUERIED)]},
             columns=len(HEADER),
             reads_per_minute=10_000,
             writes_per_minute=10_000,
@@ -180,9 +180,10 @@ def a_week_later(of: World) -> None:
     of.google.set_grid("Main", grid)
 
 
-def _queries(pages: Sequence[Sequence[str]]) -> list[list[str]]:
-    rows = pages[:: len(pages) // QUERIED]
-    return [[url, f"{title.lower()} tips", f"editor {at}"] for at, (url, title, *_) in enumerate(rows)]
+def queries(pages: Sequence[Sequence[str]], every: int) -> list[list[str]]:
+    """Rows of the tab with the main queries, one for each so many pages."""
+    rows = enumerate(pages[::every])
+    return [[url, f"{title.lower()} tips", f"editor {at}"] for at, (url, title, *_) in rows]
 
 
 def _found(words: str, urls: Sequence[str]) -> list[str]:

@@ -1,0 +1,102 @@
+"""A large site in bad weather: the memory that the real program takes, and what it leaves in its folder."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from internal_linker.runlog import LOG_FILE
+from tests.benchmarks.projects import Row, synthetic, synthetic_links
+from tests.benchmarks.runs import peak_of
+from tests.endurance.weather import SERVICES, looked_at, storm
+from tests.endurance.worlds import HEADER, World, fill, queries, world
+from tests.small_project import environment, write_csv
+
+WORDS, LINKS_A_PAGE, PAGES_A_QUERY = 100, 3, 10
+# As OpenAI's text-embedding-3-small has them.
+DIMENSIONS = 1536
+# What a run takes at the most: MB for the program, KB a page.
+PROGRAM_MB, PAGE_KB = 500, 36
+# Bytes that a run writes into the log at the most, whatever the site and the weather.
+LOG_A_RUN = 6_000
+
+
+@dataclass(frozen=True)
+class Soaked:
+    """One run, and what the world has come to by then.
+
+    Attributes:
+        when: which run it was.
+        seconds: how long it took.
+        peak_mb: the most that it and its processes held together; 0 where that is unknown.
+        texts, searches: what was charged so far.
+        spoilt: answers that went wrong so far.
+        logged: bytes of the log.
+        cache_mb: the size of the cache.
+    """
+
+    when: str
+    seconds: float
+    peak_mb: float
+    texts: int
+    searches: int
+    spoilt: int
+    logged: int
+    cache_mb: float
+
+
+def soak(pages: int, folder: Path, seed: int) -> Iterator[Soaked]:
+    """A first run in bad weather, and a second one in which nothing has changed.
+
+    Args:
+        pages: of the site.
+        folder: an empty one.
+        seed: the weather's.
+
+    Raises:
+        AssertionError: a run failed, took too much memory, paid for anything twice or wrote too much into its log.
+    """
+    with world(folder / "soak", settings={"max_serp_credits": 10**6}) as of:
+        _enlarge(of, synthetic(pages, WORDS))
+        storm(of, SERVICES, seed)
+        charged = []
+        for number in (1, 2):
+            done = _run(of, f"run {number} over {pages:,} pages, weather {seed}", folder / "said.txt")
+            assert done.peak_mb <= PROGRAM_MB + PAGE_KB * pages / 1000, done
+            assert 0 < done.logged <= number * LOG_A_RUN, done
+            charged.append((done.texts, done.searches))
+            yield done
+        assert charged[0] == charged[1] > (pages, pages // PAGES_A_QUERY), charged
+
+
+def _enlarge(of: World, site: list[Row]) -> None:
+    """Put so many pages, with links between them, in the place of the usual ones."""
+    fill(of.project, site)
+    links = [("Source", "Destination", "Anchor"), *synthetic_links(len(site), LINKS_A_PAGE)]
+    write_csv(of.project / "files/existing_links.csv", links)
+    of.google.set_grid("Main", [HEADER, *queries(site, PAGES_A_QUERY)])
+    of.openai.models["text-embedding-3-small"] = DIMENSIONS
+
+
+def _run(of: World, when: str, said: Path) -> Soaked:
+    command = [sys.executable, "-m", "internal_linker", "run", "--project", str(of.project)]
+    began = time.monotonic()
+    with (
+        said.open("w", encoding="utf-8") as output,
+        subprocess.Popen(command, env=environment(), stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
+        peak, code = peak_of(process)
+    seconds = time.monotonic() - began
+    assert code == 0, f"{when}: {said.read_text(encoding='utf-8')}"
+    return Soaked(
+        when,
+        seconds,
+        peak,
+        of.embedded().total(),
+        of.searched().total(),
+        looked_at(of, when, seconds).spoilt,
+        (of.project / LOG_FILE).stat().st_size,
+        (of.project / "files/cache.sqlite3").stat().st_size / 1e6,
+    )

@@ -1,0 +1,139 @@
+"""Week after week: pages come, change and go, editors decide, the clock moves on; what the folder grows to."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import ceil
+from pathlib import Path
+
+import time_machine
+
+from internal_linker.databases import KEPT_DAYS
+from internal_linker.runlog import LOG_FILE, MAX_BYTES, OLD_FILES
+from tests.benchmarks.projects import Row, synthetic
+from tests.endurance.worlds import HEADER, WORDS, World, fill, queries, world
+from tests.small_project import finish, start
+from tests.standins.gspread_client import gspread_client
+from tests.test_half_year import Editors, words_stay
+
+PAGES_A_QUERY, LONGEST_S = 10, 300.0
+CACHE = "files/cache.sqlite3"
+# A vector's last use is noted once a month: so many days after it was needed last it is gone.
+GONE_AFTER = KEPT_DAYS + 31
+# Until then the cache may grow to so many times its first size; from then on it is level, but for what editors
+# decided, which is kept.
+GROWN, LEVEL = 4, 1.1
+
+
+@dataclass(frozen=True)
+class Week:
+    """What a run paid for, and the sizes of what lies in the folder after it, in bytes.
+
+    Attributes:
+        number: of the run, from 0.
+        texts, searches: what was paid for.
+        words: links that editors decided so far.
+        rows: of the tab Review.
+        cache: the database.
+        logs: the log and the older ones.
+        others: all other files by name.
+    """
+
+    number: int
+    texts: int
+    searches: int
+    words: int
+    rows: int
+    cache: int
+    logs: int
+    others: dict[str, int]
+
+
+def year(folder: Path, runs: int, pages: int, *, churn: float = 0.02, days: int = 7) -> Iterator[Week]:
+    """So many runs, so many days apart.
+
+    Args:
+        folder: an empty one.
+        runs: how many.
+        pages: of the site.
+        churn: the share of the pages that change from run to run; as many go, as many come.
+        days: between two runs.
+
+    Raises:
+        AssertionError: a run failed or paid for what it had, a word of an editor was lost, or the log grew too long.
+    """
+    dice, editors = random.Random(1), Editors()
+    pool = synthetic(pages + runs * ceil(churn * pages), WORDS)
+    site, ahead, changed = pool[:pages], pool[pages:], pages
+    with world(folder, pages=pages) as of:
+        _fill_logs(of.project)
+        client = gspread_client(of.google)
+        # An editor is in no hurry, and writes a range over thousands of rows.
+        client.set_timeout(LONGEST_S)
+        sheet = client.open_by_key(of.google.spreadsheet_id)
+        for number in range(runs):
+            fill(of.project, site)
+            of.google.set_grid("Main", [HEADER, *queries(site, PAGES_A_QUERY)])
+            # The servers' clock moves, too: they look at the times of what is signed.
+            with time_machine.travel(datetime.now(UTC) + timedelta(days=number * days)):
+                done = _run(of, number, days, len(editors.status))
+                assert done.texts == changed, (changed, done)
+                assert done.logs <= (1 + OLD_FILES) * MAX_BYTES, done
+                words_stay(of.google, editors)
+                editors.work(sheet, dice)
+            yield done
+            changed = _live(site, ahead, ceil(churn * pages), dice)
+
+
+def check(weeks: Sequence[Week], days: int = 7) -> None:
+    """Whether the folder stopped growing.
+
+    Raises:
+        AssertionError: it did not; or there are too few weeks to tell.
+    """
+    # What the first run needed goes, then what the second one withdrew; the next one takes the room.
+    first, level = weeks[0], weeks[ceil(GONE_AFTER / days) + 2 :]
+    assert len(level) > 1, "What is half a year old was not seen to go."
+    for week in level:
+        assert week.cache <= LEVEL * level[0].cache, (level[0], week)
+    for week in weeks:
+        assert week.cache <= GROWN * first.cache, (first, week)
+        # Editors decide, and write one note a week: these rows stay.
+        assert week.rows <= first.rows + week.words + week.number, (first, week)
+        assert week.others.keys() == first.others.keys(), (first, week)
+        grown = [name for name, size in week.others.items() if size > LEVEL * first.others[name] + 1000]
+        assert not grown, (grown, first, week)
+
+
+def _fill_logs(project: Path) -> None:
+    """As many runs have left them: the next one has to rotate."""
+    for name in (LOG_FILE, *(f"{LOG_FILE}.{old}" for old in range(1, OLD_FILES + 1))):
+        (project / name).write_text(f"{name}\n" + "x" * (MAX_BYTES - 1000), encoding="utf-8")
+
+
+def _live(site: list[Row], ahead: list[Row], count: int, dice: random.Random) -> int:
+    """So many pages change, and so many others give way to new ones; how many texts that makes."""
+    places = dice.sample(range(len(site)), 2 * count)
+    for at in places[:count]:
+        url, title, text, lang = site[at]
+        site[at] = url, title, " ".join(dice.sample(text.split(), len(text.split()))), lang
+    for at in places[count:]:
+        site[at] = ahead.pop()
+    return 2 * count
+
+
+def _run(of: World, number: int, days: int, words: int) -> Week:
+    for service in (of.serper, of.openai, of.google):
+        service.forget()
+    when = str(number * days)
+    process = start("-m", "tests.endurance.later", when, "run", "--project", str(of.project), cwd=of.project)
+    code, out, err = finish(process, LONGEST_S)
+    assert code == 0, f"run {number}: {out}{err}"
+    files = [path for path in of.project.rglob("*") if path.is_file()]
+    sizes = {str(path.relative_to(of.project)): path.stat().st_size for path in files}
+    cache = sizes.pop(CACHE)
+    logs = [sizes.pop(name) for name in sorted(sizes) if name.startswith(LOG_FILE)]
+    texts, searches = of.embedded().total(), of.searched().total()
+    rows = len(of.google.grid("Review"))
+    return Week(number, texts, searches, words, rows, cache, sum(logs), sizes)

@@ -1,0 +1,17 @@
+"""Large sites and long years: the short form of `python -m tests.endurance --only soak --only year`."""
+
+from pathlib import Path
+
+from tests.endurance.soak import soak
+from tests.endurance.year import check, year
+
+
+def test_a_run_in_bad_weather_takes_bounded_memory_and_log(tmp_path: Path) -> None:
+    """The second run, in which nothing has changed, pays for nothing."""
+    assert len([*soak(500, tmp_path, 1)]) == 2
+
+
+def test_a_folder_stops_growing(tmp_path: Path) -> None:
+    """Runs a third of a year apart, so that few of them show what goes after half a year."""
+    days = 107
+    check([*year(tmp_path, 6, 100, churn=0.2, days=days)], days)
