@@ -21,7 +21,7 @@ JSON = st.recursive(
 KEYS = ("choices", "content", "credits", "data", "details", "error", "link", "message", "organic", "usage")
 # What fuzzers found, each of which ended a run in a traceback.
 FOUND = {
-    "google": [b"\x09" + b"[" * 100_000, b"\x092\x1e"],
+    "google": [b"\x09" + b"[" * 100_000, b"\x092\x1e", b"\x00{}", b"\x00[]", b'\x00{"values": 5}'],
     "openai": [
         b"\x00" + json.dumps({"data": [{"index": at, "embedding": [10**400]} for at in (0, 1)]}).encode()
     ],

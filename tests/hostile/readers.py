@@ -1,5 +1,6 @@
 """Every reader of outside data, as a function of bytes that fails where a promise is broken: for fuzzers."""
 
+import json
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from internal_linker.services.csv_files.tables import CsvTable
 from internal_linker.services.csv_files.text_encoding import recognise
 from internal_linker.services.google_sheets.refusals import Refusals
 from internal_linker.services.google_sheets.service_account import key_fields
+from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
 from internal_linker.services.openai.chat import OpenAIChat
 from internal_linker.services.openai.vectors import VectorReader
 from internal_linker.services.review_xlsx import ReviewWorkbook
@@ -31,11 +33,13 @@ from internal_linker.steps.links import add_links
 from internal_linker.urls import normal_form, without_tracking
 from tests.builders import whole
 from tests.small_project import SITE
+from tests.standins.google_token import make_service_account
 
 # No reader takes longer for a few thousand bytes.
 LONGEST_S = 2.0
 STATUSES = (200, 400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 503)
 SECRET, _NOWHERE = "sk-secret-secret", "http://127.0.0.1:9/v1"
+_TAB = Tab("Main", 0, 26, {})
 
 
 def pages(raw: bytes) -> None:
@@ -160,8 +164,14 @@ def openai(raw: bytes) -> None:
 
 
 def google(raw: bytes) -> None:
-    """An error of ours for whatever Google said."""
+    """Tabs and rows, or an error of ours for whatever Google said."""
     status, body = _status(raw)
+    sheet, answer = _spreadsheet(), _json(body)
+    sheet._circuit = Circuit("Google Sheets")
+    with patch.object(sheet._http, "fetch_sheet_metadata", return_value=answer), _told(ServiceError):
+        tabs_of(sheet.metadata())
+    with patch.object(sheet._http, "values_get", return_value=answer), _told(ServiceError):
+        assert all(isinstance(row, list) for row in sheet.values(_TAB))
     text = body.decode("utf-8", "replace")
     words = Refusals("a@b.example", "project", "id", "cells are", "Name the tab.")
     error = words.of(max(status, 400), text, _header(body), writing=bool(len(body) % 2))
@@ -188,6 +198,13 @@ READERS: dict[str, Callable[[bytes], None]] = {
 def _serper() -> Serper:
     budget = Budget("Serper", 1, "max_serp_credits", "credits")
     return Serper(SECRET, _NOWHERE, budget=budget, per_second=1e9, in_flight=1)
+
+
+@cache
+def _spreadsheet() -> Spreadsheet:
+    return Spreadsheet(
+        json.dumps(make_service_account(_NOWHERE)), "id", _NOWHERE, "cells are", "Name the tab."
+    )
 
 
 @cache
@@ -237,6 +254,13 @@ def _is_used(url: str, number: int, keys: set[str], rejects: tuple[Reject, ...])
 def _status(raw: bytes) -> tuple[int, bytes]:
     """The first byte chooses an answer's status, the rest is its body."""
     return STATUSES[raw[0] % len(STATUSES)] if raw else 200, raw[1:]
+
+
+def _json(raw: bytes) -> object:
+    """What the client's library makes of an answer."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(raw)
+    return None
 
 
 def _header(raw: bytes) -> str:

@@ -20,6 +20,7 @@ _HTML = (
 _GOOGLE = {
     "error": {"code": 403, "message": "The caller does not have permission", "details": [{"reason": "X"}]}
 }
+_TAB = {"title": "Main", "sheetId": 0, "gridProperties": {"columnCount": 26}}
 _VECTORS = {"data": [{"index": at, "embedding": [0.6, 0.8]} for at in (1, 0)], "usage": {"total_tokens": 5}}
 _WORDS = {"choices": [{"message": {"content": "tea"}}], **_VECTORS}
 
@@ -64,6 +65,6 @@ SEEDS: dict[str, list[bytes]] = {
         {"organic": [{"link": SITE}, {"link": 5}], "credits": 1}, {"message": "Not enough credits"}
     ),
     "openai": _answers(_WORDS, {"error": {"message": "too long", "code": "insufficient_quota"}}),
-    "google": _answers(_GOOGLE),
+    "google": _answers(_GOOGLE, {"sheets": [{"properties": _TAB}], "values": [["URL"], ["a"]]}),
     "headers": [b"5", b"1.5", b"Wed, 21 Oct 2037 07:28:00 GMT", b"-1", b"1e400"],
 }
