@@ -29,6 +29,8 @@ REPEATS = 3
 _SAMPLE = 5_000
 # A long anchor that many links share is as much a name as the title; of the rarer ones less so.
 _MANY = 64
+# Characters of a page that are searched for its links: a text of 300,000, say, for 1,000 of them.
+_MOST_SEARCHED = 300_000_000
 
 
 class Anchoring:
@@ -178,9 +180,7 @@ class Anchoring:
 
     def _linked(self, page: Page) -> tuple[Phrases, Bools]:
         content, phrases = str(page.content), self._read(page)
-        return phrases, _covered(
-            phrases, [place for link in self._links[page.key] for place in link_places(content, link)]
-        )
+        return phrases, _covered(phrases, _linked_places(content, self._links[page.key]))
 
     def _read(self, page: Page) -> Phrases:
         return self._reader.read(str(page.content), page.lang)
@@ -241,9 +241,14 @@ def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
     return [place for place in found if place[0] == link.start] or found
 
 
+def _linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tuple[int, int]]:
+    """Where a page's links may stand in its text; of a text that is nothing but links, those of the first."""
+    for link in islice(links, _MOST_SEARCHED // max(1, len(content))):
+        yield from link_places(content, link)
+
+
 def _taken(page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
-    closed = (place for link in links for place in link_places(content, link))
-    return [*closed, *heading_places(content, page.headings)]
+    return [*_linked_places(content, links), *heading_places(content, page.headings)]
 
 
 def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:

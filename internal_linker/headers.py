@@ -8,6 +8,9 @@ from internal_linker.errors import InputError
 from internal_linker.plain_text import shortened
 from internal_linker.records import Table, TableStream
 
+# Characters; no column that matters has a longer name.
+_LONGEST = 100
+
 
 class Kind(StrEnum):
     """What a column holds; the value is its canonical name, as messages and the README have it."""
@@ -149,5 +152,5 @@ def fold_header(name: str) -> str:
 
 
 def _first(header: Sequence[str], names: Sequence[str]) -> int | None:
-    folded = [fold_header(name) for name in header]
+    folded = [fold_header(name) if len(name) <= _LONGEST else "" for name in header]
     return next((folded.index(name) for name in names if name in folded), None)

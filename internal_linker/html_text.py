@@ -22,8 +22,18 @@ _BLOCKS = (
     "footer, form, h1, h2, h3, h4, h5, h6, header, hr, legend, li, main, ol, p, pre, section, summary, table, "
     "td, th, tr, ul"
 )
+# Comments, and elements that hold others of their name, or whose end is written; the rest is closed by what follows.
+_NESTED = re.compile(
+    r"<!--(?:-?>|.*?(?:--!?>|\Z))|<(/?)(?!(?:area|base|body|br|col|dd|dt|embed|head|hr|html|img|input|li|link|meta"
+    r"|option|p|source|t[dhr]|tbody|tfoot|thead|track|wbr)\b)([a-z][^\s/<>]*)",
+    re.DOTALL,
+)
+# Times that a tag meets an open element: a browser's parser may look at each of them, or repeat it.
+_MOST_MET, _MOST_TAGS = 5_000_000, 500_000
+_TAG = re.compile(r"<(?!/?(?:a|script|style|textarea)\b)/?([a-z][^\s/<>]*)[^<>]*>?", re.IGNORECASE)
 # Stands where a block begins or ends; white space to Python, so that it never sticks to a word.
 _BREAK = "\x1e"
+_BLOCK_NAMES = frozenset(_BLOCKS.split(", "))
 # Stands where a heading begins; white space, too.
 _HEADING = "\x1d"
 
@@ -49,7 +59,12 @@ def is_html(text: str) -> bool:
 
 
 def read_html(html: str) -> HtmlText:
-    """Text and links, without scripts, menus and the like; broken HTML is read as a browser reads it."""
+    """Text and links, without scripts, menus and the like; broken HTML is read as a browser reads it.
+
+    Elements in elements by the ten thousand are no page: of those all text is read, and links, but no structure.
+    """
+    if _is_abyss(html):
+        html = _TAG.sub(lambda tag: _BREAK if tag[1].lower() in _BLOCK_NAMES else "", html)
     # A lone surrogate would end the parser's reading.
     tree = LexborHTMLParser(html.encode("utf-8", "replace"))
     body = tree.body
@@ -69,6 +84,21 @@ def read_html(html: str) -> HtmlText:
     lines = [line for line in body.text().split(_BREAK) if line.strip()]
     headings = tuple(number for number, line in enumerate(lines) if _HEADING in line)
     return HtmlText("\n".join(map(_one_line, lines)), tuple(links), headings)
+
+
+def _is_abyss(html: str) -> bool:
+    """Whether there are too many tags for a parser, or too many of them stand in too many open elements."""
+    tags = html.count("<")
+    if tags * tags <= _MOST_MET:
+        return False
+    opened, deepest = list[str](), 0
+    for closing, name in _NESTED.findall(html.lower()):
+        if name and not closing:
+            opened.append(name)
+            deepest = max(deepest, len(opened))
+        elif opened and opened[-1] == name:
+            opened.pop()
+    return tags > _MOST_TAGS or tags * deepest > _MOST_MET
 
 
 def _one_line(text: str) -> str:

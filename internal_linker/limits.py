@@ -194,7 +194,8 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
             seconds = float(headers[name]) * unit
             if 0.0 <= seconds < float("inf"):
                 return seconds
-    with suppress(KeyError, ValueError, TypeError):
+    # A date of the year 10^20 is no date.
+    with suppress(KeyError, ValueError, TypeError, OverflowError):
         moment = parsedate_to_datetime(headers["retry-after"])
         return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
     return None

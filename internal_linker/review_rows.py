@@ -142,6 +142,8 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
 
 def text_of(cell: Any) -> str:
     """What a cell says; whole numbers without a point."""
+    if isinstance(cell, str):
+        return cell
     if isinstance(cell, bool):
         return str(cell).upper()
     if isinstance(cell, float) and cell.is_integer():

@@ -16,6 +16,8 @@ TRACKING_PARAMETERS = frozenset(
 _TRACKING_PREFIXES = ("utm_", "mtm_", "hsa_")
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
+_BEGIN = re.compile("https?://", re.IGNORECASE)
+_NOT_FULL = "not a full URL: it must begin with https:// or http:// and a host"
 # Most paths are of these alone and need no second look.
 _AS_IT_IS = re.compile(r"[A-Za-z0-9._~/=-]*")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
@@ -30,6 +32,7 @@ _QUERY_SAFE = _PATH_SAFE + "?"
 _PLAIN = re.compile(rb"[A-Za-z0-9._~-]|[!'()*,:@$]")
 
 
+@lru_cache(maxsize=64)  # rows of one page stand together
 def normal_form(url: str) -> str:
     """The form in which URLs are compared; never written anywhere a user reads.
 
@@ -46,14 +49,16 @@ def normal_form(url: str) -> str:
         raise ValueError(f"the URL is longer than {_MAX_LENGTH} characters")
     if _UNSAFE.search(url):
         raise ValueError("the URL holds a space, a control character or a broken one")
+    if not _BEGIN.match(url):
+        raise ValueError(_NOT_FULL)
     try:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
         raise ValueError(f"the URL can't be read ({error})") from None
+    if not parts.hostname:
+        raise ValueError(_NOT_FULL)
     scheme = parts.scheme.lower()
-    if scheme not in _DEFAULT_PORTS or not parts.hostname:
-        raise ValueError("not a full URL: it must begin with https:// or http:// and a host")
     if parts.username is not None or parts.password is not None:
         raise ValueError("the URL holds a user name or password")
     host = _host(parts.hostname)

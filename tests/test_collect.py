@@ -62,11 +62,12 @@ def test_what_is_far_too_long_is_cut_and_told() -> None:
     table = pages_table([A, "t" * 6_000_000, "T" * 20_000], header=["URL", "Main Content", "Title"])
     found = collect(queries_table([B, "q" * 2_000]), table, queries_in_sheet=True)
     (page,) = found.pages
-    assert (len(str(page.content)), len(page.title)) == (5_000_000, 10_000)
+    assert (len(str(page.content)), len(page.title)) == (1_000_000, 10_000)
     assert [source.query for source in found.sources] == [""]
     assert [(row, reason) for _, row, reason in rejected(found)] == [
         (2, "its Main Content is longer than 5,000,000 characters: the rest is left out"),
         (2, "its Title is longer than 10,000 characters: the rest is left out"),
+        (2, "its text is longer than 1,000,000 characters: the rest is left out"),
         (2, "its Main Query is longer than 1,000 characters"),
     ]
 

@@ -1,5 +1,7 @@
 """HTML -> the text that a person reads and the links in it, however broken it is."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,6 +63,26 @@ def test_links_come_in_order_with_their_text() -> None:
         '<a href="b" rel="nofollow"><img src=i alt=pic></a><a href>none</a>'
     )
     assert found.links == ((" /a?x=1&y=2 ", "Green tea"), ("b", ""), ("", "none"))
+
+
+@pytest.mark.parametrize(
+    "opened", ["<div>", "<b><i>", "<B>", "<p>x<nav>", "<p><b id={}>", "<div><table></div></table>"]
+)
+def test_elements_in_elements_take_no_hours(opened: str) -> None:
+    """Where 100,000 tags are never closed, a parser would never end; text and links are read all the same."""
+    began = time.process_time()
+    html = "".join(opened.format(number) for number in range(100_000))
+    found = read_html(f"<script>no</script>{html}<h1>Green</h1> t<b>ea</b> <a href=/tea/>Tea</a>")
+    assert found.text.endswith("Green\ntea Tea")
+    assert found.links == (("/tea/", "Tea"),)
+    assert time.process_time() - began < 5
+
+
+def test_a_long_page_keeps_its_structure() -> None:
+    """Thousands of paragraphs and items that nobody closed are no such page: menus go, headings are known."""
+    found = read_html("<nav>menu</nav>" + "<h2>Tea</h2><p>green<ul><li>one<li>two</ul><!-- <div> -->" * 5000)
+    assert len(found.headings) == 5000
+    assert "menu" not in found.text
 
 
 PIECES = [*"<>/abp =\"'&;!-\x00\x1e\n", "<a href=", "</p>", "<script>", "<nav>", "<br>"]

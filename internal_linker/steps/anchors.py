@@ -20,6 +20,9 @@ _AGAIN = 0.35
 # Of two equal phrases the first on the page, where it is introduced; too little to decide anything else.
 _LATER = 0.01
 
+# Phrases that were said already, before a text is taken for one that says the same over and over.
+_REPEATS = 100
+
 # Words of a text, from the first to the last.
 Span = tuple[int, int]
 
@@ -125,11 +128,14 @@ def best_spans(text: Text, target: Wanted, count: int, said: Collection[bytes] =
     score = text.base[some] + _UNWANTED * _sums(matched, first, last + 1)
     score += _sums(stems, begin, end) + _sums(pairs, begin, np.maximum(end - 1, begin))
     paired, found = bool(pairs.any()), list[Span]()
-    wordings = set(said)
-    while len(found) < count and len(score) and score[best := int(np.argmax(score))] > 0:
+    wordings, repeats = set(said), 0
+    while (
+        repeats < _REPEATS and len(found) < count and len(score) and score[best := int(np.argmax(score))] > 0
+    ):
         span = _rounded(text, (int(first[best]), int(last[best])), target, found)
         if wording(text, span) in wordings:
             score[best] = -np.inf
+            repeats += 1
             continue
         wordings.add(wording(text, span))
         found.append(span)

@@ -27,8 +27,10 @@ from internal_linker.urls import NormalForms, normal_form, without_tracking
 _NOT_INDEXABLE = re.compile(r"^(non|not|no|nicht)\b|noindex|^(false|0)$", re.IGNORECASE)
 # Crawlers write "-" or "no" where nothing redirects.
 _ADDRESS = re.compile(r"https?:|/", re.IGNORECASE)
-# Characters; far over any page's: what is longer is something else, and takes minutes and gigabytes.
+# Characters; far over any page's: what is longer is something else, and takes minutes and gigabytes. HTML is
+# mostly no text.
 _LONGEST = {Kind.CONTENT: 5_000_000, Kind.TITLE: 10_000, Kind.H1: 10_000}
+_LONGEST_TEXT = 1_000_000
 _LONGEST_QUERY = 1_000
 _OPTIONAL = (
     *(Kind.TITLE, Kind.H1, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT),
@@ -112,11 +114,14 @@ def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) 
     columns = columns_of(table, required=(Kind.URL, Kind.CONTENT), optional=_OPTIONAL)
     pages, rows = site.pages, site.rows
     for number, cells in cells_of(table, columns):
-        rejects += [Reject(table.name, number, cells[Kind.URL], reason) for reason in _cut(cells)]
+        reasons = list(_cut(cells))
         try:
-            page = _page(cells, site)
+            page = _page(cells, site, reasons)
         except ValueError as error:
-            rejects.append(Reject(table.name, number, cells[Kind.URL], str(error)))
+            page = None
+            reasons.append(str(error))
+        rejects += [Reject(table.name, number, cells[Kind.URL], reason) for reason in reasons]
+        if page is None:
             continue
         place = site.places.setdefault(page.key, len(pages))
         if place == len(pages):
@@ -128,7 +133,10 @@ def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) 
         if used.not_target and not page.not_target:
             # A crawl lists a redirect beside the page it leads to: the page's own row counts.
             used, other, row, rows[place] = page, used, rows[place], number
-        pages[place] = _filled(used, other)
+        filled = _filled(used, other)
+        if page.content and filled.content is page.content:
+            filled = replace(filled, content=site.keep(str(page.content)))
+        pages[place] = filled
         if other.content and used.content and str(other.content) != str(used.content):
             reason = f"the same page as row {rows[place]} with another content: row {rows[place]} is used"
             rejects.append(Reject(table.name, row, other.url, reason))
@@ -142,8 +150,8 @@ def _cut(cells: dict[Kind, str]) -> Iterator[str]:
             yield f"its {display(kind)} is longer than {most:,} characters: the rest is left out"
 
 
-def _page(cells: dict[Kind, str], site: _Site) -> Page:
-    """The page of a row; where it leads to, and the links in its content, go into `site`."""
+def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
+    """The page of a row; where it leads to and the links in its content go into `site`, what is cut into `reasons`."""
     key = normal_form(cells[Kind.URL])
     not_target, leads_to = _standing(key, cells)
     if leads_to:
@@ -157,6 +165,9 @@ def _page(cells: dict[Kind, str], site: _Site) -> Page:
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
                 site.links.setdefault((key, target, anchor))
+    if len(content) > _LONGEST_TEXT:
+        content = content[:_LONGEST_TEXT]
+        reasons.append(f"its text is longer than {_LONGEST_TEXT:,} characters: the rest is left out")
     url, title, h1 = cells[Kind.URL], cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
     return Page(
         key,
@@ -164,7 +175,8 @@ def _page(cells: dict[Kind, str], site: _Site) -> Page:
         key if url == key else url,
         title=title,
         h1=title if h1 == title else h1,
-        content=site.keep(content),
+        # Most rows of a page that is known tell nothing new, and take no room.
+        content=content if key in site.places else site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
         headings=headings,
         not_target=not_target,
@@ -244,6 +256,8 @@ def _filled(first: Page, other: Page) -> Page:
         for name in ("title", "h1", "content", "lang")
         if not getattr(first, name) and getattr(other, name)
     }
+    if not gaps:
+        return first
     if "content" in gaps:
         gaps["headings"] = other.headings
     return replace(first, **gaps)
@@ -263,8 +277,9 @@ def _queries(
 ) -> Iterator[Source]:
     columns = columns_of(table, required=(Kind.URL, Kind.MAIN_QUERY))
     for number, cells in cells_of(table, columns):
-        url, query = cells[Kind.URL], " ".join(cells[Kind.MAIN_QUERY].split())
-        if len(query) > _LONGEST_QUERY:
+        url, written = cells[Kind.URL], cells[Kind.MAIN_QUERY]
+        query = " ".join(written[: 10 * _LONGEST_QUERY].split())
+        if len(query) > _LONGEST_QUERY or len(written) > 10 * _LONGEST_QUERY:
             reason = f"its {display(Kind.MAIN_QUERY)} is longer than {_LONGEST_QUERY:,} characters"
             rejects.append(Reject(table.name, number, url, reason))
             continue

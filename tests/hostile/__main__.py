@@ -5,26 +5,28 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.hostile.judge import KINDS, judge, peak_mb
+from tests.hostile.judge import KINDS, judge
 
 
 def main() -> None:
     """All kinds, or those that are named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}")
-    failed = 0
-    print("| kind | inputs | seconds | slowest | peak MB so far | wrong |\n|---|---|---|---|---|---|")
-    for kind in parser.parse_args().kinds or KINDS:
+    parser.add_argument("--some", type=int, default=0, metavar="N", help="so many of each kind, by the seed")
+    parser.add_argument("--seed", type=int, default=1)
+    options, failed = parser.parse_args(), 0
+    print("| kind | inputs | seconds | slowest | peak MB | wrong |\n|---|---|---|---|---|---|")
+    for kind in options.kinds or KINDS:
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
-            judged = list(judge(KINDS[kind](), Path(folder)))
+            judged = list(judge(kind, Path(folder), options.some, options.seed))
         wrong = [one for one in judged if one.wrong]
         failed += len(wrong)
         slowest = max(judged, key=lambda one: one.seconds)
         seconds = time.monotonic() - began
         told = f"{slowest.seconds:.1f} s, {slowest.name}"
         print(
-            f"| {kind} | {len(judged)} | {seconds:.0f} | {told} | {peak_mb():.0f} | {len(wrong)} |",
+            f"| {kind} | {len(judged)} | {seconds:.0f} | {told} | {max(one.mb for one in judged):.0f} | {len(wrong)} |",
             flush=True,
         )
         for one in wrong:

@@ -1,16 +1,19 @@
 """Let the command line loose on hostile inputs, one after the other, and say what it got wrong."""
 
 import io
+import multiprocessing
+import random
 import re
 import shutil
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
 from internal_linker import limits
@@ -19,6 +22,7 @@ from internal_linker.errors import ExitCode
 from tests.hostile.addresses import addresses
 from tests.hostile.cases import Hostile
 from tests.hostile.configs import keys, patterns, settings
+from tests.hostile.large import large
 from tests.hostile.stores import databases, workbooks
 from tests.hostile.tables import encodings, no_files, shapes
 from tests.small_project import make_project
@@ -33,43 +37,71 @@ KINDS: dict[str, Callable[[], Iterator[Hostile]]] = {
     "keys": keys,
     "databases": databases,
     "workbooks": workbooks,
+    "large": large,
 }
+# Their memory is measured one by one, and not all of what they are kept busy with can be interrupted.
+ALONE = frozenset({"large"})
 # An answer comes within so many seconds, in so many MB of memory.
 LONGEST_S, MOST_MB = 10.0, 1000.0
+# After so many seconds nobody waits for it any more.
+_HANGS_S = 30.0
+# What a run imports late.
+_LATE = (
+    *("internal_linker.wiring", "internal_linker.learning", "internal_linker.services.local_embeddings.lsa"),
+    "sklearn.decomposition",
+)
+if sys.platform == "win32":
+    _FRESH = multiprocessing.get_context("spawn")
+else:
+    _FRESH = multiprocessing.get_context("forkserver")
+    # The start of the program is not what is judged.
+    _FRESH.set_forkserver_preload([__name__, *_LATE])
 _DOCUMENTED = {*ExitCode} - {ExitCode.UNEXPECTED, ExitCode.INTERRUPTED, ExitCode.FINDINGS}
 _GOOD = (ExitCode.SUCCESS, ExitCode.GAPS)
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one input: exit code, seconds, and what was wrong with it, "" for nothing."""
+    """What came of one input: exit code, seconds, MB that the process held at the most, and what was wrong."""
 
     name: str
     code: int
     seconds: float
+    mb: float
     wrong: str
+
+
+class _Answer(NamedTuple):
+    """A command's exit code (-1 where it took too long), all that was said, its seconds, and MB held at the most."""
+
+    code: int
+    said: str
+    seconds: float
+    mb: float
 
 
 class _TooLong(BaseException):
     """No handler of the program's takes it for an error of its own."""
 
 
-def judge(cases: Iterable[Hostile], folder: Path) -> Iterator[Judged]:
-    """Run each in a copy of one good project."""
+def judge(kind: str, folder: Path, some: int = 0, seed: int = 0) -> Iterator[Judged]:
+    """Run each of a kind in a copy of one good project, or so many of them."""
+    cases = [*KINDS[kind]()]
+    if some:
+        cases = random.Random(seed).sample(cases, some)
     template = make_project(folder / "good")
-    _command("run", "--project", str(template))
+    answer = _alone if kind in ALONE else _command
+    answer("run", "--project", str(template))
     for number, case in enumerate(cases):
         project = folder / str(number)
         shutil.copytree(template, project)
         case.put(project)
-        began = time.monotonic()
-        code, said = _command(*case.arguments, "--project", str(project))
-        seconds = time.monotonic() - began
-        yield Judged(case.name, code, seconds, _wrong(case, code, said, seconds, project))
+        got = answer(*case.arguments, "--project", str(project))
+        yield Judged(case.name, got.code, got.seconds, got.mb, _wrong(case, got, project))
         shutil.rmtree(project, ignore_errors=True)
 
 
-def peak_mb() -> float:
+def _peak_mb() -> float:
     """MB that this process held at the most; 0 where that is unknown."""
     if sys.platform == "win32":
         return 0.0
@@ -80,25 +112,43 @@ def peak_mb() -> float:
 
 
 @patch.object(limits, "ATTEMPTS", 1)
-def _command(*arguments: str) -> tuple[int, str]:
-    """Exit code, and all that was said; -1 where it took too long.
-
-    What a good key leads to can't be reached from here, and is tried once.
-    """
-    said = io.StringIO()
-    before = signal.getsignal(signal.SIGTERM)
-    _alarm(2 * LONGEST_S)
+def _command(*arguments: str, clock: Callable[[], float] = time.monotonic) -> _Answer:
+    """What a good key leads to can't be reached from here, and is tried once."""
+    said, code = io.StringIO(), 0
+    before, began = signal.getsignal(signal.SIGTERM), clock()
+    _alarm(_HANGS_S)
     try:
         with redirect_stdout(said), redirect_stderr(said):
             main(arguments)
     except SystemExit as ended:
-        return int(str(ended.code)), said.getvalue()
+        code = int(str(ended.code))
     except _TooLong:
-        return -1, said.getvalue()
+        code = -1
     finally:
         _alarm(0)
         signal.signal(signal.SIGTERM, before)
-    return 0, said.getvalue()
+    return _Answer(code, said.getvalue(), clock() - began, _peak_mb())
+
+
+def _alone(*arguments: str) -> _Answer:
+    """The command in a process of its own, which is killed where nothing else ends it."""
+    ours, theirs = _FRESH.Pipe(duplex=False)
+    process = _FRESH.Process(target=_send, args=(theirs, arguments))
+    process.start()
+    theirs.close()
+    try:
+        answer: _Answer = ours.recv() if ours.poll(2 * _HANGS_S) else _Answer(-1, "", _HANGS_S, 0.0)
+        return answer
+    except EOFError:
+        return _Answer(-9, "", 0.0, 0.0)
+    finally:
+        process.kill()
+        process.join()
+
+
+def _send(answers: Connection, arguments: tuple[str, ...]) -> None:
+    """Long work takes longer where others work, too: the processor's time counts."""
+    answers.send(_command(*arguments, clock=time.process_time))
 
 
 def _alarm(seconds: float) -> None:
@@ -112,9 +162,12 @@ def _late(*_: Any) -> None:
     raise _TooLong
 
 
-def _wrong(case: Hostile, code: int, said: str, seconds: float, project: Path) -> str:
+def _wrong(case: Hostile, answer: _Answer, project: Path) -> str:
+    code, said, seconds, mb = answer
     if code == -1 or seconds > LONGEST_S:
         return f"took {seconds:.1f} s"
+    if mb > MOST_MB:
+        return f"took {mb:.0f} MB"
     if "Traceback" in said:
         return f"ended in a traceback: {said[-300:]}"
     if code not in _DOCUMENTED:

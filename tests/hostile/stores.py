@@ -82,6 +82,16 @@ def workbooks() -> Iterator[Hostile]:
     yield Hostile(f"{REVIEW}: a folder", _no_workbook, "review.xlsx")
 
 
+def one_sheet(*cells: str) -> bytes:
+    """A workbook with one row of texts."""
+    row = "".join(
+        f'<c r="{letter}1" t="inlineStr"><is><t>{cell}</t></is></c>'
+        for letter, cell in zip("ABCDEFGH", cells, strict=False)
+    )
+    names = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    return _workbook(f'<worksheet xmlns="{names}"><sheetData><row r="1">{row}</row></sheetData></worksheet>')
+
+
 def _changed(name: str, change: Callable[[bytes], bytes]) -> Hostile:
     def put(project: Path) -> None:
         path = project / CACHE

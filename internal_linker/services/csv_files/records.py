@@ -1,6 +1,7 @@
 """A CSV file as people's programs write it -> its records, numbered as a spreadsheet program shows them."""
 
 import csv
+import io
 import re
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
@@ -15,6 +16,8 @@ from internal_linker.services.csv_files.text_encoding import recognise, unreadab
 # Characters; far over any page's text, and small enough for the C long of Windows.
 LONGEST_CELL = 100_000_000
 _SEPARATORS = (",", ";", "\t")
+# Characters of the first lines that tell a file's shape; a longer header is still read whole.
+_HEAD = 1_000_000
 # The first line by which Excel is told the separator.
 _EXCEL_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*(?:"|$)')
@@ -56,7 +59,7 @@ class CsvRecords:
 
     def _parse(self, lines: Iterator[str]) -> Iterator[Record]:
         head = list(islice(lines, 20))
-        shape = _shape_of(head)
+        shape = _shape_of([*io.StringIO("".join(head)[:_HEAD], newline="")])
         reader = csv.reader(chain(head[shape.sep_line :], lines, [_END]), delimiter=shape.separator)
         del head
         records = self._numbered(reader)

@@ -3,10 +3,9 @@
 import json
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from internal_linker.errors import CredentialsRefused, InputError, InternalLinkerError, ServiceError
+from internal_linker.limits import retry_after
 from internal_linker.services.google_sheets.service_account import KEY_FILE, NEW_KEY
 
 SERVICE = "Google Sheets"
@@ -35,11 +34,11 @@ class Refusals:
     ours: str
     tab_remedy: str
 
-    def of(self, status: int, body: str, retry_after: str, *, writing: bool) -> InternalLinkerError:
-        """The error for a status of 400 or above; `retry_after` is the header's text, "" without one."""
+    def of(self, status: int, body: str, asked: str, *, writing: bool) -> InternalLinkerError:
+        """The error for a status of 400 or above; `asked` is the text of its Retry-After, "" without one."""
         message, reason = _google_error(body)
         if status in (408, 429) or status >= 500:
-            return _passing(status, _seconds(retry_after))
+            return _passing(status, retry_after({"retry-after": asked}))
         if status == 401:
             return CredentialsRefused(SERVICE, f"the sign-in is not accepted. {self._new_key}")
         if status == 403:
@@ -147,21 +146,8 @@ def _google_error(body: str) -> tuple[str, str]:
         details = error.get("details", [])
         reasons = [str(detail["reason"]) for detail in details if "reason" in detail]
         return str(error["message"]), reasons[0] if reasons else ""
-    except (ValueError, LookupError, TypeError, AttributeError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         return "", ""
-
-
-def _seconds(retry_after: str) -> float | None:
-    """The header's number of seconds or HTTP date as seconds from now; None for neither."""
-    if re.fullmatch(r"\d+(\.\d+)?", retry_after.strip()):
-        return float(retry_after)
-    try:
-        moment = parsedate_to_datetime(retry_after)
-    except ValueError:
-        return None
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
 
 
 def _quote(text: str) -> str:

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from google.auth.exceptions import GoogleAuthError, TransportError
 from gspread.utils import absolute_range_name, rowcol_to_a1
 from requests import JSONDecodeError, RequestException
+from requests.exceptions import InvalidJSONError
 
 from internal_linker.errors import InternalLinkerError
 from internal_linker.limits import Circuit
@@ -53,13 +54,12 @@ class Spreadsheet:
 
     def metadata(self) -> Mapping[str, Any]:
         """What Google says of the spreadsheet and its tabs, without their cells."""
-        return self._ask(lambda: self._http.fetch_sheet_metadata(self._id))
+        return self._ask(lambda: _read(self._http.fetch_sheet_metadata(self._id), _with_tabs))
 
     def values(self, tab: Tab, cells: str | None = None, **options: str) -> list[list[Any]]:
         """Ragged rows of the tab, or of a range in it; `options` as Google calls them."""
         name = absolute_range_name(tab.title, cells)
-        reply = self._ask(lambda: self._http.values_get(self._id, name, params={**options}))
-        return [list(row) for row in reply.get("values", [])]
+        return self._ask(lambda: _read(self._http.values_get(self._id, name, params={**options}), _rows))
 
     def write(self, tab: Tab | None, cells: Cells) -> None:
         """Write cells as they are, all or none."""
@@ -104,6 +104,23 @@ class Spreadsheet:
         except GoogleAuthError as failed:
             error = self._refusals.of_token(str(failed), retryable=bool(failed.retryable))
         raise error
+
+
+def _read(reply: Any, reader: Callable[[Any], T]) -> T:
+    """What is in an answer; JSON that holds no such thing is as good as none: not Google has written it."""
+    try:
+        return reader(reply)
+    except (LookupError, TypeError, AttributeError):
+        raise InvalidJSONError from None
+
+
+def _with_tabs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    tabs_of(reply)
+    return reply
+
+
+def _rows(reply: Mapping[str, Any]) -> list[list[Any]]:
+    return [list(row) for row in reply.get("values", [])]
 
 
 def tabs_of(metadata: Mapping[str, Any]) -> list[Tab]:

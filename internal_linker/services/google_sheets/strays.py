@@ -94,10 +94,11 @@ class Strays:
         is_new = old is not None and old not in self._true.numbers
         for column in range(1, now.width + 1):
             held = self._wanted if is_new or column in now.ours else self._true
-            cell, text = held.cell(old, self._columns.get(column)), now.text(row, column)
-            is_ours = text in self._sent and self._is_ours(row, column, text)
-            if (is_ours or (is_shifted and not text)) and text != text_of(cell):
-                found[row, column] = "" if cell is None else cell
+            text = now.text(row, column)
+            if (text in self._sent and self._is_ours(row, column, text)) or (is_shifted and not text):
+                cell = held.cell(old, self._columns.get(column))
+                if text != text_of(cell):
+                    found[row, column] = "" if cell is None else cell
         return found
 
     def _missed(self, now: Table) -> set[str]:

@@ -38,7 +38,7 @@ class VectorReader:
             if [item["index"] for item in items] != list(range(count)):
                 raise self._answers.unusable("not each text has one vector")
             matrix = np.stack([_numbers(item["embedding"]) for item in items])
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, TypeError, ValueError, OverflowError):
             raise self._answers.unusable("its vectors can't be read") from None
         with np.errstate(over="ignore", invalid="ignore"):
             lengths = np.sqrt(np.square(matrix).sum(axis=-1))

@@ -1,0 +1,267 @@
+"""Every reader of outside data, as a function of bytes that fails where a promise is broken: for fuzzers."""
+
+import json
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from pathlib import Path
+from unittest.mock import patch
+
+import httpx
+
+from internal_linker.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
+from internal_linker.exclusions import read_exclusions
+from internal_linker.headers import Kind, cells_of, columns_of
+from internal_linker.html_text import is_html, read_html
+from internal_linker.limits import Budget, Circuit, retry_after
+from internal_linker.plain_text import plain_text
+from internal_linker.records import Collected, Reject
+from internal_linker.services.csv_files.tables import CsvTable
+from internal_linker.services.csv_files.text_encoding import recognise
+from internal_linker.services.google_sheets.refusals import Refusals
+from internal_linker.services.google_sheets.service_account import key_fields
+from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
+from internal_linker.services.openai.chat import OpenAIChat
+from internal_linker.services.openai.vectors import VectorReader
+from internal_linker.services.review_xlsx import ReviewWorkbook
+from internal_linker.services.serper import Serper
+from internal_linker.settings import load_settings
+from internal_linker.steps.collect import collect
+from internal_linker.steps.links import add_links
+from internal_linker.urls import normal_form, without_tracking
+from tests.builders import whole
+from tests.small_project import SITE
+from tests.standins.google_token import make_service_account
+
+# No reader takes longer for a few thousand bytes.
+LONGEST_S = 2.0
+STATUSES = (200, 400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 503)
+SECRET, _NOWHERE = "sk-secret-secret", "http://127.0.0.1:9/v1"
+_TAB = Tab("Main", 0, 26, {})
+
+
+def pages(raw: bytes) -> None:
+    """Every row is a page or has its reason, and contents hold no sign that broke the table."""
+    with _file(raw, InputError) as file:
+        table = whole(CsvTable(file))
+        found = collect(None, table, queries_in_sheet=False)
+        for number, cells in cells_of(table, columns_of(table, (Kind.URL, Kind.CONTENT))):
+            _is_used(cells[Kind.URL], number, {page.key for page in found.pages}, found.rejects)
+        assert all(page.key == normal_form(page.url) for page in found.pages)
+
+
+def queries(raw: bytes) -> None:
+    """Every row is a source or has its reason; a query is one line."""
+    with _file(raw, InputError) as file:
+        table = whole(CsvTable(file))
+        found = collect(table, None, queries_in_sheet=False)
+        for number, cells in cells_of(table, columns_of(table, (Kind.URL, Kind.MAIN_QUERY))):
+            if cells[Kind.URL]:
+                _is_used(cells[Kind.URL], number, {source.key for source in found.sources}, found.rejects)
+        assert all(source.query == " ".join(source.query.split()) for source in found.sources)
+
+
+def links(raw: bytes) -> None:
+    """Every row is a link, is left out and counted, or has its reason."""
+    with _file(raw, InputError) as file:
+        table = whole(CsvTable(file))
+        found = add_links(Collected((), (), (), 0), CsvTable(file).stream())
+        columns = columns_of(table, (Kind.SOURCE, Kind.DESTINATION))
+        rows = [number for number, cells in cells_of(table, columns) if any(cells.values())]
+        told = {reject.row for reject in found.rejects}
+        assert told <= set(rows)
+        assert len(found.links) <= len(rows) - len(told) - found.skipped_links or not found.links
+        assert bool(rows) == bool(found.links or told or found.skipped_links)
+
+
+def encoding(raw: bytes) -> None:
+    """The file opens in what was recognised, and what stands for a lost sign is told."""
+    with _file(raw, InputError) as file:
+        known = recognise(file)
+        text = file.read_text(known.encoding, "replace")
+        assert "\ufffd" not in text or known.remarks or "\ufffd".encode() in raw or "16" in known.encoding
+
+
+def html(raw: bytes) -> None:
+    """Clean lines without the reader's own marks; headings are lines; links are texts."""
+    text = raw.decode("utf-8", "surrogateescape")
+    is_html(text)
+    found = read_html(text)
+    lines = found.text.split("\n")
+    assert all(line == " ".join(line.split()) for line in lines)
+    assert all(0 <= number < len(lines) for number in found.headings)
+    assert not {"\x1d", "\x1e"} & set(found.text)
+
+
+def urls(raw: bytes) -> None:
+    """A normal form is its own, in ASCII without a sign that could break a table, and without_tracking keeps it."""
+    with suppress(ValueError):
+        url = raw.decode("utf-8", "surrogateescape")
+        key = normal_form(url)
+        assert normal_form(key) == key
+        assert normal_form(without_tracking(url)) == key
+        assert key.isascii() and key.isprintable() and " " not in key
+
+
+def patterns(raw: bytes) -> None:
+    """A list of patterns, or the line that is none."""
+    with _file(raw, ConfigurationError) as file:
+        found = read_exclusions(file)
+        matched = found.match(SITE, f"{SITE}/tea/")
+        assert matched == matched.strip()
+        assert not matched or (len(found) and not matched.startswith("#"))
+
+
+def settings(raw: bytes) -> None:
+    """Settings, or what is wrong with them."""
+    with tempfile.TemporaryDirectory() as folder, _told(ConfigurationError):
+        (Path(folder) / "config").mkdir()
+        (Path(folder) / "config/settings.toml").write_bytes(raw)
+        assert load_settings(Path(folder)).links_per_page > 0
+
+
+def account(raw: bytes) -> None:
+    """A key's fields, or why it is none, without a word of it."""
+    with _told(ConfigurationError), _file(raw, ConfigurationError) as file:
+        assert isinstance(key_fields(plain_text(file, "service_account.txt"))["private_key"], str)
+
+
+def workbook(raw: bytes) -> None:
+    """Verdicts, or why there are none."""
+    with _file(raw, InputError, "review.xlsx") as file:
+        assert isinstance(ReviewWorkbook(file).read(), list)
+
+
+def serper(raw: bytes) -> None:
+    """Links that are texts and a cost of 0 or more, or an error without the key."""
+    status, body = _status(raw)
+    client, said = _serper(), httpx.Headers({b"retry-after": _header(body).encode()})
+    client._stop, client._circuit = None, Circuit("Serper")
+    client._budget = Budget("Serper", 1, "max_serp_credits", "credits")
+    answered = patch.object(client, "_exchange", return_value=(status, said, body))
+    with answered, _told(ServiceError):
+        page = client._search_once({"q": "tea"})
+        assert all(link and isinstance(link, str) for link in page.links)
+        assert page.credits >= 0
+
+
+def openai(raw: bytes) -> None:
+    """Unit vectors and words, or an error without the key."""
+    status, body = _status(raw)
+    chat = _chat()
+    answers = chat._server.answers
+    with _told(ServiceError):
+        answer = answers.parse(body)
+        if status >= 300:
+            raise answers.refusal(status, answer.get("error"), {"retry-after": _header(body)})
+        if "choices" in answer:
+            assert isinstance(chat._words(answer), str)
+        vectors = VectorReader(answers, 0).read(answer, 2)
+        assert vectors.shape[0] == 2
+        assert abs((vectors**2).sum(axis=1) - 1).max() < 1e-3
+
+
+def google(raw: bytes) -> None:
+    """Tabs and rows, or an error of ours for whatever Google said."""
+    status, body = _status(raw)
+    sheet, answer = _spreadsheet(), _json(body)
+    sheet._circuit = Circuit("Google Sheets")
+    with patch.object(sheet._http, "fetch_sheet_metadata", return_value=answer), _told(ServiceError):
+        tabs_of(sheet.metadata())
+    with patch.object(sheet._http, "values_get", return_value=answer), _told(ServiceError):
+        assert all(isinstance(row, list) for row in sheet.values(_TAB))
+    text = body.decode("utf-8", "replace")
+    words = Refusals("a@b.example", "project", "id", "cells are", "Name the tab.")
+    error = words.of(max(status, 400), text, _header(body), writing=bool(len(body) % 2))
+    assert isinstance(error, InternalLinkerError)
+    assert str(error).endswith((".", '"'))
+
+
+def headers(raw: bytes) -> None:
+    """Seconds to wait that are a number, 0 or more, or None."""
+    seconds = retry_after({"retry-after": _header(raw)})
+    assert seconds is None or 0 <= seconds < float("inf")
+
+
+READERS: dict[str, Callable[[bytes], None]] = {
+    reader.__name__: reader
+    for reader in (
+        *(pages, queries, links, encoding, html, urls, patterns, settings, account, workbook),
+        *(serper, openai, google, headers),
+    )
+}
+
+
+@cache
+def _serper() -> Serper:
+    budget = Budget("Serper", 1, "max_serp_credits", "credits")
+    return Serper(SECRET, _NOWHERE, budget=budget, per_second=1e9, in_flight=1)
+
+
+@cache
+def _spreadsheet() -> Spreadsheet:
+    return Spreadsheet(
+        json.dumps(make_service_account(_NOWHERE)), "id", _NOWHERE, "cells are", "Name the tab."
+    )
+
+
+@cache
+def _chat() -> OpenAIChat:
+    return OpenAIChat(SECRET, "tea", _NOWHERE, Budget("Chat", 1, "max_anchor_tokens", "tokens"))
+
+
+def read(name: str, raw: bytes) -> None:
+    """Let a reader loose on these bytes.
+
+    Raises:
+        AssertionError: a promise is broken; whatever else comes is no documented error.
+    """
+    began = time.process_time()
+    READERS[name](raw)
+    assert time.process_time() - began < LONGEST_S, "it takes too long"
+
+
+@contextmanager
+def _told(*kinds: type[InternalLinkerError]) -> Iterator[None]:
+    """Errors of these kinds are answers: short sentences without a secret."""
+    said = "."
+    try:
+        yield
+    except kinds as error:
+        said = str(error)
+    assert 0 < len(said) < 2000, said
+    assert SECRET not in said
+
+
+@contextmanager
+def _file(raw: bytes, kind: type[InternalLinkerError], name: str = "table.csv") -> Iterator[Path]:
+    """A file with these bytes; the reader's errors are its answers, and name it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        path.write_bytes(raw)
+        with _told(kind):
+            yield path
+
+
+def _is_used(url: str, number: int, keys: set[str], rejects: tuple[Reject, ...]) -> None:
+    """A row's URL has a normal form that is there, or a reason."""
+    if number not in {reject.row for reject in rejects}:
+        assert normal_form(url) in keys
+
+
+def _status(raw: bytes) -> tuple[int, bytes]:
+    """The first byte chooses an answer's status, the rest is its body."""
+    return STATUSES[raw[0] % len(STATUSES)] if raw else 200, raw[1:]
+
+
+def _json(raw: bytes) -> object:
+    """What the client's library makes of an answer."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(raw)
+    return None
+
+
+def _header(raw: bytes) -> str:
+    return raw.decode("latin-1")[:60]
