@@ -59,6 +59,6 @@ def use_standins(
         values |= {"serper_url": serper.url, "serp_requests_per_second": 1000}
         write_text(folder / "config/serper_api_key.txt", serper.api_key)
     if openai:
-        values |= {"base_url": f"{openai.url}/v1"}
+        values |= dict.fromkeys(("base_url", "anchor_base_url"), f"{openai.url}/v1")
         write_text(folder / "config/openai_api_key.txt", openai.api_key)
     write_settings(folder, values | dict(settings or {}))

@@ -24,8 +24,8 @@ from tests.hostile.judge import KINDS, judge
 
 Row = tuple[str, str]
 YEAR_PAGES = 500
-# Chat requests make the weather's run long, and meet it hundreds of times.
-CHATTY = {"anchor_model": "gpt-4.1-mini", "max_anchor_tokens": 10**7}
+# Chat requests go out one by one, so that each silence of a minute counts.
+CHATTY, CHATTY_PAGES = {"anchor_model": "gpt-4.1-mini", "max_anchor_tokens": 10**7}, 60
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class Trials:
 
     def weathered(self) -> Iterator[Row]:
         """Three of ten answers go wrong."""
-        with world(self.folder / "fair", settings=CHATTY) as of:
+        with world(self.folder / "fair", settings=CHATTY, pages=CHATTY_PAGES) as of:
             code, said = of.run(longest=600.0)
             assert code == 0, said
             fair = of.outcome()
         seeds = range(self.seed, self.seed + self.weathers)
         for services in (*((name,) for name in SERVICES), SERVICES):
-            done = list(in_weather(fair, services, seeds, self.folder, [LULL], CHATTY))
+            done = list(in_weather(fair, services, seeds, self.folder, [LULL], CHATTY, CHATTY_PAGES))
             spoilt, calls = sum(one.spoilt for one in done), sum(one.calls for one in done)
             longest = max(one.seconds for one in done)
             yield (

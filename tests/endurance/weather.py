@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.endurance.worlds import Outcome, World, world
+from tests.endurance.worlds import PAGES, Outcome, World, world
 from tests.standins import CutOff, Drip, Fault, Reply, Reset, Stall
 from tests.standins.base import Call, StandIn
 from tests.standins.openai import NAN_VECTOR, NO_DATA, ONE_MISSING, SAME_INDEX
@@ -61,6 +61,7 @@ def in_weather(
     folder: Path,
     more: Sequence[Fault] = (),
     settings: Mapping[str, object] | None = None,
+    pages: int = PAGES,
 ) -> Iterator[Weathered]:
     """A first week with these services in bad weather.
 
@@ -71,6 +72,7 @@ def in_weather(
         folder: an empty one.
         more: faults beside the usual ones.
         settings: the run's, beside the usual ones.
+        pages: of the site.
 
     Raises:
         AssertionError: the run ended otherwise than in fair weather, or paid for anything twice that had come
@@ -78,7 +80,7 @@ def in_weather(
     """
     for seed in seeds:
         when = f"{' and '.join(services)} in weather {seed}"
-        with world(folder / when, settings=settings) as of:
+        with world(folder / when, settings=settings, pages=pages) as of:
             storm(of, services, seed, more)
             began = time.monotonic()
             code, said = of.run(longest=LONGEST_S)
