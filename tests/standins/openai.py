@@ -244,15 +244,22 @@ def encode(vector: list[float], encoding: str) -> list[float] | str:
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
 
 
-def _with_nan(body: dict[str, Any]) -> dict[str, Any]:
-    old = body["data"][0]["embedding"]
+def _with_nan(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    old = data[0]["embedding"]
     size = len(base64.b64decode(old)) // 4 if isinstance(old, str) else len(old)
     sick = encode([float("nan")] * size, "base64" if isinstance(old, str) else "float")
-    return {**body, "data": [{**body["data"][0], "embedding": sick}, *body["data"][1:]]}
+    return [{**data[0], "embedding": sick}, *data[1:]]
 
 
-NO_DATA = Twist(lambda body: {**body, "data": []})
+def _vectors(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Twist:
+    """Vectors changed so; an answer of a chat model says nothing instead."""
+    return Twist(
+        lambda body: {**body, "data": change(body["data"])} if "data" in body else {**body, "choices": []}
+    )
+
+
+NO_DATA = _vectors(lambda data: [])
 NO_USAGE = Twist(lambda body: {**body, "usage": None})
-ONE_MISSING = Twist(lambda body: {**body, "data": body["data"][:-1]})
-SAME_INDEX = Twist(lambda body: {**body, "data": [{**item, "index": 0} for item in body["data"]]})
-NAN_VECTOR = Twist(_with_nan)
+ONE_MISSING = _vectors(lambda data: data[:-1])
+SAME_INDEX = _vectors(lambda data: [{**item, "index": 0} for item in data])
+NAN_VECTOR = _vectors(_with_nan)
