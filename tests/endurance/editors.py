@@ -61,11 +61,12 @@ class Editor:
         insert(self.tab, "ROWS", self.dice.randint(1, len(grid)))
 
     def _fill_row(self, grid: list[list[str]]) -> None:
-        """An empty row, if there is one, becomes another page's."""
+        """An empty row, if there is one, becomes another page's, to which links may lead."""
         empty = [at for at, line in enumerate(grid) if not any(line)]
         if empty:
             at, name = self.dice.choice(empty), self._name("new")
-            texts = {ROW: name, "URL": SITE + name, "Main Query": f"{name} query"}
+            url = self.dice.choice([SITE + name, *_targets(self.dice.choice(sorted(self.theirs)))])
+            texts = {ROW: name, "URL": url, "Main Query": f"{name} query"}
             self.tab.update([[texts.get(column, "") for column in grid[0]]], rowcol_to_a1(at + 1, 1))
             self.theirs[name] = {
                 column: texts.get(column, "") for column in grid[0] if self._is_theirs(column)

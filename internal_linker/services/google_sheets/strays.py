@@ -118,15 +118,16 @@ class Strays:
         }
 
     def _lost(self, now: Table) -> set[int]:
-        hit = {row for row in now.numbers if any(self.wrote(now.text(row, at)) for at in now.telling)}
+        hit = {row for row in now.numbers if any(now.text(row, at) in self._astray for at in now.telling)}
         # A row that was lost keeps the wrong name, by which it is known from then on.
         still = {row for row, old in self._rows.items() if old in self.lost}
         return still | (hit - self._rows.keys())
 
     def _all_ours(self, now: Table, row: int) -> dict[Place, str]:
-        """The cells of a row in which nobody else wrote anything, to be emptied."""
+        """The cells of a row in which nobody else wrote anything, to be emptied; a URL alone may be a new page's."""
         texts = {column: text for column in range(1, now.width + 1) if (text := now.text(row, column))}
-        return {(row, column): "" for column in texts} if self._sent.issuperset(texts.values()) else {}
+        is_ours = self._sent >= {*texts.values()} and (len(texts) > 1 or not now.telling & texts.keys())
+        return {(row, column): "" for column in texts} if is_ours else {}
 
     def _is_ours(self, row: int, column: int, text: str) -> bool:
         if self._last.get((row, column)) == text:
