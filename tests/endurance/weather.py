@@ -28,7 +28,7 @@ GUSTS: tuple[Fault, ...] = (
     Drip(2.0),
 )
 # Longer than any client waits for a word.
-LULL = Stall(75.0, after_work=True)
+LULL = Stall(130.0, after_work=True)
 VECTORS: tuple[Fault, ...] = (ONE_MISSING, SAME_INDEX, NAN_VECTOR, NO_DATA)
 # Whatever comes, a call is made no more often than this, and a run takes no longer.
 MOST_TRIES, LONGEST_S = 12, 600.0
