@@ -1,6 +1,5 @@
 """Bad input is an answer, not a crash: hundreds of inputs that nobody should have, each run by the real program."""
 
-import random
 from collections import Counter
 
 import pytest
@@ -12,11 +11,11 @@ from tests.small_project import REPOSITORY, start
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_hostile_input_has_a_good_answer(kind: str) -> None:
     """A documented exit code, one sentence with the file's name where it fails, in 10 seconds and 1 GB."""
-    # Of those that take long some are tried, others each time.
-    part = ("--some", "9", "--seed", str(random.randrange(10**6))) if kind in ALONE else ()
+    # Of those that take long some are tried.
+    part = ("--some", "9", "--seed", "1") if kind in ALONE else ()
     process = start("-m", "tests.hostile", kind, *part, cwd=REPOSITORY)
     said, errors = process.communicate(timeout=600)
-    assert process.returncode == 0, f"{part}\n{said}{errors}"
+    assert process.returncode == 0, said + errors
 
 
 def test_there_are_enough_of_them() -> None:

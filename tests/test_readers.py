@@ -2,7 +2,6 @@
 
 import importlib.util
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -46,7 +45,7 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
 def test_any_bytes_have_an_answer(name: str) -> None:
     """Bytes of any kind, and good inputs that were damaged: no error but ours, no row without a word, no hang."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60, deadline=None, derandomize=True)
     @given(st.binary() | damaged(name))
     @example(b"")
     @example(b"\x00")
@@ -62,7 +61,7 @@ def test_any_bytes_have_an_answer(name: str) -> None:
 def test_any_json_has_an_answer(name: str) -> None:
     """Answers of services that are JSON, and nothing else of what was promised."""
 
-    @settings(max_examples=60, deadline=None)
+    @settings(max_examples=60, deadline=None, derandomize=True)
     @given(st.integers(0, 255), JSON | st.dictionaries(st.sampled_from(KEYS), JSON))
     def tried(status: int, answer: object) -> None:
         read(name, bytes([status]) + json.dumps(answer).encode())
@@ -81,8 +80,7 @@ def test_a_moment_that_is_none_asks_for_no_pause() -> None:
 @pytest.mark.parametrize("name", READERS)
 def test_the_code_guides_a_fuzzer_to_no_other_answer(name: str, tmp_path: Path) -> None:
     """Some hundred inputs, each grown from those that reached more of the reader's code."""
-    seed = str(random.randrange(10**6))
-    bounds = ("--runs", "2000", "--seconds", "2", "--seed", seed, "--corpus", str(tmp_path))
+    bounds = ("--runs", "2000", "--seconds", "2", "--seed", "1", "--corpus", str(tmp_path))
     code, _, said = finish(start("-m", "tests.hostile.fuzz", name, *bounds, cwd=REPOSITORY))
-    assert code == 0, f"seed {seed}\n{said[-3000:]}"
+    assert code == 0, said[-3000:]
     assert "DONE" in said
