@@ -138,27 +138,27 @@ def peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
     """MB of the process alone, or on Linux of all that it started together, if that is more; its exit code."""
     if not hasattr(os, "wait4"):
         return 0.0, process.wait()
-    together, ended = 0.0, 0
+    held, ended = 0.0, 0
     while not ended:
-        together = max(together, _held(process.pid))
+        held = max(held, _held(process.pid))
         time.sleep(_LOOK)
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
-    # Linux counts in KB, macOS in bytes.
-    alone = usage.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    return max(alone, together), os.waitstatus_to_exitcode(status)
+    # Linux counts what the starting process held, too; macOS counts in bytes.
+    return held or usage.ru_maxrss / 1e6, os.waitstatus_to_exitcode(status)
 
 
 def _held(process: int) -> float:
-    """MB of its own and of its children's, and once of the files that they share; 0 where that is unknown."""
-    own: list[int] = []
-    files = [0]
+    """MB that it held alone at the most so far, or now with its children, shared files counted once; 0 if unknown."""
+    own, files, highest = list[int](), [0], [0]
     with suppress(OSError):
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
         for one in (str(process), *children):
-            found = dict(re.findall(r"(RssAnon|RssFile):\s+(\d+)", Path(f"/proc/{one}/status").read_text()))
+            status = Path(f"/proc/{one}/status").read_text()
+            found = dict(re.findall(r"(RssAnon|RssFile|VmHWM):\s+(\d+)", status))
             own.append(int(found.get("RssAnon", 0)))
             files.append(int(found.get("RssFile", 0)))
-    return (sum(own) + max(files)) / 1e3
+            highest.append(int(found.get("VmHWM", 0)))
+    return max(sum(own) + max(files), *highest) / 1e3
 
 
 def _print(pages: int, table: list[tuple[str, Figures, dict[str, tuple[int, int]]]]) -> None:

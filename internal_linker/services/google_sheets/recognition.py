@@ -58,12 +58,13 @@ class Recognition:
     def _name_rows(self, doubtful: Collection[str]) -> None:
         """Enter rows by the tab's keys, but for those whose key says nothing else than these texts."""
         now, then, rows = self._now, self._wanted, self.rows
+        untold = {"", *doubtful}
         for columns in now.keys:
             if self.columns.keys() >= {*columns}:
                 ours, theirs = now.row_names(columns), then.row_names([self.columns[at] for at in columns])
                 known = {*rows.values()}
                 # Rows that are empty there are told apart by nothing but their order.
-                told = {row: name for row, name in ours.items() if not {*name.texts[:-1]} <= {"", *doubtful}}
+                told = {row: name for row, name in ours.items() if not {*name.texts[:-1]} <= untold}
                 left = {row: name for row, name in told.items() if row not in rows}
                 rows |= same_as(left, {row: name for row, name in theirs.items() if row not in known})
 

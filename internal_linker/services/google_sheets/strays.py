@@ -138,10 +138,8 @@ class Strays:
     def _gone(self, now: Table) -> list[list[Cell | None]]:
         """Rows that went when we deleted others: in doubt it was us, for rows had moved."""
         assert self._true
-        there = {*self._rows.values()}
-        missing = (
-            [row for row in self._true.numbers if row not in there | self._doomed] if self._doomed else []
-        )
+        there = {*self._rows.values(), *self._doomed}
+        missing = [row for row in self._true.numbers if row not in there] if self._doomed else []
         lines = [*self._returning, *(self._true.values[row - 1] for row in missing)]
         texts = [
             {now.text(row, column) for column in range(1, now.width + 1)} for row in now.numbers if lines
