@@ -1,6 +1,7 @@
 """A path and a function that fills a file -> the whole new file in its place, or the old one untouched."""
 
 import errno
+import filecmp
 import io
 import os
 import re
@@ -155,6 +156,26 @@ def copy_aside(path: Path) -> Path:
             copy.unlink()
         raise _output_error(copy, error) from error
     return copy
+
+
+class KeepingOld:
+    """A ReplaceWhole that copies a file aside before another content takes its place.
+
+    Attributes:
+        copies: those that it made.
+    """
+
+    def __init__(self) -> None:
+        self.copies: list[Path] = []
+
+    def __call__(self, path: Path, write: Callable[[TextIO], None], /, *, encoding: str = "utf-8") -> Path:
+        """Write the file and tell where it landed."""
+        return replace_whole(path, write, encoding=encoding, replace=self._replace)
+
+    def _replace(self, new: Path, target: Path) -> None:
+        if target.exists() and not filecmp.cmp(new, target, shallow=False):
+            self.copies.append(copy_aside(target))
+        new.replace(target)
 
 
 def _put_in_place(
