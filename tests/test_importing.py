@@ -1,53 +1,18 @@
-"""`import`: crawlers' exports become the tables that a run reads, in five languages, and nothing is lost."""
+"""`import`: nothing that is there is lost, what is left out is counted, and a person is asked."""
 
-import csv
-from collections.abc import Sequence
+import json
+import os
+import select
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.small_project import SITE, command, forget_settings, write_csv, write_text
-
-A, B, C = (f"{SITE}/{name}/" for name in "abc")
-PAGES = [
-    ("URL", "Title", "H1", "Indexability", "Status Code"),
-    (A, "Tea", "All tea", "Indexable", "200"),
-    (B, "Pots", "", "Non-Indexable", "404"),
-]
-LINKS = [
-    ("Source", "Destination", "Anchor", "Link Position", "Type"),
-    (A, B, "pots", "Content", "Hyperlink"),
-    (B, A, "tea", "Navigation", "Hyperlink"),
-    (B, A, "", "Footer", "Image"),
-]
-# Headers of internal_all and all_inlinks as Screaming Frog has them; then its words for the values.
-LANGUAGES = {
-    "English": (
-        "Address,Content Type,Status Code,Status,Indexability,Title 1,H1-1",
-        "Type,Source,Destination,Size (Bytes),Anchor,Target,Link Position",
-        "Indexable,Non-Indexable,Content,Navigation,Footer,Hyperlink,Image",
-    ),
-    "German": (
-        "Adresse,Inhaltstyp,Status-Code,Status,Indexierbarkeit,Titel 1,H1-1",
-        "Typ,Quelle,Ziel,Größe (Bytes),Ankertext,Target,Linkposition",
-        "Indexierbar,Nicht indexierbar,Inhalt,Navigation,Fußzeile,Hyperlink,Image",
-    ),
-    "Spanish": (
-        "Dirección,Tipo de contenido,Código de respuesta,Estado,Indexabilidad,Título 1,H1-1",
-        "Tipo,Desde,Hasta,Tamaño (Bytes),Texto de anclaje,Target,Posición del enlace",
-        "Indexable,No indexable,Contenido,Navegación,Pie de página,Hipervínculo,Image",
-    ),
-    "French": (
-        "Adresse,Type de contenu,Code HTTP,Statut,Indexabilité,Title 1,H1-1",
-        "Type,Source,Destination,Taille (octets),Ancrage,Cible,Position du lien",
-        "Indexable,Non indexable,Contenu,Navigation,Pied de page,Hyperlien,Image",
-    ),
-    "Italian": (
-        "Indirizzo,Tipo di contenuto,Codice di stato,Stato,Indicizzabilità,Titolo 1,H1-1",
-        "Tipo,Origine,Destinazione,Dimensione (byte),Ancoraggio,Target,Posizione del link",
-        "Indicizzabile,Non indicizzabile,Contenuto,Navigazione,Piè di pagina,Collegamento ipertestuale,Image",
-    ),
-}
+from internal_linker.locking import folder_lock
+from tests.crawls import A, B, C, crawl, empty_project, imported, links, pages
+from tests.small_project import REPOSITORY, SITE, environment, forget_settings, write_text
 
 
 @pytest.fixture(autouse=True)
@@ -57,121 +22,138 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """An empty project folder."""
-    write_text(tmp_path / "project/config/settings.toml", "")
-    return tmp_path / "project"
+    return empty_project(tmp_path / "project")
 
 
-def table(project: Path, name: str) -> list[tuple[str, ...]]:
-    """The rows of a file that a run reads, with the header."""
-    with (project / "files" / name).open(encoding="utf-8-sig", newline="") as file:
-        return [tuple(row) for row in csv.reader(file)]
-
-
-def pages(project: Path) -> list[tuple[str, ...]]:
-    return table(project, "urls_rawdata.csv")
-
-
-def links(project: Path) -> list[tuple[str, ...]]:
-    return table(project, "existing_links.csv")
-
-
-def crawl(path: Path, *rows: Sequence[str]) -> str:
-    """A CSV file of these rows; its path for the command."""
-    write_csv(path, rows)
-    return str(path)
-
-
-def imported(project: Path, *arguments: str) -> int:
-    return command("import", *arguments, "--project", str(project))
-
-
-def screaming_frog(folder: Path, language: str) -> tuple[str, str]:
-    """Both exports of the two pages and three links, as that language's program writes them."""
-    page_header, link_header, words = (line.split(",") for line in LANGUAGES[language])
-    good, bad, content, menu, footer, link, image = words
-    html = "text/html; charset=UTF-8"
-    page_rows = [(A, html, "200", "OK", good, "Tea", "All tea"), (B, html, "404", "-", bad, "Pots", "")]
-    picture = (SITE + "/a.png", "image/png", "200", "OK", good, "", "")
-    link_rows = [
-        (link, A, B, "9", "pots", "_blank", content),
-        (link, B, A, "9", "tea", "", menu),
-        (image, B, A, "9", "", "", footer),
-    ]
-    name = folder / language
-    return crawl(name / "internal_all.csv", page_header, *page_rows, picture), crawl(
-        name / "all_inlinks.csv", link_header, *link_rows
-    )
-
-
-@pytest.mark.parametrize("language", LANGUAGES)
-def test_screaming_frog_in_each_language(
-    language: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Headers and values come out in English, pictures are left out and counted."""
-    assert imported(project, *screaming_frog(tmp_path, language)) == 0
-    assert pages(project) == PAGES
-    assert links(project) == LINKS
-    out = capsys.readouterr().out
-    assert "2 pages: URL, Title, H1, Indexability, Status Code" in out
-    assert "3 links: Source, Destination, Anchor, Link Position, Type" in out
-    assert "Left out: no HTML page: 1" in out
-
-
-def test_oncrawl(project: Path, tmp_path: Path) -> None:
-    """Its names are understood; `intern` and `follow` are nothing that a run asks for."""
-    file = crawl(tmp_path / "p.csv", ("url", "title", "h1", "status_code"), (A, "Tea", "All tea", "200"))
-    header = "origin,target,anchor,follow,origin_position,intern".split(",")
-    more = crawl(tmp_path / "l.csv", header, (A, B, "pots", "true", "3", "true"))
-    assert imported(project, file, more) == 0
-    assert pages(project) == [("URL", "Title", "H1", "Status Code"), (A, "Tea", "All tea", "200")]
-    assert links(project) == [("Source", "Destination", "Anchor"), (A, B, "pots")]
-
-
-def test_sitebulb(project: Path, tmp_path: Path) -> None:
-    """Its names are understood, "No" is not indexable."""
-    header = ("URL", "HTTP Status Code", "Indexable", "Canonical URL", "Title", "Word Count")
+def test_an_import_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:
+    """What was written is read as it was written, formulas and all; nothing changes, so nothing is copied."""
+    header = ("URL", "Title", "Main Content", "Lang")
+    texts = "a, \"b\"\nسبز 緑茶 🍵;\t'x'", "=1+1", "- one\n- two"
     file = crawl(
-        tmp_path / "p.csv", header, (A, "200", "Yes", A, "Tea", "9"), (B, "200", "No", A, "Pots", "9")
+        tmp_path / "p.csv",
+        header,
+        *([url, "@t", text, "en"] for url, text in zip((A, B, C), texts, strict=True)),
     )
-    more = crawl(tmp_path / "l.csv", ("Referring URL", "Target URL", "Anchor Text"), (A, B, "pots"))
-    assert imported(project, file, more) == 0
-    assert pages(project) == [
-        ("URL", "Title", "Indexability", "Status Code", "Canonical"),
-        (A, "Tea", "Indexable", "200", A),
-        (B, "Pots", "Non-Indexable", "200", A),
+    ends = crawl(tmp_path / "l.csv", ("Source", "Destination", "Anchor", "Start"), (A, B, "+1", "7"))
+    assert imported(project, file, ends) == 0
+    before = {path: path.read_bytes() for path in (project / "files").glob("*.csv")}
+    ours = [str(project / "files" / name) for name in ("urls_rawdata.csv", "existing_links.csv")]
+    assert imported(project, *ours) == 0
+    assert {path: path.read_bytes() for path in (project / "files").glob("*.csv")} == before
+    assert pages(project)[1][2] == texts[0]
+    assert links(project)[1] == (A, B, "'+1", "7")
+
+
+def test_files_that_are_there_are_copied_aside(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The old pages stay beside the new ones; links that no file tells of stay where they are."""
+    write_text(project / "files/urls_rawdata.csv", "my own pages")
+    write_text(project / "files/existing_links.csv", "my own links")
+    assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,)), "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    (copy,) = (project / "files").glob("urls_rawdata *.csv")
+    assert copy.read_text(encoding="utf-8") == "my own pages"
+    assert (project / "files/existing_links.csv").read_text(encoding="utf-8") == "my own links"
+    assert pages(project) == [("URL",), (A,)]
+    assert (told["pages"], told["links"], told["copies"]) == (1, None, [copy.name])
+    columns = {"file": str(tmp_path / "p.csv"), "rows_are": "pages", "columns": {"URL": "URL"}}
+    assert told["files"] == [columns]
+
+
+def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each option of the command leaves out what it names, and the output says how many."""
+    header = ("URL", "Status Code", "Indexability", "Canonical", "Main Content")
+    rows = [
+        (SITE + "/a", "200", "Indexable", SITE + "/a/", "one two three"),
+        (SITE + "/a/page/2", "200", "Indexable", "", "one two three"),
+        (SITE + "/a?sort=up", "200", "Indexable", "", "one two three"),
+        (SITE + "/b", "200", "Non-Indexable", "", "one two three"),
+        (SITE + "/c", "404", "", "", "one two three"),
+        (SITE + "/d", "200", "", SITE + "/a", "one two three"),
+        (SITE + "/tag/tea", "200", "", "", "one two three"),
+        (SITE + "/shop/tea", "200", "", "", "one two three"),
+        (SITE + "/e", "200", "", "", "one"),
+        (SITE + "/f", "", "", "", "one two three"),
     ]
-    assert links(project) == [("Source", "Destination", "Anchor"), (A, B, "pots")]
+    file = crawl(tmp_path / "p.csv", header, *rows)
+    options = "--no-pagination --no-parameters --only-indexable --only-200 --no-canonicalised --min-words 3"
+    more = "--include /* --exclude /tag --exclude /*op/* --limit 1 --json"
+    assert imported(project, file, *options.split(), *more.split()) == 0
+    assert json.loads(capsys.readouterr().out)["left_out"] == {
+        **{"pagination": 1, "URL with parameters": 1, "not indexable": 1, "status is not 200": 1},
+        **{"canonicalised to another page": 1, "inside of --exclude": 2, "fewer than 3 words": 1},
+        "beyond --limit": 1,
+    }
+    assert [row[0] for row in pages(project)[1:]] == [SITE + "/a"]
+    assert imported(project, file) == 0
+    assert len(pages(project)) == 1 + len(rows)
 
 
-def test_title_line_semicolons_and_the_older_content_column(project: Path, tmp_path: Path) -> None:
-    """Older exports: a line above the header, and the MIME type in a column called Content."""
-    header = ["Internal - All", "Address;Content;Title 1"]
-    rows = [f"{B};;", f'{A};"text/html; charset=utf-8";Tea', f"{SITE}/x.css;text/css;"]
-    write_text(tmp_path / "old.csv", "\n".join([*header, *rows]))
-    assert imported(project, str(tmp_path / "old.csv")) == 0
-    assert pages(project) == [("URL", "Title"), (B, ""), (A, "Tea")]
+ERRORS = {
+    "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Name the column"),
+    "no such column": (f"URL\n{A}\n", ("--url-column", "wo"), "--url-column wo: no file has a column of"),
+    "no usable row": ("URL\n/x\n", (), "no row is left to import (1 rejected)"),
+    "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 outside of --include"),
+    "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
+    "no workbook": ("PK", (), "can't be read: it is damaged or no Excel file"),
+}
 
 
-def test_columns_by_name(project: Path, tmp_path: Path) -> None:
-    """Any table will do when its columns are named, in any case."""
-    file = crawl(tmp_path / "any.csv", ("wo", "was", "Title"), (A, "Green tea.", "Tea"))
-    assert imported(project, file, "--url-column", "WO", "--content-column", "was") == 0
-    assert pages(project) == [("URL", "Title", "Main Content"), (A, "Tea", "Green tea.")]
+@pytest.mark.parametrize("case", ERRORS)
+def test_bad_input_is_a_sentence(
+    case: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3 and what to do; the tables that are there stay as they are."""
+    text, options, sentence = ERRORS[case]
+    path = tmp_path / ("crawl.xlsx" if case == "no workbook" else "crawl.csv")
+    write_text(path, text)
+    write_text(project / "files/urls_rawdata.csv", "my own pages")
+    assert imported(project, str(path), *options) == 3
+    assert sentence in capsys.readouterr().err
+    assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
+    assert list((project / "files").glob("urls_rawdata?*.csv")) == []
 
 
-def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> None:
-    """The page's own row tells of it, not its redirect's; texts come from wherever they are; the rest is told."""
-    texts = crawl(tmp_path / "texts.csv", ("URL", "Main Content"), (A, "Green tea."), (A + "#x", "Other."))
-    header = ("Address", "Title 1", "Status Code", "Redirect URL")
-    crawled = crawl(
-        tmp_path / "crawl.csv", header, (A[:-1], "", "301", A), (A, "Tea", "200", ""), ("/x", "", "200", "")
+def test_a_run_that_is_active_keeps_its_tables(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An import waits for no run and writes nothing beside one."""
+    with folder_lock(project):
+        assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 5
+    assert "already active" in capsys.readouterr().err
+    assert not (project / "files/urls_rawdata.csv").exists()
+
+
+def test_pages_without_texts_are_told_of(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run needs a column of texts: it is said at once."""
+    assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 0
+    assert "name the column that has it with --content-column" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
+@pytest.mark.parametrize(("answer", "options", "done"), [("n", (), 0), ("", (), 1), (None, ("--yes",), 1)])
+def test_a_person_is_asked(
+    answer: str | None, options: tuple[str, ...], done: bool, project: Path, tmp_path: Path
+) -> None:
+    """At a terminal the columns are shown and confirmed; Enter is yes, and --yes doesn't ask."""
+    file = crawl(tmp_path / "p.csv", ("Adresse",), (A,))
+    ours, theirs = os.openpty()
+    arguments = ["-m", "internal_linker", "import", file, "--project", str(project), *options]
+    process = subprocess.Popen(
+        [sys.executable, *arguments], cwd=REPOSITORY, env=environment(), stdin=theirs, stdout=theirs
     )
-    assert imported(project, texts, crawled) == 0
-    assert pages(project) == [
-        ("URL", "Title", "Main Content", "Status Code", "Redirect URL"),
-        (A, "Tea", "Green tea.", "200", ""),
-    ]
-    rejected = table(project, "rejected_rows.csv")[1:]
-    assert [row[1:3] for row in rejected] == [("3", A + "#x"), ("4", "/x")]
-    assert "another content" in rejected[0][3] and "not a full URL" in rejected[1][3]
+    os.close(theirs)
+    out, patience = "", time.monotonic() + 30
+    while answer is not None and "[Y/n]" not in out:
+        assert time.monotonic() < patience, out
+        if select.select([ours], [], [], 0.05)[0]:
+            out += os.read(ours, 4096).decode("utf-8", "replace")
+    if answer is not None:
+        assert "Adresse" in out
+        os.write(ours, f"{answer}\n".encode())
+    assert process.wait(timeout=30) == 0
+    os.close(ours)
+    assert (project / "files/urls_rawdata.csv").exists() == bool(done)
