@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import xlsxwriter
 
 from tests.crawls import (
     LANGUAGES,
@@ -118,3 +119,19 @@ def test_a_workbook_with_a_title_line(
     ]
     assert [row[1:3] for row in table(project, "rejected_rows.csv")[1:]] == [("5", "/x")]
     assert "only the sheet Sheet2 is read, not Sheet3" in capsys.readouterr().err
+
+
+def test_a_workbook_that_would_fill_the_memory_is_refused(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cell far away, an empty workbook and a missing one are a sentence each, with exit code 3."""
+    with xlsxwriter.Workbook(tmp_path / "far.xlsx") as book:
+        book.add_worksheet().write("XFD1048576", "x")
+    workbook(tmp_path / "empty.xlsx", [])
+    for name, sentence in {
+        "far": "has more than 5,000,000 cells. Export it again as CSV",
+        "empty": "is empty. Fill in the table",
+        "missing": "is not there. Put the file there",
+    }.items():
+        assert imported(project, str(tmp_path / f"{name}.xlsx")) == 3
+        assert sentence in capsys.readouterr().err

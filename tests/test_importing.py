@@ -11,8 +11,18 @@ from pathlib import Path
 import pytest
 
 from internal_linker.locking import folder_lock
-from tests.crawls import A, B, C, crawl, empty_project, imported, links, pages
-from tests.small_project import REPOSITORY, SITE, environment, forget_settings, write_text
+from tests.crawls import A, B, C, crawl, empty_project, imported, links, pages, table
+from tests.small_project import (
+    REPOSITORY,
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    environment,
+    forget_settings,
+    write_settings,
+    write_text,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -96,6 +106,7 @@ ERRORS = {
     "no usable row": ("URL\n/x\n", (), "no row is left to import (1 rejected)"),
     "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 outside of --include"),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
+    "no file": ("", (), "crawl.csv is not there"),
     "no workbook": ("PK", (), "can't be read: it is damaged or no Excel file"),
 }
 
@@ -107,7 +118,8 @@ def test_bad_input_is_a_sentence(
     """Exit code 3 and what to do; the tables that are there stay as they are."""
     text, options, sentence = ERRORS[case]
     path = tmp_path / ("crawl.xlsx" if case == "no workbook" else "crawl.csv")
-    write_text(path, text)
+    if text:
+        write_text(path, text)
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     assert imported(project, str(path), *options) == 3
     assert sentence in capsys.readouterr().err
@@ -131,6 +143,22 @@ def test_pages_without_texts_are_told_of(
     """A run needs a column of texts: it is said at once."""
     assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 0
     assert "name the column that has it with --content-column" in capsys.readouterr().err
+
+
+def test_a_run_reads_what_was_imported(project: Path, tmp_path: Path) -> None:
+    """A German crawl is all that a run needs: links come for its pages, and its links are known."""
+    pages = [(url, "200", "Indexierbar", text) for url, text in zip(URLS, TOPICS.values(), strict=True)]
+    crawled = crawl(tmp_path / "p.csv", ("Adresse", "Status-Code", "Indexierbarkeit", "Content 1"), *pages)
+    inlinks = [
+        ("Hyperlink", URLS[0], URLS[1], "x", "Inhalt"),
+        ("Hyperlink", URLS[0], URLS[2], "x", "Kopfzeile"),
+    ]
+    header = ("Typ", "Quelle", "Ziel", "Ankertext", "Linkposition")
+    assert imported(project, crawled, crawl(tmp_path / "l.csv", header, *inlinks)) == 0
+    write_settings(project, {})
+    assert command("run", "--project", str(project)) == 0
+    first = table(project, "Output.csv")[1]
+    assert first[0] == URLS[0] and URLS[2] in first and URLS[1] not in first
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")

@@ -194,8 +194,12 @@ def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Itera
 def _row(cells: dict[Kind, str]) -> Row:
     row: Row = [cells.get(kind, "") for kind in _KEPT]
     # A crawl has few different ones.
-    for kind in (Kind.STATUS, Kind.LANG):
+    for kind in (Kind.STATUS, Kind.LANG, Kind.WORDS):
         row[_AT[kind]] = intern(cells.get(kind, ""))
+    # Of two equal texts one is kept.
+    for kind, other in ((Kind.CANONICAL, Kind.URL), (Kind.H1, Kind.TITLE)):
+        if row[_AT[kind]] == row[_AT[other]]:
+            row[_AT[kind]] = row[_AT[other]]
     row[_AT[Kind.INDEXABILITY]] = english(Kind.INDEXABILITY, cells.get(Kind.INDEXABILITY, ""))
     return row
 
