@@ -7,6 +7,8 @@ from internal_linker.headers import Kind, fold_header
 
 HYPERLINK, CONTENT = "Hyperlink", "Content"
 NOT_INDEXABLE = "Non-Indexable"
+# Characters.
+_LONGEST = 100
 # Open-ended: crawlers add the reason to it.
 _NOT_INDEXABLE = re.compile(r"^(non|not|no|nicht|nein)\b|noindex|^(false|0)$")
 # English, German, Spanish, French and Italian as Screaming Frog has them, and what other tools say; as
@@ -23,8 +25,8 @@ _WORDS: dict[Kind, dict[str, str]] = {
     Kind.LINK_POSITION: {
         CONTENT: "content|main content|body|inhalt|contenido|contenu|contenuto",
         "Navigation": "navigation|nav|navegación|navigazione",
-        "Header": "header|kopfzeile|kopfbereich|encabezado|cabecera|en tête|intestazione",
-        "Footer": "footer|fußzeile|fussbereich|fußbereich|pie de página|pied de page|piè di pagina",
+        "Header": "header|kopfzeile|encabezado|cabecera|en tête|intestazione",
+        "Footer": "footer|fußzeile|pie de página|pied de page|piè di pagina",
         "Aside": "aside|sidebar|seitenleiste|barra lateral|barre latérale|encart|barra laterale",
     },
 }
@@ -36,10 +38,15 @@ _ENGLISH = {
 }
 
 
-@lru_cache(maxsize=1024)  # millions of cells, few words
 def english(kind: Kind, cell: str) -> str:
     """The English word for an indexability, a link's type or its position; a word that is not known stays."""
-    word = fold_header(cell[:100])
+    # What is longer is no word, and nothing to keep.
+    return _english(kind, cell) if len(cell) <= _LONGEST else _english.__wrapped__(kind, cell)
+
+
+@lru_cache(maxsize=1024)  # millions of cells, few words
+def _english(kind: Kind, cell: str) -> str:
+    word = fold_header(cell)
     if kind is Kind.INDEXABILITY and _NOT_INDEXABLE.search(word):
         return NOT_INDEXABLE
     return _ENGLISH.get((kind, word), cell.strip())

@@ -161,21 +161,34 @@ def copy_aside(path: Path) -> Path:
 class KeepingOld:
     """A ReplaceWhole that copies a file aside before another content takes its place.
 
+    Args:
+        replace: as in `replace_binary`.
+        pauses: as there.
+
     Attributes:
-        copies: those that it made.
+        copies: those that it made; none of a file that another program held, for that one stays.
     """
 
-    def __init__(self) -> None:
+    def __init__(
+        self, replace: Callable[[Path, Path], None] = os.replace, pauses: Sequence[float] = PAUSES_S
+    ) -> None:
         self.copies: list[Path] = []
+        self._into_place, self._pauses = replace, pauses
 
     def __call__(self, path: Path, write: Callable[[TextIO], None], /, *, encoding: str = "utf-8") -> Path:
         """Write the file and tell where it landed."""
-        return replace_whole(path, write, encoding=encoding, replace=self._replace)
+        return replace_whole(path, write, encoding=encoding, replace=self._replace, pauses=self._pauses)
 
     def _replace(self, new: Path, target: Path) -> None:
-        if target.exists() and not filecmp.cmp(new, target, shallow=False):
-            self.copies.append(copy_aside(target))
-        new.replace(target)
+        changes = target.exists() and not filecmp.cmp(new, target, shallow=False)
+        copy = copy_aside(target) if changes else None
+        try:
+            self._into_place(new, target)
+        except OSError:
+            if copy:
+                copy.unlink()
+            raise
+        self.copies += [copy] if copy else []
 
 
 def _put_in_place(

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 import xlsxwriter
 
+from internal_linker.crawl_values import english
+from internal_linker.headers import Kind
 from tests.crawls import (
     LANGUAGES,
     LINKS,
@@ -135,3 +137,24 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(
     }.items():
         assert imported(project, str(tmp_path / f"{name}.xlsx")) == 3
         assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "word"),
+    [
+        (Kind.LINK_POSITION, "Content,Inhalt,Contenido,Contenu,Contenuto", "Content"),
+        (Kind.LINK_POSITION, "Navigation,Navegación,Navigazione,nav", "Navigation"),
+        (Kind.LINK_POSITION, "Header,Kopfzeile,Encabezado,En-tête,Intestazione", "Header"),
+        (Kind.LINK_POSITION, "Footer,Fußzeile,FUSSZEILE,Pie de página,Pied de page,Piè di pagina", "Footer"),
+        (Kind.LINK_POSITION, "Aside,Seitenleiste,Barra lateral,Barre latérale,Barra laterale", "Aside"),
+        (Kind.LINK_TYPE, "Hyperlink,Hipervínculo,Hyperlien,Collegamento ipertestuale,AHREF", "Hyperlink"),
+        (Kind.INDEXABILITY, "Indexable,Indexierbar,Indicizzabile,TRUE,yes", "Indexable"),
+        (Kind.INDEXABILITY, "Non-Indexable,Nicht indexierbar,No indexable,Non indexable", "Non-Indexable"),
+        (Kind.INDEXABILITY, "Non indicizzabile,false,0,x" + " " * 200 + "noindex", "Non-Indexable"),
+        (Kind.LINK_POSITION, "Popup", "Popup"),
+        (Kind.ANCHOR, "Inhalt", "Inhalt"),
+    ],
+)
+def test_words_of_five_languages(kind: Kind, cells: str, word: str) -> None:
+    """Each is one English word, and that word is its own; a word that nobody knows stays as it is."""
+    assert {english(kind, cell) for cell in (*cells.split(","), f" {word} ")} == {word}
