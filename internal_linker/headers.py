@@ -31,6 +31,8 @@ class Kind(StrEnum):
     LINK_POSITION = "Link Position"
     LINK_TYPE = "Type"
     START = "Start"
+    CONTENT_TYPE = "Content Type"
+    WORDS = "Word Count"
 
 
 # Best first: a table with both "Status Code" (200) and "Status" (OK) means the former by a status.
@@ -44,17 +46,28 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
         *("main query", "main queries", "query", "keyword", "main keyword", "focus keyword"),
         *("primary keyword", "target keyword"),
     ),
-    Kind.CONTENT: ("main content", "content", "text", "body", "main text", "page content", "article"),
-    Kind.TITLE: ("title", "title 1", "page title", "seo title", "titel 1", "título 1", "titolo 1"),
+    # With a number: what a crawler's custom extraction makes of such a name.
+    Kind.CONTENT: (
+        *("main content", "content", "text", "body", "main text", "page content", "article"),
+        *("main content 1", "content 1", "text 1"),
+    ),
+    Kind.TITLE: (
+        *("title", "title 1", "page title", "seo title", "titel 1", "título 1", "titre 1", "titolo 1"),
+    ),
     Kind.H1: ("h1", "h1 1"),
-    Kind.LANG: ("lang", "language", "locale", "hreflang"),
+    Kind.LANG: ("lang", "language", "locale", "hreflang", "sprache", "idioma", "langue", "lingua"),
     Kind.INDEXABILITY: (
         *("indexability", "indexierbarkeit", "indexabilidad", "indexabilité", "indicizzabilità"),
+        *("indexable", "indexable status"),
     ),
     Kind.STATUS: (
         *("status code", "status", "http status", "code http", "código de respuesta", "codice di stato"),
+        *("statuscode", "código de estado", "code de statut", "code de réponse", "http status code"),
     ),
-    Kind.CANONICAL: ("canonical", "canonical url", "canonical link element 1"),
+    Kind.CANONICAL: (
+        *("canonical", "canonical url", "canonical link element 1", "rel canonical"),
+        *("elemento de enlace canónico 1", "élément de lien canonique 1", "elemento link canonical 1"),
+    ),
     Kind.REDIRECT: (
         *("redirect url", "redirect uri", "redirects to", "redirect to", "redirect target", "redirect"),
         *("umleitungs url", "weiterleitungs url", "url de redirección", "url de redireccionamiento"),
@@ -62,12 +75,12 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     ),
     Kind.SOURCE: (
         *("source", "source url", "link source", "from", "quelle", "quell url", "origen", "fuente"),
-        *("url source", "origine", "sorgente"),
+        *("desde", "url source", "origine", "sorgente", "origin", "referring url", "linking url"),
     ),
     # "target" comes last: beside a destination, crawlers give the HTML attribute (_blank) that name.
     Kind.DESTINATION: (
         *("destination", "destination url", "link target url", "target url", "to", "ziel", "ziel url"),
-        *("destino", "url de destination", "destinazione", "target"),
+        *("destino", "hasta", "url de destination", "destinazione", "linked url", "target"),
     ),
     Kind.ANCHOR: (
         *("anchor", "anchor text", "link text", "ankertext", "anker", "linktext", "texto de anclaje"),
@@ -79,16 +92,24 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
             "texte d’ancrage",
             "texte de l'ancre",
         ),
-        *("ancre", "testo di ancoraggio", "testo di ancoraggio del link", "ancoraggio", "ancora"),
+        *("ancrage", "ancre", "testo di ancoraggio", "testo di ancoraggio del link", "ancoraggio", "ancora"),
     ),
     Kind.LINK_POSITION: (
         *("link position", "linkposition", "posición del enlace", "position du lien"),
-        *("posizione del link", "posizione link"),
+        *("posizione del link", "posizione link", "link location"),
     ),
     Kind.LINK_TYPE: (
         *("type", "link type", "typ", "linktyp", "tipo", "tipo de enlace", "type de lien", "tipo di link"),
     ),
     Kind.START: ("start",),
+    Kind.CONTENT_TYPE: (
+        *("content type", "mime type", "inhaltstyp", "tipo de contenido", "type de contenu"),
+        *("tipo di contenuto", "tipo contenuto"),
+    ),
+    Kind.WORDS: (
+        *("word count", "wortanzahl", "wortzahl", "recuento de palabras", "nombre de mots"),
+        *("conteggio parole", "numero di parole"),
+    ),
 }
 
 
@@ -102,10 +123,21 @@ def find_column(header: Sequence[str], kind: Kind) -> int | None:
     return _first(header, SYNONYMS[kind])
 
 
+def find_named(header: Sequence[str], name: str) -> int | None:
+    """Position (from 0) of the column that a person calls so, in any case and spacing; None without one."""
+    return _first(header, (fold_header(name),))
+
+
 def columns_of(
-    table: Table | TableStream, required: Sequence[Kind], optional: Sequence[Kind] = ()
+    table: Table | TableStream, required: Sequence[Kind], optional: Sequence[Kind] = (), remedy: str = ""
 ) -> dict[Kind, int]:
     """Positions (from 0) of the table's columns of these kinds.
+
+    Args:
+        table: only its header is looked at.
+        required: kinds that it can't do without.
+        optional: kinds that it may have.
+        remedy: what to do where one is missing; to name a column so, if not given.
 
     Raises:
         InputError: a required one is missing; names it, and what there is instead.
@@ -115,9 +147,14 @@ def columns_of(
         there = shortened(", ".join(cell for cell in table.header[:100] if cell.strip()), 500) or "nothing"
         raise InputError(
             f"{table.name}: the header row has no column '{missing[0]}' (it has: {there}). "
-            f"Name a column '{missing[0]}' in the first row."
+            + (remedy or f"Name a column '{missing[0]}' in the first row.")
         )
     return {kind: column for kind, column in found.items() if column is not None}
+
+
+def names_columns(cells: Sequence[str]) -> bool:
+    """Whether a row looks like a header: one of its cells is the name of a column that matters."""
+    return any(find_column(cells, kind) is not None for kind in Kind)
 
 
 def cells_of(table: Table | TableStream, columns: dict[Kind, int]) -> Iterator[tuple[int, dict[Kind, str]]]:

@@ -2,7 +2,7 @@
 
 import re
 from functools import lru_cache
-from urllib.parse import quote, unquote_to_bytes, urlsplit
+from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 import idna
 
@@ -14,6 +14,8 @@ TRACKING_PARAMETERS = frozenset(
     "vero_id wbraid yclid ysclid".split()
 )
 _TRACKING_PREFIXES = ("utm_", "mtm_", "hsa_")
+# mailto:, tel:, javascript: and the like lead to no page.
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _BEGIN = re.compile("https?://", re.IGNORECASE)
@@ -87,6 +89,28 @@ def without_tracking(url: str) -> str:
     parts = urlsplit(url.strip(_UNSEEN))
     pairs = (pair for pair in parts.query.split("&") if not _tracks(_one_spelling(pair, _QUERY_SAFE)))
     return parts._replace(query="&".join(pairs), fragment="").geturl()
+
+
+def leads_to_no_page(address: str) -> bool:
+    """Whether it is a mail's, a telephone's, a script's or the like."""
+    return bool(_OTHER_SCHEME.match(address.strip()))
+
+
+def other_page(key: str, url: str, address: str) -> str | None:
+    """The normal form of an address that a page names, "" where it is that page itself or empty, None for no URL.
+
+    Args:
+        key: the page's normal form.
+        url: the page's URL, which the address may be relative to.
+        address: its canonical, or where it redirects to.
+    """
+    if not address:
+        return ""
+    try:
+        other = normal_form(urljoin(url, address))
+    except ValueError:
+        return None
+    return "" if other == key else other
 
 
 def within_site(key: str, site: str) -> bool:

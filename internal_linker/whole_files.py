@@ -1,6 +1,7 @@
 """A path and a function that fills a file -> the whole new file in its place, or the old one untouched."""
 
 import errno
+import filecmp
 import io
 import os
 import re
@@ -155,6 +156,39 @@ def copy_aside(path: Path) -> Path:
             copy.unlink()
         raise _output_error(copy, error) from error
     return copy
+
+
+class KeepingOld:
+    """A ReplaceWhole that copies a file aside before another content takes its place.
+
+    Args:
+        replace: as in `replace_binary`.
+        pauses: as there.
+
+    Attributes:
+        copies: those that it made; none of a file that another program held, for that one stays.
+    """
+
+    def __init__(
+        self, replace: Callable[[Path, Path], None] = os.replace, pauses: Sequence[float] = PAUSES_S
+    ) -> None:
+        self.copies: list[Path] = []
+        self._into_place, self._pauses = replace, pauses
+
+    def __call__(self, path: Path, write: Callable[[TextIO], None], /, *, encoding: str = "utf-8") -> Path:
+        """Write the file and tell where it landed."""
+        return replace_whole(path, write, encoding=encoding, replace=self._replace, pauses=self._pauses)
+
+    def _replace(self, new: Path, target: Path) -> None:
+        changes = target.exists() and not filecmp.cmp(new, target, shallow=False)
+        copy = copy_aside(target) if changes else None
+        try:
+            self._into_place(new, target)
+        except OSError:
+            if copy:
+                copy.unlink()
+            raise
+        self.copies += [copy] if copy else []
 
 
 def _put_in_place(

@@ -40,6 +40,12 @@ from internal_linker.headers import Kind, display, find_column, fold_header, lin
         ("Texte d’ancrage", Kind.ANCHOR),
         ("Posición del enlace", Kind.LINK_POSITION),
         ("Typ", Kind.LINK_TYPE),
+        ("Desde", Kind.SOURCE),
+        ("Hasta", Kind.DESTINATION),
+        ("Ancrage", Kind.ANCHOR),
+        ("Code de statut", Kind.STATUS),
+        ("Inhaltstyp", Kind.CONTENT_TYPE),
+        ("Word Count", Kind.WORDS),
     ],
 )
 def test_a_column_is_found_by_what_tools_call_it(header: str, kind: Kind) -> None:

@@ -33,6 +33,9 @@ def test_commands_of_the_readme_run(arguments: str, tmp_path: Path, monkeypatch:
     links = (REPOSITORY / "files/existing_links.csv").read_text(encoding="utf-8")
     write_text(tmp_path / "inlinks-june.csv", "".join(links.splitlines(keepends=True)[::2]))
     write_text(tmp_path / "inlinks-july.csv", links)
+    write_text(tmp_path / "all_inlinks.csv", links)
+    pages = (REPOSITORY / "files/urls_rawdata.csv").read_text(encoding="utf-8")
+    write_text(tmp_path / "crawl.csv", pages.replace("URL,Title,H1", "Address,Title 1,H1-1", 1))
     monkeypatch.chdir(tmp_path)
     project = make_project(tmp_path, 50, {"embedding_provider": "lsa"})
     words = shlex.split(arguments) or ["run"]

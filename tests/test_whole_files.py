@@ -12,7 +12,7 @@ from typing import TextIO
 import pytest
 
 from internal_linker.errors import InputError, OutputError
-from internal_linker.whole_files import copy_aside, replace_whole
+from internal_linker.whole_files import KeepingOld, copy_aside, replace_whole
 
 DATED = re.compile(r"Output \d{4}-\d\d-\d\d \d{4}( \(\d\))?\.csv")
 
@@ -166,3 +166,21 @@ def test_a_copy_aside_is_the_same_under_a_dated_name(path: Path) -> None:
     assert (copy.read_text(), path.read_text()) == ("old", "old")
     with pytest.raises(OutputError):
         copy_aside(path.parent)
+
+
+def test_the_old_file_is_kept_where_another_takes_its_place(path: Path) -> None:
+    """Once, and only if the content changes; where a program holds the file, it stays itself and needs no copy."""
+    keeping = KeepingOld()
+    assert keeping(path, text("new")) == keeping(path, text("new")) == path
+    (copy,) = keeping.copies
+    assert (copy.read_text(), path.read_text(), len(names(path.parent))) == ("old", "new", 2)
+
+    def held(source: Path, target: Path) -> None:
+        if target == path:
+            raise PermissionError(errno.EACCES, "in use")
+        source.replace(target)
+
+    keeping = KeepingOld(held, (0.0, 0.0))
+    landed = keeping(path, text("newer"))
+    assert (landed.read_text(), path.read_text(), keeping.copies) == ("newer", "new", [])
+    assert len(names(path.parent)) == 3

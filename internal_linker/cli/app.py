@@ -14,6 +14,7 @@ from internal_linker.cli.auditing import audit
 from internal_linker.cli.caches import cache
 from internal_linker.cli.calibrating import calibrate
 from internal_linker.cli.folder import check, export_vectors, init
+from internal_linker.cli.importing import import_
 from internal_linker.cli.measuring import backtest, evaluate
 from internal_linker.cli.review import review
 from internal_linker.cli.running import lookup, run, schedule
@@ -40,6 +41,7 @@ app = typer.Typer(
 for command in (
     run,
     lookup,
+    import_,
     check,
     review,
     history,
@@ -53,7 +55,8 @@ for command in (
     export_vectors,
     schedule,
 ):
-    app.command()(command)
+    # A module can't have a function "import".
+    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
 app.add_typer(store, name="store")
 app.add_typer(cache, name="cache")
 

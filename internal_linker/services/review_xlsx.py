@@ -1,16 +1,12 @@
 """files/review.xlsx: proposed links go out as a workbook's rows, what editors say of them comes in."""
 
-import functools
 import re
 import zipfile
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import xlsxwriter
-from python_calamine import CalamineError, CalamineWorkbook, SheetTypeEnum
 
 from internal_linker.edges import ReviewRow, Verdict
 from internal_linker.errors import InputError, OutputError
@@ -32,6 +28,7 @@ from internal_linker.review_rows import (
     verdicts,
 )
 from internal_linker.whole_files import ReplaceBinary, copy_aside, remarks_on, replace_binary
+from internal_linker.workbooks import readable, worksheets
 
 _SHEET = "Review"
 # In characters, as Excel counts them.
@@ -45,10 +42,6 @@ _COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0
 # Parts of a workbook that its cells don't hold.
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
-# A cell that holds something, by its address.
-_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]+)"[^>]*[^/]>')
-# A part's bytes, unpacked; and cells from the first to the last: twenty times what we write.
-_MOST_BYTES, _MOST_CELLS = 100_000_000, 5_000_000
 _REMEDY = "Move or delete it and run again: a new one is made."
 
 
@@ -102,15 +95,12 @@ class ReviewWorkbook:
 
     def _tables(self) -> list[list[list[Any]]]:
         """The cells of each sheet."""
-        with _readable(self.path), self.path.open("rb") as file:
-            _refuse_bombs(file)
-            book = CalamineWorkbook.from_filelike(file)
-            sheets = [each.name for each in book.sheets_metadata if each.typ == SheetTypeEnum.WorkSheet]
-            return [book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in sheets]
+        with readable(self.path, _REMEDY):
+            return [sheet.to_python(skip_empty_area=False) for sheet in worksheets(self.path)]
 
     def _set_aside(self) -> list[str]:
         """Copy a file of which the new one can't hold everything."""
-        with _readable(self.path), zipfile.ZipFile(self.path) as parts:
+        with readable(self.path, _REMEDY), zipfile.ZipFile(self.path) as parts:
             names = parts.namelist()
             sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
             more = any(map(_MORE.match, names)) or any(_FORMULA.search(parts.read(name)) for name in sheets)
@@ -120,47 +110,6 @@ class ReviewWorkbook:
         return [
             f"{self.name} had more than rows of links (sheets, comments, formulas); that is in {copy} now."
         ]
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Say in one sentence that a file can't be read, whatever its libraries call that."""
-    try:
-        yield
-    except (
-        CalamineError,
-        zipfile.BadZipFile,
-        zlib.error,
-        OSError,
-        EOFError,
-        ValueError,
-        NotImplementedError,
-    ) as error:
-        why = (error.strerror if isinstance(error, OSError) else "") or "it is damaged or no Excel file"
-        raise InputError(f"{path} can't be read: {why}. {_REMEDY}") from None
-
-
-def _refuse_bombs(file: BinaryIO) -> None:
-    """Refuse what unpacks without end, or has a cell so far away that all those before it fill the memory.
-
-    Raises:
-        ValueError: it is such a file.
-    """
-    with zipfile.ZipFile(file) as parts:
-        for part in parts.infolist():
-            if part.file_size > _MOST_BYTES:
-                raise ValueError(f"{part.filename} is too large")
-            if part.filename.startswith("xl/worksheets/"):
-                cells = _CELL.findall(parts.read(part))
-                columns = max((_column(letters) for letters, _ in cells), default=0)
-                if columns * max((int(row[:9]) for _, row in cells), default=0) > _MOST_CELLS:
-                    raise ValueError(f"{part.filename} is too large")
-    file.seek(0)
-
-
-def _column(letters: bytes) -> int:
-    """1 for A, 28 for AB."""
-    return int(functools.reduce(lambda number, letter: 26 * number + letter - 64, letters, 0))
 
 
 def _fill(file: BinaryIO, board: Board, found: Merge) -> None:

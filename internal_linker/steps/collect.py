@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import starmap
 from urllib.parse import urljoin
 
+from internal_linker.crawl_values import NOT_INDEXABLE, english
 from internal_linker.headers import Kind, cells_of, columns_of, display
 from internal_linker.html_text import is_html, read_html
 from internal_linker.records import (
@@ -22,9 +23,8 @@ from internal_linker.records import (
     fold_query,
 )
 from internal_linker.sequences import Lazy
-from internal_linker.urls import NormalForms, normal_form, without_tracking
+from internal_linker.urls import NormalForms, normal_form, other_page, without_tracking
 
-_NOT_INDEXABLE = re.compile(r"^(non|not|no|nicht)\b|noindex|^(false|0)$", re.IGNORECASE)
 # Crawlers write "-" or "no" where nothing redirects.
 _ADDRESS = re.compile(r"https?:|/", re.IGNORECASE)
 # Characters; far over any page's: what is longer is something else, and takes minutes and gigabytes. HTML is
@@ -201,31 +201,20 @@ def _language(cell: str) -> str:
 def _standing(key: str, cells: dict[Kind, str]) -> tuple[str, str]:
     """Why no link may lead to a page, and the page that one is led to instead; "" where there is none."""
     redirect = cells.get(Kind.REDIRECT, "")
-    moved = _other_page(key, cells, redirect) if _ADDRESS.match(redirect) else ""
+    moved = other_page(key, cells[Kind.URL], redirect) if _ADDRESS.match(redirect) else ""
     # A status in words ("OK", "published") says nothing about the server's answer.
     if (status := re.match(r"\d+", cells.get(Kind.STATUS, ""))) and status[0] != "200":
         return f"status {status[0]}", moved or ""
     if moved:
         return "redirects to another page", moved
-    canonical = _other_page(key, cells, cells.get(Kind.CANONICAL, ""))
+    canonical = other_page(key, cells[Kind.URL], cells.get(Kind.CANONICAL, ""))
     # Before the indexability: crawlers call a copy of another page not indexable, too.
     if canonical:
         return "canonicalised to another page", canonical
-    if _NOT_INDEXABLE.search(cells.get(Kind.INDEXABILITY, "")):
+    if english(Kind.INDEXABILITY, cells.get(Kind.INDEXABILITY, "")) == NOT_INDEXABLE:
         return "not indexable", ""
     wrong = "canonical" if canonical is None else "redirect" if moved is None else ""
     return f"its {wrong} is no URL" if wrong else "", ""
-
-
-def _other_page(key: str, cells: dict[Kind, str], address: str) -> str | None:
-    """The normal form of an address in a row, "" where it is the row's own page or empty, None for no URL."""
-    if not address:
-        return ""
-    try:
-        other = normal_form(urljoin(cells[Kind.URL], address))
-    except ValueError:
-        return None
-    return "" if other == key else other
 
 
 def _followed(leads_to: Mapping[str, str]) -> dict[str, str]:

@@ -6,21 +6,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import starmap
 
+from internal_linker.crawl_values import CONTENT, HYPERLINK, english
 from internal_linker.headers import Kind, columns_of
+from internal_linker.link_rows import rejected_link
 from internal_linker.records import Collected, ExistingLink, Reject, TableStream
-from internal_linker.urls import NormalForms, normal_form
+from internal_linker.urls import NormalForms, leads_to_no_page
 
-# How Screaming Frog calls a link (its images with a link are hyperlinks, too) and the text of a page
-# in English, German, Spanish, French and Italian, and what other tools call a link.
-_LINK_TYPES = frozenset(
-    {"hyperlink", "hyperlinks", "link", "text", "a", "href", "hipervínculo", "hiperenlace", "enlace"}
-    | {"hyperlien", "lien hypertexte", "lien", "collegamento ipertestuale", "collegamento"}
-)
-_TEXT_POSITIONS = frozenset(
-    {"content", "main content", "body", "inhalt", "contenido", "contenu", "contenuto"}
-)
-# mailto:, tel:, javascript: and the like lead to no page.
-_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _PLACE = re.compile("[0-9]{1,9}")
 # Characters; what is longer is the text of a whole page by mistake.
 _LONGEST_ANCHOR = 1_000
@@ -95,10 +86,10 @@ def _read(
             continue
         keys = forms[source], forms[target]
         if not all(keys):
-            if keys[0] and _OTHER_SCHEME.match(target.strip()):
+            if keys[0] and leads_to_no_page(target):
                 skipped += 1
             else:
-                rejects.append(_reject(table.name, number, source, target))
+                rejects.append(rejected_link(table.name, number, source, target))
             continue
         final = aliases.get(keys[1], keys[1])
         if final == keys[0]:
@@ -112,15 +103,6 @@ def _read(
 
 def _in_text(position: str, link_type: str) -> bool:
     """Whether a row is a link in a page's text, as far as it says so."""
-    return (not link_type or link_type.strip().casefold() in _LINK_TYPES) and (
-        not position or position.strip().casefold() in _TEXT_POSITIONS
+    return (not link_type or english(Kind.LINK_TYPE, link_type) == HYPERLINK) and (
+        not position or english(Kind.LINK_POSITION, position) == CONTENT
     )
-
-
-def _reject(table: str, number: int, *ends: str) -> Reject:
-    for kind, url in zip((Kind.SOURCE, Kind.DESTINATION), ends, strict=True):
-        try:
-            normal_form(url)
-        except ValueError as error:
-            return Reject(table, number, url.strip(), f"{kind}: {error}")
-    raise AssertionError(f"both ends of row {number} are URLs")

@@ -27,6 +27,7 @@ from internal_linker.services.openai.chat import OpenAIChat
 from internal_linker.services.openai.vectors import VectorReader
 from internal_linker.services.review_xlsx import ReviewWorkbook
 from internal_linker.services.serper import Serper
+from internal_linker.services.xlsx_tables import XlsxTable
 from internal_linker.settings import load_settings
 from internal_linker.steps.collect import collect
 from internal_linker.steps.links import add_links
@@ -129,9 +130,12 @@ def account(raw: bytes) -> None:
 
 
 def workbook(raw: bytes) -> None:
-    """Verdicts, or why there are none."""
+    """Verdicts and a table of texts, or why there are none."""
     with _file(raw, InputError, "review.xlsx") as file:
         assert isinstance(ReviewWorkbook(file).read(), list)
+    with _file(raw, InputError, "crawl.xlsx") as file:
+        table = XlsxTable(file, "crawl.xlsx").stream()
+        assert all(isinstance(cell, str) for _, row in table.rows for cell in row)
 
 
 def serper(raw: bytes) -> None:

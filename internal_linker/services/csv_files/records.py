@@ -10,7 +10,7 @@ from itertools import chain, islice
 from pathlib import Path
 
 from internal_linker.errors import InputError
-from internal_linker.headers import Kind, find_column
+from internal_linker.headers import names_columns
 from internal_linker.services.csv_files.text_encoding import recognise, unreadable
 
 # Characters; far over any page's text, and small enough for the C long of Windows.
@@ -106,13 +106,13 @@ def _shape_of(lines: Sequence[str]) -> _Shape:
         # Older crawl exports begin with a line like "All Inlinks".
         separator = max(_SEPARATORS, key=second[0].count)
         records = _first_records(lines, separator, 2)
-        if len(records) == 2 and _known(records[1]) and not _known(records[0]):
+        if len(records) == 2 and names_columns(records[1]) and not names_columns(records[0]):
             return _Shape(separator, title_line=True)
     return _Shape(max(_SEPARATORS, key=lambda each: (first.count(each), _makes_known_name(lines, each))))
 
 
 def _makes_known_name(lines: Sequence[str], separator: str) -> bool:
-    return any(map(_known, _first_records(lines, separator, 1)))
+    return any(map(names_columns, _first_records(lines, separator, 1)))
 
 
 def _first_records(lines: Sequence[str], separator: str, count: int) -> list[list[str]]:
@@ -122,7 +122,3 @@ def _first_records(lines: Sequence[str], separator: str, count: int) -> list[lis
     with suppress(csv.Error):
         found.extend(islice(records, count))
     return found
-
-
-def _known(cells: Sequence[str]) -> bool:
-    return any(find_column(cells, kind) is not None for kind in Kind)

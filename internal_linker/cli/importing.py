@@ -1,0 +1,149 @@
+"""The command that takes over what a crawler exported: import."""
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from internal_linker.cli.project import ProjectOption, opened_project
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from internal_linker.importing import Imported
+    from internal_linker.steps.crawl import CrawlTable
+
+
+def import_(
+    context: typer.Context,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Exports of pages or links, as .csv or .xlsx.")
+    ],
+    project: ProjectOption = None,
+    url_column: Annotated[
+        str, typer.Option("--url-column", metavar="NAME", help="The column of the pages' URLs.")
+    ] = "",
+    content_column: Annotated[
+        str, typer.Option("--content-column", metavar="NAME", help="The column of the pages' main content.")
+    ] = "",
+    no_pagination: Annotated[
+        bool, typer.Option("--no-pagination", help="Leave out /page/2, ?page=2 and the like.")
+    ] = False,
+    no_parameters: Annotated[
+        bool, typer.Option("--no-parameters", help="Leave out URLs with parameters other than tracking.")
+    ] = False,
+    only_indexable: Annotated[
+        bool, typer.Option("--only-indexable", help="Leave out pages that are not indexable.")
+    ] = False,
+    only_200: Annotated[
+        bool, typer.Option("--only-200", help="Leave out pages whose status is not 200.")
+    ] = False,
+    no_canonicalised: Annotated[
+        bool, typer.Option("--no-canonicalised", help="Leave out pages whose canonical is another page.")
+    ] = False,
+    include: Annotated[
+        list[str] | None,
+        typer.Option("--include", metavar="PATH", help="Only pages below PATH; may be repeated."),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option("--exclude", metavar="PATH", help="No pages below PATH; may be repeated."),
+    ] = None,
+    min_words: Annotated[
+        int, typer.Option("--min-words", min=0, help="Leave out pages with fewer words.")
+    ] = 0,
+    limit: Annotated[int, typer.Option("--limit", min=0, help="Take so many pages at most; 0: all.")] = 0,
+    yes: Annotated[bool, typer.Option("--yes", help="Don't ask whether the columns are right.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print columns and counts as JSON.")] = False,
+) -> None:
+    """Make the tables of a run from a crawler's exports.
+
+    files/urls_rawdata.csv is made of pages, files/existing_links.csv of links, from
+    Screaming Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, or any table with a column of
+    URLs. Which columns were found is shown, and at a terminal you are asked whether they are right. Files that
+    are there and would change are copied aside.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.import_files import crawl_table, import_places
+    from internal_linker.importing import import_tables, recognise
+    from internal_linker.sections import Sections
+    from internal_linker.steps.crawl import Filters
+    from internal_linker.terminal import Reporter, open_console, print_columns, print_rows
+
+    filters = Filters(
+        no_pagination,
+        no_parameters,
+        only_indexable,
+        only_200,
+        no_canonicalised,
+        Sections(include or ()),
+        Sections(exclude or ()),
+        min_words,
+        limit,
+    )
+    console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
+    tables = recognise(map(crawl_table, files), url_column, content_column, reporter)
+    print_columns(console, ("File", "Rows are", "Column", "Taken from"), _columns(tables))
+    asked = sys.stdin.isatty() and console.is_terminal and not yes
+    if asked and not typer.confirm("Import these?", default=True, err=as_json):
+        console.print("Nothing was imported.")
+        return
+    with opened.lock(), import_places(opened.root / "files") as (places, keeping):
+        try:
+            done = import_tables(tables, filters, places, reporter)
+        finally:
+            reporter.close()
+    copies = [copy.name for copy in keeping.copies]
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(_as_json(tables, done, copies)))
+    else:
+        print_rows(console, "Imported", _rows(done, copies))
+
+
+def _columns(tables: "Sequence[CrawlTable]") -> list[tuple[str, str, str, str]]:
+    from internal_linker.plain_text import shortened
+
+    return [
+        (shortened(each.table.name, 200), _kind(each), kind.value, shortened(each.table.header[at]))
+        for each in tables
+        for kind, at in each.columns.items()
+    ]
+
+
+def _kind(table: "CrawlTable") -> str:
+    return "links" if table.links else "pages"
+
+
+def _rows(done: "Imported", copies: list[str]) -> list[tuple[str, str]]:
+    rows = []
+    if done.pages is not None:
+        rows.append(("files/urls_rawdata.csv", f"{done.pages} pages: {', '.join(done.page_columns)}"))
+    if done.links is not None:
+        rows.append(("files/existing_links.csv", f"{done.links} links: {', '.join(done.link_columns)}"))
+    rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
+    rows += [(f"Left out: {reason}", str(count)) for reason, count in sorted(done.left_out.items())]
+    return rows + [("The earlier file is in", f"files/{copy}") for copy in copies]
+
+
+def _as_json(tables: "Sequence[CrawlTable]", done: "Imported", copies: list[str]) -> dict[str, object]:
+    return {
+        "files": [
+            {
+                "file": each.table.name,
+                "rows_are": _kind(each),
+                "columns": {kind.value: each.table.header[at] for kind, at in each.columns.items()},
+            }
+            for each in tables
+        ],
+        "pages": done.pages,
+        "page_columns": done.page_columns,
+        "links": done.links,
+        "link_columns": done.link_columns,
+        "rejected": done.rejected,
+        "merged": done.merged,
+        "left_out": dict(done.left_out),
+        "copies": copies,
+    }

@@ -1,0 +1,264 @@
+"""Tables as crawlers export them -> the pages, each once, and the links, in our own words; rejects and counts."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from sys import intern
+
+from internal_linker.crawl_values import NOT_INDEXABLE, english
+from internal_linker.headers import Kind, cells_of, columns_of, find_column, find_named
+from internal_linker.html_text import is_html, read_html
+from internal_linker.link_rows import rejected_link
+from internal_linker.records import Reject, StoredText, TableStream
+from internal_linker.sections import Sections
+from internal_linker.urls import NormalForms, leads_to_no_page, normal_form, other_page
+
+# What tells whether a page stands on its own; these cells of a page are those of one row.
+_STANDING = (Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT)
+PAGE_KINDS = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, *_STANDING)
+LINK_KINDS = (*(Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE), Kind.START)
+# Cells that are words of the crawler's own.
+_WORDS = (Kind.LINK_POSITION, Kind.LINK_TYPE)
+# What is read of a page and not written.
+_ASIDE = (Kind.CONTENT_TYPE, Kind.WORDS)
+_KEPT = (*PAGE_KINDS, Kind.WORDS)
+_AT = {kind: at for at, kind in enumerate(_KEPT)}
+# Rows by which a column is told: redirects and errors may come first, and have none.
+_HEAD = 100
+_MIME = re.compile(r"[a-z]+/[a-z0-9.+-]+(;.*)?", re.IGNORECASE)
+# /blog/page/2, /seite-3, ?page=2; not ?p=2, which is an article's number in WordPress.
+_PAGINATION = re.compile(
+    r"/(page|seite|pagina|página)[/-]?\d+(?=[/?]|$)|[?&](page|paged|pg|seite|pagina)=\d+", re.IGNORECASE
+)
+
+Row = list[str | StoredText]
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlTable:
+    """A table, and what it is.
+
+    Attributes:
+        table: its rows were not gone through yet.
+        links: whether a row is a link; else it is a page.
+        columns: where its columns are.
+    """
+
+    table: TableStream
+    links: bool
+    columns: dict[Kind, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which pages are left out; what is not known of a page is no reason to.
+
+    Attributes:
+        include: only these parts of the site; empty: all.
+        exclude: not these.
+        min_words: of the content, or where there is none of the crawler's own count.
+        limit: how many pages are taken at most; 0: all.
+    """
+
+    no_pagination: bool = False
+    no_parameters: bool = False
+    only_indexable: bool = False
+    only_200: bool = False
+    no_canonicalised: bool = False
+    include: Sections = field(default_factory=lambda: Sections(()))
+    exclude: Sections = field(default_factory=lambda: Sections(()))
+    min_words: int = 0
+    limit: int = 0
+
+
+@dataclass
+class Crawl:
+    """What the rows have told so far.
+
+    Attributes:
+        keep: where contents go.
+        pages: cells in the order of `PAGE_KINDS`, then the crawler's count of words; by the normal form.
+        links: how many were passed on.
+        merged: rows of a page that an earlier row told of.
+        left_out: how many rows or pages, by the reason.
+    """
+
+    keep: Callable[[str], str | StoredText] = str
+    pages: dict[str, Row] = field(default_factory=dict)
+    rejects: list[Reject] = field(default_factory=list)
+    links: int = 0
+    merged: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+
+
+def recognised(table: TableStream, url_column: str = "", content_column: str = "") -> CrawlTable:
+    """Tell pages from links by the header: links have a source and a destination.
+
+    Args:
+        table: nothing was read of it but the header.
+        url_column: the name of the pages' column of URLs, where the table has it.
+        content_column: that of their main content, likewise.
+
+    Raises:
+        InputError: there is neither a column of URLs nor such a pair; names those that there are.
+    """
+    named = {
+        kind: at
+        for kind, name in ((Kind.URL, url_column), (Kind.CONTENT, content_column))
+        if name and (at := find_named(table.header, name)) is not None
+    }
+    ends = [find_column(table.header, kind) for kind in (Kind.SOURCE, Kind.DESTINATION)]
+    if Kind.URL not in named and None not in ends:
+        columns = columns_of(table, LINK_KINDS[:2], LINK_KINDS[2:])
+        return CrawlTable(table, links=True, columns=columns)
+    remedy = "Name the column that holds the pages' URLs with --url-column."
+    required = () if Kind.URL in named else (Kind.URL,)
+    columns = columns_of(table, required, (*PAGE_KINDS[1:], *_ASIDE), remedy) | named
+    # In its older exports Screaming Frog has the MIME type under "Content".
+    head = list(islice(table.rows, _HEAD))
+    contents = [row[at].strip() for _, row in head for at in [columns.get(Kind.CONTENT, 0)] if at < len(row)]
+    if Kind.CONTENT in columns and _MIME.fullmatch(next(filter(None, contents), "")):
+        columns[Kind.CONTENT_TYPE] = columns.pop(Kind.CONTENT)
+    return CrawlTable(replace(table, rows=chain(head, table.rows)), links=False, columns=columns)
+
+
+def written(tables: Iterable[CrawlTable], kinds: Sequence[Kind]) -> list[Kind]:
+    """Those of the kinds that any of the tables has, in the given order."""
+    there = {kind for table in tables for kind in table.columns}
+    return [kind for kind in kinds if kind in there]
+
+
+def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
+    """Read a table of pages; a page that is known already takes from it what it lacks."""
+    name = pages.table.name
+    for number, cells in cells_of(pages.table, pages.columns):
+        kind = cells.get(Kind.CONTENT_TYPE, "")
+        if kind and "html" not in kind.casefold():
+            crawl.left_out["no HTML page"] += 1
+            continue
+        try:
+            key = normal_form(cells[Kind.URL])
+        except ValueError as error:
+            crawl.rejects.append(Reject(name, number, cells[Kind.URL], str(error)))
+            continue
+        row = _row(cells)
+        known = crawl.pages.get(key)
+        if known is None:
+            row[_AT[Kind.CONTENT]] = crawl.keep(cells.get(Kind.CONTENT, ""))
+            crawl.pages[key] = row
+            continue
+        crawl.merged += 1
+        if _merge(known, row, crawl.keep):
+            reason = "the same page as an earlier row with another content: the earlier one is used"
+            crawl.rejects.append(Reject(name, number, cells[Kind.URL], reason))
+
+
+def page_rows(crawl: Crawl, filters: Filters) -> list[Row]:
+    """The pages that no filter leaves out; the others are counted."""
+    kept: list[Row] = []
+    for key, row in crawl.pages.items():
+        if reason := _reason(key, row, filters, len(kept)):
+            crawl.left_out[reason] += 1
+        else:
+            kept.append(row)
+    return kept
+
+
+def page_cells(rows: Iterable[Row], header: Sequence[Kind]) -> Iterator[list[str]]:
+    """The rows' cells of these kinds, as text."""
+    places = [_AT[kind] for kind in header]
+    return ([str(row[at]) for at in places] for row in rows)
+
+
+def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Iterator[list[str]]:
+    """The links of a table, one at a time; what leads to no page is counted, what is no URL rejected."""
+    forms = NormalForms()
+    for number, cells in cells_of(links.table, links.columns):
+        source, target = cells[Kind.SOURCE], cells[Kind.DESTINATION]
+        if not (source or target):
+            continue
+        if forms[source] and forms[target]:
+            crawl.links += 1
+            yield [
+                english(kind, cells.get(kind, "")) if kind in _WORDS else cells.get(kind, "")
+                for kind in header
+            ]
+        elif forms[source] and leads_to_no_page(target):
+            crawl.left_out["link to no page (mailto:, tel:, ...)"] += 1
+        else:
+            crawl.rejects.append(rejected_link(links.table.name, number, source, target))
+
+
+def _row(cells: dict[Kind, str]) -> Row:
+    row: Row = [cells.get(kind, "") for kind in _KEPT]
+    # A crawl has few different ones.
+    for kind in (Kind.STATUS, Kind.LANG, Kind.WORDS):
+        row[_AT[kind]] = intern(cells.get(kind, ""))
+    # Of two equal texts one is kept.
+    for kind, other in ((Kind.CANONICAL, Kind.URL), (Kind.H1, Kind.TITLE)):
+        if row[_AT[kind]] == row[_AT[other]]:
+            row[_AT[kind]] = row[_AT[other]]
+    row[_AT[Kind.INDEXABILITY]] = english(Kind.INDEXABILITY, cells.get(Kind.INDEXABILITY, ""))
+    return row
+
+
+def _merge(known: Row, row: Row, keep: Callable[[str], str | StoredText]) -> bool:
+    """Fill what a known page lacks from another of its rows; tells whether that has another content."""
+    if _rank(row) > _rank(known):
+        for kind in (Kind.URL, *_STANDING):
+            known[_AT[kind]] = row[_AT[kind]]
+    at = _AT[Kind.CONTENT]
+    other = bool(row[at] and known[at]) and str(row[at]) != str(known[at])
+    if row[at] and not known[at]:
+        known[at] = keep(str(row[at]))
+    for kind in (Kind.TITLE, Kind.H1, Kind.LANG, Kind.WORDS):
+        known[_AT[kind]] = known[_AT[kind]] or row[_AT[kind]]
+    return other
+
+
+def _rank(row: Row) -> int:
+    """A crawl lists a redirect (1) beside the page that it leads to (2); a table of texts knows neither (0)."""
+    if not any(row[_AT[kind]] for kind in _STANDING):
+        return 0
+    return 1 if _bad_status(row) else 2
+
+
+def _bad_status(row: Row) -> bool:
+    status = re.match(r"\d+", str(row[_AT[Kind.STATUS]]))
+    return status is not None and status[0] != "200"
+
+
+def _reason(key: str, row: Row, filters: Filters, taken: int) -> str:
+    """Why a page is left out, "" where it is not."""
+
+    def cell(kind: Kind) -> str:
+        return str(row[_AT[kind]])
+
+    if filters.only_200 and _bad_status(row):
+        return "status is not 200"
+    if filters.no_canonicalised and other_page(key, cell(Kind.URL), cell(Kind.CANONICAL)):
+        return "canonicalised to another page"
+    if filters.only_indexable and cell(Kind.INDEXABILITY) == NOT_INDEXABLE:
+        return "not indexable"
+    if filters.no_pagination and _PAGINATION.search(key):
+        return "pagination"
+    if filters.no_parameters and "?" in key:
+        return "URL with parameters"
+    if filters.include and not filters.include.hold(key):
+        return "outside of --include"
+    if filters.exclude.hold(key):
+        return "inside of --exclude"
+    if filters.min_words and _length(row) < filters.min_words:
+        return f"fewer than {filters.min_words} words"
+    return "beyond --limit" if filters.limit and taken >= filters.limit else ""
+
+
+def _length(row: Row) -> float:
+    """How many words the page has; without end where nobody knows."""
+    content, counted = str(row[_AT[Kind.CONTENT]]), str(row[_AT[Kind.WORDS]])
+    if content:
+        return len((read_html(content).text if is_html(content) else content).split())
+    digits = re.sub(r"[\s.,']", "", counted)
+    return int(digits) if re.fullmatch(r"[0-9]{1,9}", digits) else float("inf")
