@@ -60,7 +60,7 @@ class Recognition:
         now, then, rows = self._now, self._wanted, self.rows
         untold = {"", *doubtful}
         for columns in now.keys:
-            if self.columns.keys() >= {*columns}:
+            if len(rows) < len(now.numbers) and self.columns.keys() >= {*columns}:
                 ours, theirs = now.row_names(columns), then.row_names([self.columns[at] for at in columns])
                 known = {*rows.values()}
                 # Rows that are empty there are told apart by nothing but their order.
