@@ -14,6 +14,7 @@ from internal_linker.services.openai.chat import OpenAIChat
 from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
+from internal_linker.steps.words import words
 
 
 @dataclass(frozen=True)
@@ -109,14 +110,18 @@ class Clients:
         if self.uses_openai:
             return self.openai()
         if self.settings.embedding_provider == "lsa":
-            return LsaEncoder()
+            return self.word_statistics()
         if self.settings.embedding_provider == "multilingual":
             return MultilingualEncoder()
         try:
             return local_encoder_at(self.settings.dask_scheduler)
         except ConfigurationError as error:
             notices.append(f"{error} This run uses word statistics (LSA) in its place.")
-            return LsaEncoder()
+            return self.word_statistics()
+
+    def word_statistics(self) -> Encoder:
+        """The encoder that needs no model."""
+        return LsaEncoder(words)
 
     def search_service(self, wanted: bool, notices: list[str]) -> Serper | None:
         """The search service; None, with a notice, where the run has none.

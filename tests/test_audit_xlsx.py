@@ -3,7 +3,7 @@
 import warnings
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import openpyxl
 import pytest
@@ -78,17 +78,16 @@ def test_an_earlier_workbook_stays_where_the_new_one_fails(tmp_path: Path) -> No
     path = tmp_path / "audit.xlsx"
     path.write_bytes(b"old")
 
-    def full(where: Path, write: object, /, *, encoding: str = "utf-8") -> Path:
+    def full(where: Path, write: object, /) -> Path:
         raise OutputError(f"{where} can't be written: the disk is full.")
 
     with pytest.raises(OutputError):
         AuditXlsx(path, write_whole=full).write(audit())
     assert path.read_bytes() == b"old"
 
-    def beside(where: Path, write: Any, /, *, encoding: str = "utf-8") -> Path:
+    def beside(where: Path, write: Any, /) -> Path:
         other = where.with_name("audit 2.xlsx")
-        file: TextIO
-        with other.open("x", encoding=encoding) as file:
+        with other.open("xb") as file:
             write(file)
         return other
 

@@ -16,6 +16,7 @@ from internal_linker.cli.calibrating import calibrate
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.importing import import_
 from internal_linker.cli.measuring import backtest, evaluate
+from internal_linker.cli.pairing import pairs
 from internal_linker.cli.review import review
 from internal_linker.cli.running import lookup, run, schedule
 from internal_linker.cli.store import store
@@ -43,6 +44,7 @@ for command in (
     lookup,
     import_,
     check,
+    pairs,
     review,
     history,
     diff,

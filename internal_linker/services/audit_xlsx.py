@@ -1,32 +1,41 @@
 """An audit -> audit.xlsx: the before/after table, a sheet of findings a rule, topics, and all pages."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from itertools import islice
-from math import isfinite
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO
 
 import numpy as np
-import xlsxwriter
 
 from internal_linker.audit_records import RULES, Audit, Finding
-from internal_linker.whole_files import ReplaceWhole, remarks_on, replace_whole
+from internal_linker.whole_files import ReplaceBinary, remarks_on, replace_binary
+from internal_linker.worksheets import Cell, Column, Sheet, add_sheets, open_book, put_row
 
-Cell = str | int | float
-# Nobody reads so many of one rule; Excel itself ends at 1,048,576 rows a sheet.
+# Nobody reads so many of one rule.
 MOST_ROWS = 10_000
-_WIDEST = 70
-# Excel refuses longer texts.
-_LONGEST = 32_767
 _STANDINGS = {
     "mended": "mended by the proposed links",
     "stays": "stays",
     "new": "new with the proposed links",
 }
+_FINDINGS = (
+    *(Column("Page", 50, "link"), Column("Other page", 50, "link"), Column("Detail", 70)),
+    *(Column("After adoption", 28), Column("Severity", 10)),
+)
+_TOPICS = (
+    *(Column("Topic", 40), Column("Pages", 10), Column("Strongest page", 60, "link")),
+    *(
+        Column("Links inside", 14),
+        Column("... after", 14),
+        Column("Links out and in", 16),
+        Column("... after", 14),
+    ),
+)
 _PAGES = (
-    *("URL", "Title", "Section", "Topic", "Links here", "Links here after", "Own links", "Own links after"),
-    *("Clicks", "Clicks after", "PageRank x n", "PageRank x n after"),
+    *(Column("URL", 60, "link"), Column("Title", 45), Column("Section", 16), Column("Topic", 30)),
+    *(Column("Links here", 12, "bar"), Column("Links here after", 12, "bar")),
+    *(Column("Own links"), Column("Own links after"), Column("Clicks"), Column("Clicks after")),
+    *(Column("PageRank x n", 12, "bar"), Column("PageRank x n after", 12, "bar")),
 )
 # Rows of the sheet Pages: more take longer to write than all of the audit, and Excel long to open.
 MOST_PAGES = 50_000
@@ -42,7 +51,7 @@ class AuditXlsx:
     """
 
     def __init__(
-        self, path: Path, most_rows: int = MOST_ROWS, write_whole: ReplaceWhole = replace_whole
+        self, path: Path, most_rows: int = MOST_ROWS, write_whole: ReplaceBinary = replace_binary
     ) -> None:
         self.path, self.name = path, f"files/{path.name}"
         self._most, self._write_whole = most_rows, write_whole
@@ -65,30 +74,32 @@ class AuditXlsx:
         ]
         return [*remarks, *remarks_on(self.path, landed)]
 
-    def _fill(self, file: TextIO, audit: Audit) -> None:
-        # Rows are written as they come, so that a site of 200,000 pages takes no gigabyte.
-        options = {"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-        options |= {"strings_to_numbers": False, "nan_inf_to_errors": True}
-        # The text layer of `file` is passed by: a workbook is no text.
-        book = xlsxwriter.Workbook(file.buffer, options)
-        bold = book.add_format({"bold": True, "bottom": 1})
+    def _fill(self, file: BinaryIO, audit: Audit) -> None:
+        book = open_book(file)
         by_rule: dict[str, list[Finding]] = {rule: [] for rule in RULES}
         for one in audit.findings:
             by_rule[one.rule].append(one)
-        self._summary(book, bold, audit, by_rule)
-        for rule, found in by_rule.items():
-            if found:
-                header = ("Page", "Other page", "Detail", "After adoption", "Severity")
-                rows = (
-                    (one.page, one.other, one.detail, _STANDINGS[one.standing], one.severity)
-                    for one in islice(found, self._most)
-                )
-                _table(book, bold, rule, header, rows, (50, 50, _WIDEST, 28, 10), min(len(found), self._most))
-        _topics(book, bold, audit)
-        _pages(book, bold, audit)
+        self._summary(book, audit, by_rule)
+        add_sheets(book, self._sheets(audit, by_rule))
         book.close()
 
-    def _summary(self, book: Any, bold: Any, audit: Audit, by_rule: dict[str, list[Finding]]) -> None:
+    def _sheets(self, audit: Audit, by_rule: dict[str, list[Finding]]) -> Iterator[Sheet]:
+        for rule, found in by_rule.items():
+            if found:
+                rows = [
+                    (one.page, one.other, one.detail, _STANDINGS[one.standing], one.severity)
+                    for one in found[: self._most]
+                ]
+                yield Sheet(rule, _FINDINGS, rows)
+        topics = [
+            (topic.name, topic.pages, audit.urls[topic.hub], *topic.inner, *topic.outer)
+            for topic in audit.communities
+        ]
+        yield Sheet("Topics", _TOPICS, topics)
+        yield Sheet("Pages", _PAGES, list(_pages(audit)))
+
+    def _summary(self, book: Any, audit: Audit, by_rule: dict[str, list[Finding]]) -> None:
+        bold = book.add_format({"bold": True, "bottom": 1})
         sheet = book.add_worksheet("Summary")
         sheet.set_column(0, 0, 46)
         sheet.set_column(1, 4, 16)
@@ -109,67 +120,17 @@ class AuditXlsx:
             told = (len(found), standings["mended"], standings["new"], *RULES[rule])
             rows.append(((rule, *told), False))
         for at, (cells, is_head) in enumerate(rows):
-            _row(sheet, at, cells, bold if is_head else None)
+            put_row(sheet, at, cells, bold if is_head else None)
 
 
-def _topics(book: Any, bold: Any, audit: Audit) -> None:
-    header = (
-        "Topic",
-        "Pages",
-        "Strongest page",
-        "Links inside",
-        "... after",
-        "Links out and in",
-        "... after",
-    )
-    rows = (
-        (topic.name, topic.pages, audit.urls[topic.hub], *topic.inner, *topic.outer)
-        for topic in audit.communities
-    )
-    _table(book, bold, "Topics", header, rows, (40, 10, 60, 14, 14, 16, 14), len(audit.communities))
-
-
-def _pages(book: Any, bold: Any, audit: Audit) -> None:
+def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:
     """The pages in their order; PageRank in multiples of the mean, for 1 / n says nothing to anybody."""
     n, before, after = len(audit.urls), audit.before, audit.after
     rows = np.sort(np.argsort(-before.pagerank, kind="stable")[:MOST_PAGES])
-    columns = zip(
+    return zip(
         *([texts[row] for row in rows] for texts in (audit.urls, audit.titles, audit.sections, audit.topics)),
         *(each[rows].tolist() for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)),
         *([at if at >= 0 else "" for at in each.depth[rows].tolist()] for each in (before, after)),
         *((each.pagerank[rows] * n).round(3).tolist() for each in (before, after)),
         strict=True,
     )
-    widths = (60, 45, 16, 30, *[12] * 8)
-    _table(book, bold, "Pages", _PAGES, columns, widths, len(rows), bars=(4, 5, 10, 11))
-
-
-def _table(
-    book: Any,
-    bold: Any,
-    name: str,
-    header: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
-    widths: Sequence[int],
-    count: int,
-    bars: Sequence[int] = (),
-) -> None:
-    """A sheet whose first row and column stay in view, with a filter, and data bars in some columns."""
-    sheet = book.add_worksheet(name)
-    for column, width in enumerate(widths):
-        sheet.set_column(column, column, width)
-    sheet.freeze_panes(1, 1)
-    sheet.autofilter(0, 0, max(1, count), len(header) - 1)
-    for column in bars:
-        sheet.conditional_format(1, column, max(1, count), column, {"type": "data_bar", "bar_solid": True})
-    _row(sheet, 0, header, bold)
-    for at, cells in enumerate(rows, 1):
-        _row(sheet, at, cells)
-
-
-def _row(sheet: Any, at: int, cells: Sequence[Cell], style: Any = None) -> None:
-    for column, cell in enumerate(cells):
-        if isinstance(cell, str):
-            sheet.write_string(at, column, cell[:_LONGEST], style)
-        elif isfinite(cell):
-            sheet.write_number(at, column, cell, style)

@@ -1,0 +1,105 @@
+"""Tables of results -> the sheets of an .xlsx workbook, no cell of which is a formula."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from typing import Any, BinaryIO, Literal
+
+import xlsxwriter
+
+Cell = str | int | float
+# What is written of a sheet; Excel ends at 1,048,576 rows with the header.
+MOST_ROWS = 1_048_575
+# Excel refuses longer texts, longer addresses, and more links on a sheet.
+_LONGEST, _LONGEST_URL, _MOST_LINKS = 32_767, 2_079, 65_530
+_OPTIONS = {
+    # Rows are written as they come, so that a site of 200,000 pages takes no gigabyte.
+    **{"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
+    **{"strings_to_numbers": False, "nan_inf_to_errors": True},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a sheet.
+
+    Attributes:
+        name: its header.
+        width: in characters.
+        look: "link": URLs that can be clicked; "bar": numbers with a bar; "score": numbers from 0 to 1 with a bar.
+    """
+
+    name: str
+    width: int = 12
+    look: Literal["plain", "link", "bar", "score"] = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A table as a sheet shows it, with its first `MOST_ROWS` rows."""
+
+    name: str
+    columns: Sequence[Column]
+    rows: Sequence[Sequence[Cell]]
+
+
+def open_book(file: BinaryIO) -> Any:
+    """A workbook that is written to `file` when it is closed."""
+    return xlsxwriter.Workbook(file, _OPTIONS)
+
+
+def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
+    """Write sheets whose header and first column stay in view, with filters, widths, links and data bars."""
+    head, link = book.add_format({"bold": True, "bottom": 1}), book.get_default_url_format()
+    score = book.add_format({"num_format": "0.000"})
+    for each in sheets:
+        sheet = book.add_worksheet(each.name)
+        for at, column in enumerate(each.columns):
+            sheet.set_column(at, at, column.width, score if column.look == "score" else None)
+        sheet.freeze_panes(1, 1)
+        put_row(sheet, 0, [column.name for column in each.columns], head)
+        last = _put_rows(sheet, each, link, score)
+        sheet.autofilter(0, 0, max(1, last), len(each.columns) - 1)
+        for at, column in enumerate(each.columns):
+            if column.look in ("bar", "score"):
+                bounds = {"min_type": "num", "max_type": "num", "min_value": 0, "max_value": 1}
+                bar = {"type": "data_bar", "bar_solid": True} | (bounds if column.look == "score" else {})
+                sheet.conditional_format(1, at, max(1, last), at, bar)
+
+
+def put_row(sheet: Any, at: int, cells: Sequence[Cell], style: Any = None) -> None:
+    """Write a row of texts and numbers; what is no finite number stays empty."""
+    for column, cell in enumerate(cells):
+        _put(sheet, at, column, cell, style)
+
+
+def _put_rows(sheet: Any, table: Sheet, link: Any, score: Any) -> int:
+    """Write the rows below the header; tells how many."""
+    at, linked = 0, 0
+    links = [column.look == "link" for column in table.columns]
+    styles = [score if column.look == "score" else None for column in table.columns]
+    for at, cells in enumerate(islice(table.rows, MOST_ROWS), 1):
+        for column, cell in enumerate(cells):
+            if links[column] and linked < _MOST_LINKS and _can_be_followed(cell):
+                sheet.write_url(at, column, cell, link, cell)
+                linked += 1
+            else:
+                _put(sheet, at, column, cell, styles[column])
+    return at
+
+
+def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any) -> None:
+    if isinstance(cell, str):
+        if cell:
+            sheet.write_string(at, column, cell[:_LONGEST], style)
+    elif isfinite(cell):
+        sheet.write_number(at, column, cell, style)
+
+
+def _can_be_followed(cell: Cell) -> bool:
+    return (
+        isinstance(cell, str)
+        and cell[:8].lower().startswith(("http://", "https://"))
+        and len(cell) <= _LONGEST_URL
+    )
