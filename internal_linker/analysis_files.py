@@ -4,7 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from internal_linker.arrays import Vectors
+from internal_linker.cluster_records import SiteClusters
 from internal_linker.errors import ConfigurationError
+from internal_linker.services.cluster_report.report import ClustersHtml
 from internal_linker.services.csv_files.results import MatrixCsv, ResultCsv
 from internal_linker.services.matrix_files import MatrixNpy, MatrixParquet
 from internal_linker.services.results_xlsx import ResultsXlsx
@@ -25,6 +27,16 @@ def write_tables(
     """
     remarks = [remark for name, table in tables.items() for remark in ResultCsv(files / name).write(table)]
     return remarks + ResultsXlsx(files / workbook).write(sheets)
+
+
+def write_cluster_page(files: Path, found: SiteClusters) -> tuple[str, Sequence[str]]:
+    """Write the clusters as a page for browsers; answers with the file's name and what was unusual.
+
+    Raises:
+        OutputError: it can't be written; it is as it was.
+    """
+    path = files / "clusters.html"
+    return path.name, ClustersHtml(path).write(found)
 
 
 def require_matrix(form: str, pages: int) -> None:

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from internal_linker.arrays import Ints
 from internal_linker.audit_records import AuditSink, ProposedLink, SiteGraph
+from internal_linker.computing import louvain
 from internal_linker.errors import ConfigurationError
 from internal_linker.listed import Duplicate
 from internal_linker.services.audit_exchange.graph_files import GexfFile, GraphmlFile
 from internal_linker.services.audit_report.report import AuditHtml
 from internal_linker.services.audit_xlsx import AuditXlsx
-from internal_linker.services.communities import LouvainCommunities
 from internal_linker.services.csv_files.audit_graph import EdgesCsv, NodesCsv
 from internal_linker.services.csv_files.earlier import read_duplicates, read_links
 
@@ -31,7 +31,7 @@ def duplicates_of(files: Path) -> Iterable[Duplicate] | None:
 def communities() -> Callable[[SiteGraph, int], Ints] | None:
     """What finds communities by links; None where the extra `graph` is not installed."""
     with suppress(ConfigurationError):
-        return LouvainCommunities()
+        return louvain()
     return None
 
 

@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from internal_linker.ports import Compute, Encoder, Workers
+from internal_linker.services.communities import LouvainCommunities
 from internal_linker.services.dask_cluster.compute import DaskCompute
 from internal_linker.services.dask_cluster.encoder import DaskEncoder
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
@@ -26,6 +27,15 @@ def compute_at(scheduler: str) -> Compute:
         ConfigurationError: the package that speaks to a scheduler is not installed.
     """
     return DaskCompute(scheduler) if scheduler else Threads(os.cpu_count() or 1)
+
+
+def louvain() -> LouvainCommunities:
+    """What finds communities of pages in a graph.
+
+    Raises:
+        ConfigurationError: the extra `graph` is not installed.
+    """
+    return LouvainCommunities()
 
 
 def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:

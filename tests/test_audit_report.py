@@ -15,8 +15,9 @@ from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker.audit_records import Audit, Measure
 from internal_linker.errors import OutputError
+from internal_linker.html_reports.document import number
 from internal_linker.services.audit_report import charts, pages
-from internal_linker.services.audit_report.report import AuditHtml, change, number
+from internal_linker.services.audit_report.report import AuditHtml, change
 from tests.audits import audit, audited
 from tests.browser import rendered, screenshot
 

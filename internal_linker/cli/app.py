@@ -13,6 +13,7 @@ from internal_linker import __version__
 from internal_linker.cli.auditing import audit
 from internal_linker.cli.caches import cache
 from internal_linker.cli.calibrating import calibrate
+from internal_linker.cli.clustering import clusters
 from internal_linker.cli.folder import check, export_vectors, init
 from internal_linker.cli.importing import import_
 from internal_linker.cli.measuring import backtest, evaluate
@@ -45,6 +46,7 @@ for command in (
     import_,
     check,
     pairs,
+    clusters,
     review,
     history,
     diff,

@@ -8,6 +8,7 @@ import numpy as np
 
 from internal_linker.arrays import Ints
 from internal_linker.audit_records import RULES, Audit, Finding, Severity
+from internal_linker.html_reports.document import href
 
 MOST_ORPHANS = 100
 MOST_FINDINGS = 20
@@ -60,11 +61,6 @@ def page_name(audit: Audit, row: int) -> PageName:
     """The page of a row."""
     url = audit.urls[row]
     return PageName(audit.titles[row], url, href(url))
-
-
-def href(url: str) -> str:
-    """The URL where a browser may follow it: a `javascript:` one would run in the report."""
-    return url if url.lower().startswith(("http://", "https://")) else ""
 
 
 def orphans(audit: Audit) -> list[OrphanRow]:

@@ -1,14 +1,6 @@
-"use strict";
-const data = JSON.parse(document.getElementById("data").textContent);
-const html = echarts.format.encodeHTML;
-const whole = new Intl.NumberFormat("en");
-// Share of orphans 0 to 1 -> colour; the same stops as .scale in report.css.
+// Share of orphans 0 to 1 -> colour; the same stops as .scale in common.css.
 const STOPS = [[247, 239, 226], [242, 182, 121], [217, 96, 26], [123, 36, 28]];
 let shown = "before";
-
-function colour(name) {
-  return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-}
 
 function heat(share) {
   const at = share * (STOPS.length - 1), low = Math.min(Math.floor(at), STOPS.length - 2);
@@ -26,31 +18,7 @@ function rgb(parts) { return "rgb(" + parts.join(",") + ")"; }
 // Black or white, whichever is read more easily on a colour of 0 to 255 each.
 function inkOn([r, g, b]) { return 0.299 * r + 0.587 * g + 0.114 * b > 140 ? "#1f2328" : "#ffffff"; }
 
-// So that a name written from right to left does not turn the number beside it.
-function isolated(name) { return `\u2068${name}\u2069`; }
-
-function pages(count) { return `${whole.format(count)} ${count === 1 ? "page" : "pages"}`; }
-
 function percent(part, of) { return Math.round(100 * part / of) + "%"; }
-
-function draw(id, option) {
-  const place = document.getElementById(id);
-  if (!place) return;
-  const chart = echarts.getInstanceByDom(place) || echarts.init(place, null, { renderer: "svg", locale: "EN" });
-  chart.setOption({ animation: false, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily },
-    ...option }, true);
-}
-
-function tooltip(formatter) {
-  return { formatter, confine: true, backgroundColor: colour("card"), borderColor: colour("line"),
-    textStyle: { color: colour("ink") } };
-}
-
-function axis(more) {
-  return { axisLabel: { color: colour("muted") }, axisLine: { lineStyle: { color: colour("line") } },
-    splitLine: { lineStyle: { color: colour("line"), opacity: 0.6 } }, nameTextStyle: { color: colour("muted") },
-    ...more };
-}
 
 function tile(node) {
   const fill = heat(node[shown] / node.value), ink = inkOn(fill);
@@ -162,22 +130,8 @@ function drawAll() {
   drawCurve();
 }
 
-for (const button of document.querySelectorAll("button[data-state]")) {
-  button.addEventListener("click", () => {
-    shown = button.dataset.state;
-    for (const each of document.querySelectorAll("button[data-state]")) {
-      each.setAttribute("aria-pressed", String(each === button));
-    }
-    drawTreemap();
-  });
-}
-let waiting = 0;
-window.addEventListener("resize", () => {
-  clearTimeout(waiting);
-  waiting = setTimeout(() => {
-    for (const place of document.querySelectorAll(".chart")) echarts.getInstanceByDom(place)?.resize();
-    drawAll();
-  }, 150);
+choose("state", (state) => {
+  shown = state;
+  drawTreemap();
 });
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
-drawAll();
+drawAlways(drawAll);

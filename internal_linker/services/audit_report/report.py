@@ -1,23 +1,18 @@
 """An audit -> audit.html: the template with the tables, and style, figures and scripts inlined."""
 
 import math
-from base64 import b64encode
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import cache
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
-
 from internal_linker.audit_records import Audit, Measure
+from internal_linker.html_reports.document import document
 from internal_linker.services.audit_report.charts import chart_data, concentration, readable, tiers, tiles
-from internal_linker.services.audit_report.pages import findings, href, movers, orphans
+from internal_linker.services.audit_report.pages import findings, movers, orphans
 from internal_linker.whole_files import ReplaceWhole, remarks_on, replace_whole
 
-_HERE = Path(__file__).parent
+_TEMPLATE = Path(__file__).parent / "report.html"
 _CONTENTS = (
     ("figures", "Before and after"),
     ("sections", "Sections and topics"),
@@ -55,13 +50,9 @@ class AuditHtml:
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
         """
-        parts = _template().generate(_context(audit) | {"made": f"{self._now():%Y-%m-%d}"})
+        shown = _context(audit) | {"made": f"{self._now():%Y-%m-%d}"}
+        parts = document(_TEMPLATE, shown, {"change": change, "readable": readable})
         return remarks_on(self.path, self._write_whole(self.path, lambda file: file.writelines(parts)))
-
-
-def number(value: float, decimals: int = 0) -> str:
-    """`1,234.50`; "none" for NaN."""
-    return f"{value:z,.{decimals}f}" if math.isfinite(value) else "none"
 
 
 def change(measure: Measure) -> str:
@@ -69,18 +60,6 @@ def change(measure: Measure) -> str:
     difference = measure.after - measure.before
     told = f"{difference:+z,.{measure.decimals}f}"
     return told if math.isfinite(difference) and float(told.replace(",", "")) else ""
-
-
-def _template() -> Any:
-    environment = Environment(
-        loader=FileSystemLoader(_HERE),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number, "change": change, "readable": readable}
-    return environment.get_template("report.html")
 
 
 def _context(audit: Audit) -> dict[str, Any]:
@@ -101,13 +80,7 @@ def _context(audit: Audit) -> dict[str, Any]:
         "orphans": orphans(audit),
         "orphan_count": len(audit.before.orphans),
         "findings": findings(audit),
-        "href": href,
         "data": chart_data(audit, sections),
-        "notices": [_text("echarts/NOTICE"), _text("echarts/LICENSE-d3")],
-        "policy": _policy(),
-        "style": Markup(_text("report.css")),
-        "echarts": Markup(_text("echarts/echarts.min.js")),
-        "script": Markup(_text("report.js")),
     }
 
 
@@ -122,19 +95,3 @@ def _cards(audit: Audit) -> list[Measure]:
         Measure("Clicks from the home page, mean", before.mean_depth, after.mean_depth, 2),
         Measure("Gini of PageRank", before.gini, after.gini, 3),
     ]
-
-
-def _policy() -> str:
-    """What a browser may do with the report: run its two scripts, and load nothing at all."""
-    scripts = " ".join(f"'sha256-{_digest(_text(name))}'" for name in ("echarts/echarts.min.js", "report.js"))
-    # Charts set the style of what they draw.
-    return f"default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; img-src data:"
-
-
-def _digest(text: str) -> str:
-    return b64encode(sha256(text.encode()).digest()).decode()
-
-
-@cache
-def _text(name: str) -> str:
-    return (_HERE / name).read_text("utf-8")

@@ -1,0 +1,156 @@
+"""The command that groups similar pages: clusters."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from internal_linker.cli.comparing import (
+    BrandOption,
+    ByOption,
+    EncoderOption,
+    JsonOption,
+    KeepBrandsOption,
+    LimitOption,
+    WordsOption,
+)
+from internal_linker.cli.project import ProjectOption, opened_project
+
+if TYPE_CHECKING:
+    from internal_linker.clustering import Clustering
+
+# Clusters that the terminal shows; the files have all.
+_SHOWN = 20
+
+
+def clusters(
+    context: typer.Context,
+    project: ProjectOption = None,
+    by: ByOption = "content",
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method",
+            metavar="kmeans|communities",
+            help="Clusters around centres, or communities of the graph of similar pages (extra `graph`).",
+        ),
+    ] = "kmeans",
+    count: Annotated[
+        str,
+        typer.Option(
+            "--k",
+            metavar="N|A-B",
+            help="So many clusters, or as many between A and B as part the pages best; default: as suits the site.",
+        ),
+    ] = "",
+    min_similarity: Annotated[
+        float,
+        typer.Option(
+            "--min-similarity", min=0, max=1, help="Of two pages that are joined; for communities only."
+        ),
+    ] = 0.3,
+    encoder: EncoderOption = "",
+    words: WordsOption = None,
+    brand: BrandOption = None,
+    keep_brands: KeepBrandsOption = False,
+    limit: LimitOption = 0,
+    as_json: JsonOption = False,
+) -> None:
+    """Group similar pages, name each group, and list the links that it lacks.
+
+    By their titles, first headings, contents, or all of these; each language for itself. files/clusters.csv has
+    each page with its cluster, files/cluster_links.csv the missing links between hubs and pages and between pages
+    that are most alike, files/clusters.xlsx both, files/clusters.html a map and a tree. Neither queries nor searches
+    are needed.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.analysing import Comparison
+    from internal_linker.clustering import ClusterWish, find_clusters, write_clusters
+    from internal_linker.terminal import Reporter, open_console
+
+    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit)
+    wish = ClusterWish(comparison, method, count, min_similarity)
+    reporter = Reporter(open_console(stderr=True))
+    with opened.lock():
+        try:
+            result = find_clusters(opened, wish, reporter)
+            names = write_clusters(opened, result, reporter)
+        finally:
+            reporter.close()
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(_as_json(result, names)))
+    else:
+        _print(result)
+    if result.compared.gaps:
+        from internal_linker.errors import ExitCode
+
+        raise typer.Exit(ExitCode.GAPS)
+
+
+def _print(result: "Clustering") -> None:
+    from internal_linker.terminal import open_console, print_rows
+
+    console, found, compared = open_console(), result.found, result.compared
+    for one in found.clusters[:_SHOWN]:
+        density = f"{one.density:.3f}" if one.pages > 1 else "    -"
+        console.print(f"{one.pages:>6} pages  density {density}  {one.name}  <- {one.hub}", soft_wrap=True)
+    if len(found.clusters) > _SHOWN:
+        console.print(f"... and {len(found.clusters) - _SHOWN} more.")
+    rows = [
+        ("Pages compared", str(len(compared.pages))),
+        *((f"Left out: {reason}", str(count)) for reason, count in sorted(compared.left_out.items())),
+        ("Taken from the titles", ", ".join(compared.brands) or "nothing"),
+        ("Clusters", str(len(found.clusters))),
+        ("Pages in no cluster", str(result.alone)),
+        ("Links within clusters", str(sum(one.links for one in found.clusters))),
+        ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
+        ("... from hubs, beyond those", str(found.missing.left_out)),
+    ]
+    print_rows(console, "Clusters", rows)
+
+
+def _as_json(result: "Clustering", names: list[str]) -> dict[str, object]:
+    from dataclasses import asdict
+    from math import isfinite
+
+    from internal_linker.cluster_records import REASONS
+
+    found, missing = result.found, result.found.missing
+    hubs = set(found.hubs.tolist())
+    return {
+        "pages": [
+            {
+                "cluster": int(label) + 1 if label >= 0 else None,
+                "name": found.clusters[label].name if label >= 0 else None,
+                "title": found.titles[row],
+                "url": found.urls[row],
+                "distance": round(float(found.distances[row]), 4) if label >= 0 else None,
+                "hub": row in hubs,
+            }
+            for row, label in enumerate(found.labels.tolist())
+        ],
+        "clusters": [
+            asdict(one) | {"density": one.density if isfinite(one.density) else None}
+            for one in found.clusters
+        ],
+        "missing_links": [
+            {
+                "source": found.urls[source],
+                "target": found.urls[target],
+                "similarity": round(float(similarity), 4),
+                "why": REASONS[reason],
+            }
+            for source, target, similarity, reason in zip(
+                missing.sources.tolist(),
+                missing.targets.tolist(),
+                found.similarities.tolist(),
+                missing.reasons.tolist(),
+                strict=True,
+            )
+        ],
+        "left_out": dict(result.compared.left_out),
+        "brands": list(result.compared.brands),
+        "files": [f"files/{name}" for name in names],
+        "gaps": list(result.compared.gaps),
+    }

@@ -1,0 +1,292 @@
+"""A project -> the clusters of its pages, with names, hubs and the links that they lack; and the files of it."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from internal_linker.analysing import Compared, Comparison, compare
+from internal_linker.analysis_files import write_cluster_page, write_tables
+from internal_linker.arrays import Ints, Vectors
+from internal_linker.audit_records import SiteGraph
+from internal_linker.cluster_records import REASONS, Cluster, MissingLinks, PageMap, SiteClusters
+from internal_linker.computing import louvain
+from internal_linker.errors import ConfigurationError, InputError
+from internal_linker.phrases import Reader
+from internal_linker.plain_text import shortened
+from internal_linker.ports import Progress
+from internal_linker.sequences import Lazy
+from internal_linker.steps.alike import alike
+from internal_linker.steps.cluster_links import InnerLinks, inner_links, missing_links
+from internal_linker.steps.cluster_names import cluster_names
+from internal_linker.steps.clustering import Clusters, Tried, by_means, ordered, points_of, tries
+from internal_linker.steps.page_map import drawn, places
+from internal_linker.steps.words import normalise
+from internal_linker.wiring import Project
+from internal_linker.worksheets import Cell, Column, Sheet
+
+METHODS = {"kmeans": "by k-means", "communities": "as communities of the graph of similar pages"}
+# Nobody reads the names of more.
+MOST_CLUSTERS = 1_000
+# Neighbours of a page in the graph of similar pages: with more, communities flow together.
+_NEAREST = 10
+_COUNT = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterWish:
+    """Which clusters are wanted.
+
+    Attributes:
+        comparison: how pages are compared.
+        method: one of `METHODS`.
+        count: "12" clusters, or as many between "5-40" as part best; "": as suits the site.
+        min_similarity: for communities: two pages less similar than that are not joined.
+    """
+
+    comparison: Comparison = field(default_factory=Comparison)
+    method: str = "kmeans"
+    count: str = ""
+    min_similarity: float = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """What came of it.
+
+    Attributes:
+        compared: the pages.
+        tried: numbers of clusters that were tried, language by language.
+        found: the clusters.
+    """
+
+    compared: Compared
+    tried: Sequence[Tried]
+    found: SiteClusters
+
+    @property
+    def alone(self) -> int:
+        """Pages that are in no cluster."""
+        return int((self.found.labels < 0).sum())
+
+
+def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Clustering:
+    """Group the pages; nothing is written but vectors into the cache.
+
+    Raises:
+        ConfigurationError: an option is wrong, or communities need a package.
+        InputError: there are not two pages, or nothing to compare them by.
+    """
+    bounds = count_bounds(wish.count)
+    louvain_method = _louvain(wish)
+    compared = compare(project, wish.comparison, progress)
+    known = compared.similarity.known
+    if not known.any():
+        raise InputError(
+            f"files/urls_rawdata.csv: no page has a text to be compared by (--by {wish.comparison.by})."
+        )
+    points = points_of(compared.similarity)
+    tried = list[Tried]()
+    if louvain_method:
+        labels = _communities(compared, wish.min_similarity, louvain_method, progress)
+    else:
+        if bounds and bounds[0] > known.sum():
+            raise ConfigurationError(
+                f"--k {wish.count}: there are only {known.sum()} pages to be grouped. Take fewer clusters."
+            )
+        progress.start("Clusters", tries(known, compared.languages, bounds), "tries")
+        labels, tried = by_means(points, compared.languages, bounds, progress.advance)
+        progress.finish(f"{labels.max() + 1}{''.join(map(_told, tried))}")
+    return Clustering(compared, tried, _described(project, wish, compared, points, labels, progress))
+
+
+def write_clusters(project: Project, result: Clustering, progress: Progress) -> list[str]:
+    """Write clusters.csv, cluster_links.csv, clusters.xlsx and clusters.html; the answer names them.
+
+    Raises:
+        OutputError: a file can't be written; it is as it was.
+    """
+    files, found = project.root / "files", result.found
+    progress.start("Writing", 0, "")
+    tables = {"clusters.csv": _pages(found), "cluster_links.csv": _missing(found)}
+    remarks = write_tables(files, tables, "clusters.xlsx", [_summary(found), *tables.values()])
+    page, more = write_cluster_page(files, found)
+    names = [*tables, "clusters.xlsx", page]
+    progress.finish(", ".join(names))
+    for remark in [*remarks, *more]:
+        progress.warn(remark)
+    return names
+
+
+def count_bounds(count: str) -> tuple[int, int] | None:
+    """The lowest and highest number of clusters of "12" or "5-40"; None for "".
+
+    Raises:
+        ConfigurationError: it is neither, the first number is the higher one, or there are too many.
+    """
+    if not count.strip():
+        return None
+    found = _COUNT.fullmatch(count.strip())
+    low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    if not 1 <= low <= high <= MOST_CLUSTERS:
+        raise ConfigurationError(
+            f"--k {shortened(count)}: write a number, as in 12, or the lowest and the highest, as in 5-40; "
+            f"{MOST_CLUSTERS:,} at the most."
+        )
+    return low, high
+
+
+def _louvain(wish: ClusterWish) -> Callable[[SiteGraph, int], Ints] | None:
+    """What finds communities, where these are wanted."""
+    if wish.method not in METHODS:
+        raise ConfigurationError(f"--method {shortened(wish.method)}: take {' or '.join(METHODS)}.")
+    if wish.method == "communities" and wish.count:
+        raise ConfigurationError(
+            f"--k {wish.count}: communities are as many as there are. Leave it out, or take --method kmeans."
+        )
+    return louvain() if wish.method == "communities" else None
+
+
+def _communities(
+    compared: Compared, at_least: float, method: Callable[[SiteGraph, int], Ints], progress: Progress
+) -> Ints:
+    """(n,) labels of the communities of the graph that joins each page and its nearest; -1 for a page without any."""
+    n = len(compared.pages)
+    progress.start("Clusters", n, "pages")
+    pairs = alike(compared.similarity, compared.languages, at_least, _NEAREST, progress.advance)
+    # A similarity may be 0 or below, and no weight is.
+    weights = np.maximum(pairs.scores, 1e-3).astype(np.float64)
+    labels = method(SiteGraph(pairs.first, pairs.second, weights), n)
+    labels[pairs.alone] = -1
+    progress.finish(f"{len(np.unique(labels[labels >= 0]))} communities, {len(pairs.alone)} pages in none")
+    if len(pairs.alone) == n:
+        raise InputError(
+            f"No two pages have a similarity of {at_least} or more: there are no communities. "
+            "Lower --min-similarity."
+        )
+    return labels
+
+
+def _told(tried: Tried) -> str:
+    ends = f"{tried.counts[0]} to {tried.counts[-1]}"
+    return f", {tried.best} of {ends} by silhouette ({max(tried.silhouettes):.3f})"
+
+
+def _described(
+    project: Project, wish: ClusterWish, compared: Compared, points: Vectors, labels: Ints, progress: Progress
+) -> SiteClusters:
+    """The clusters with all that is told of them."""
+    clusters, n = ordered(points, labels), len(compared.pages)
+    titles = [
+        title.strip() or page.h1.strip() for title, page in zip(compared.titles, compared.pages, strict=True)
+    ]
+    languages = [page.lang for page in compared.pages]
+    names = cluster_names(clusters.labels, titles, languages, Reader(normalise))
+    inner = inner_links(clusters.labels, clusters.distances, compared.links)
+    progress.start("Links", n, "pages")
+    asked = points, clusters.labels, inner.hubs, compared.links
+    missing = missing_links(*asked, progress.advance)
+    progress.finish(f"{len(missing.sources)} missing within clusters")
+    rows = drawn(clusters.labels, inner.hubs)
+    progress.start("Map", 0, "")
+    page_map = PageMap(rows, places(points[rows]))
+    progress.finish(f"{len(rows)} pages")
+    urls = Lazy(n, lambda row: compared.pages[row].url)
+    return SiteClusters(
+        site=project.site,
+        by=f"compared by {', '.join(compared.similarity.fields)}, grouped {METHODS[wish.method]}",
+        urls=urls,
+        titles=titles,
+        labels=clusters.labels,
+        distances=clusters.distances,
+        clusters=_clusters(names, urls, titles, clusters, inner, missing),
+        hubs=inner.hubs,
+        missing=missing,
+        similarities=compared.similarity.of(missing.sources, missing.targets),
+        map=page_map,
+    )
+
+
+def _clusters(
+    names: Sequence[str],
+    urls: Sequence[str],
+    titles: Sequence[str],
+    clusters: Clusters,
+    inner: InnerLinks,
+    missing: MissingLinks,
+) -> list[Cluster]:
+    kept, k = clusters.labels >= 0, len(names)
+    sizes = np.bincount(clusters.labels[kept], minlength=k)
+    distances = np.bincount(clusters.labels[kept], clusters.distances[kept], minlength=k) / np.maximum(
+        sizes, 1
+    )
+    lacking = np.bincount(clusters.labels[missing.sources], minlength=k)
+    return [
+        Cluster(
+            number=at + 1,
+            name=names[at],
+            pages=int(sizes[at]),
+            hub=urls[hub],
+            hub_title=titles[hub],
+            links=int(inner.links[at]),
+            density=float(inner.densities[at]),
+            missing=int(lacking[at]),
+            distance=float(distances[at]),
+        )
+        for at, hub in enumerate(inner.hubs.tolist())
+    ]
+
+
+def _pages(found: SiteClusters) -> Sheet:
+    """Each page in its cluster, those nearest to the centre first; at the end the pages that are in none."""
+    last = np.where(found.labels < 0, len(found.clusters), found.labels)
+    order = np.lexsort((np.nan_to_num(found.distances), last))
+    hubs = set(found.hubs.tolist())
+
+    def row(at: int) -> Sequence[Cell]:
+        page = int(order[at])
+        label, distance = int(found.labels[page]), float(found.distances[page])
+        number, name = (found.clusters[label].number, found.clusters[label].name) if label >= 0 else ("", "")
+        return [number, name, found.titles[page], found.urls[page], distance, "yes" if page in hubs else "no"]
+
+    columns = [
+        *(Column("Cluster"), Column("Name", 35), Column("Title", 45), Column("URL", 55, "link")),
+        *(Column("Distance", 12, "score"), Column("Hub")),
+    ]
+    return Sheet("Pages", columns, Lazy(len(order), row))
+
+
+def _missing(found: SiteClusters) -> Sheet:
+    missing = found.missing
+
+    def row(at: int) -> Sequence[Cell]:
+        source, target = int(missing.sources[at]), int(missing.targets[at])
+        cluster, titles = found.clusters[found.labels[source]], found.titles
+        link = (
+            found.urls[source],
+            found.urls[target],
+            float(found.similarities[at]),
+            REASONS[missing.reasons[at]],
+        )
+        return [*link, titles[source], titles[target], cluster.number, cluster.name]
+
+    columns = [
+        *(Column("Source", 55, "link"), Column("Target", 55, "link"), Column("Similarity", 12, "score")),
+        *(Column("Why", 14), Column("Source Title", 45), Column("Target Title", 45)),
+        *(Column("Cluster"), Column("Name", 35)),
+    ]
+    return Sheet("Missing links", columns, Lazy(len(missing.sources), row))
+
+
+def _summary(found: SiteClusters) -> Sheet:
+    columns = [
+        *(Column("Cluster"), Column("Name", 35), Column("Pages", 12, "bar"), Column("Hub", 55, "link")),
+        *(Column("Inner Links"), Column("Density", 12, "score"), Column("Missing Links")),
+        Column("Mean Distance", 14, "score"),
+    ]
+    rows = [
+        (one.number, one.name, one.pages, one.hub, one.links, one.density, one.missing, one.distance)
+        for one in found.clusters
+    ]
+    return Sheet("Clusters", columns, rows)

@@ -1,0 +1,1 @@
+"""Templates, styles and charts that all reports for browsers share."""

@@ -1,0 +1,76 @@
+"""A report's template and what it shows -> the text of one HTML file that loads nothing."""
+
+import math
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+_HERE = Path(__file__).parent
+_ECHARTS = _HERE / "echarts"
+
+
+def document(
+    template: Path, shown: Mapping[str, Any], filters: Mapping[str, Callable[..., str]] | None = None
+) -> Iterator[str]:
+    """Yield the file's text part by part.
+
+    Args:
+        template: NAME.html, which fills the blocks of base.html. NAME.js beside it draws `data`; NAME.css, where
+            there is one, stands behind the style of all reports.
+        shown: what the template shows; `data` is what its script reads.
+        filters: of the template, by their names.
+    """
+    environment = Environment(
+        loader=FileSystemLoader([template.parent, _HERE]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, **(filters or {})}
+    environment.globals["href"] = href
+    style = template.with_suffix(".css")
+    scripts = (
+        _text(_ECHARTS / "echarts.min.js"),
+        _text(_HERE / "common.js") + _text(template.with_suffix(".js")),
+    )
+    inlined = {
+        "policy": _policy(*scripts),
+        "style": Markup(_text(_HERE / "common.css") + (_text(style) if style.exists() else "")),
+        "echarts": Markup(scripts[0]),
+        "script": Markup(scripts[1]),
+        "notices": [_text(_ECHARTS / "NOTICE"), _text(_ECHARTS / "LICENSE-d3")],
+    }
+    yield from environment.get_template(template.name).generate({**inlined, **shown})
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """`1,234.50`; "none" for NaN."""
+    return f"{value:z,.{decimals}f}" if math.isfinite(value) else "none"
+
+
+def href(url: str) -> str:
+    """The URL where a browser may follow it: a `javascript:` one would run in the report."""
+    return url if url.lower().startswith(("http://", "https://")) else ""
+
+
+def _policy(*scripts: str) -> str:
+    """What a browser may do with the report: run these scripts, and load nothing at all."""
+    digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    # Charts set the style of what they draw.
+    return f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:"
+
+
+def _digest(text: str) -> str:
+    return b64encode(sha256(text.encode()).digest()).decode()
+
+
+@cache
+def _text(path: Path) -> str:
+    return path.read_text("utf-8")

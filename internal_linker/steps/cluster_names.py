@@ -1,0 +1,150 @@
+"""Clusters of titles -> a name for each: the words and pairs of words that set its titles apart from the others."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, count
+from math import log1p
+
+import numpy as np
+
+from internal_linker.arrays import Ints
+from internal_linker.phrases import Phrases, Reader
+from internal_linker.plain_text import shortened
+from internal_linker.scripts import UNSPACED
+from internal_linker.stop_words import stop_words
+
+# Terms of a name, and those at hand where two clusters would have the same one.
+_TERMS, _MORE = 3, 6
+# Words of a term. In a script without spaces a word is a character, or a run of katakana: a term of fewer than two
+# says nothing, nor one of fewer than three in an alphabet.
+_MOST_WORDS, _MOST_CHARACTERS = 2, 12
+_LEAST_CHARACTERS, _LEAST_LETTERS = 2, 3
+# A term that hardly ever stands without a longer one says less than that: "pour" beside "pour over".
+_ALWAYS = 0.8
+# A term tells of the cluster that so many of its titles have, two at least; in a cluster of two one may be all.
+_SHARE, _FEW_TITLES = 0.1, 2
+_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+_IS_LETTER = re.compile(r"[^\W\d_]")
+_FIRST_EAST_ASIAN = "\u2e80"
+UNTITLED = "untitled"
+# The stems of a term's words, in their order.
+_Gram = tuple[int, ...]
+# By the gram, how its titles write it.
+_Written = dict[_Gram, Counter[str]]
+
+
+def cluster_names(labels: Ints, titles: Sequence[str], languages: Sequence[str], reader: Reader) -> list[str]:
+    """A name for each cluster, all different.
+
+    A term's worth is that of class-based TF-IDF: how many titles of the cluster have it, times log(1 + A / f), where
+    A is the mean number of terms in a cluster, and f counts it in all clusters. Forms of a word are one term,
+    written as most titles write it.
+
+    Args:
+        labels: (n,) clusters from 0; -1: in none.
+        titles: n of them, without brand.
+        languages: n codes, "" where unknown.
+        reader: finds words, their stems, and those that say nothing alone.
+    """
+    clusters = int(labels.max(initial=-1)) + 1
+    written, tries = list[_Written](), list[str]()
+    for label in range(clusters):
+        rows = np.flatnonzero(labels == label).tolist()
+        written.append(_counted([(titles[row], languages[row]) for row in rows], reader))
+        tries.append(next(filter(None, (shortened(titles[row]) for row in rows)), UNTITLED))
+    everywhere = Counter[_Gram]()
+    for each in written:
+        everywhere.update({gram: forms.total() for gram, forms in each.items()})
+    mean = everywhere.total() / max(1, clusters)
+    terms = [_best(each, everywhere, mean) or [title] for each, title in zip(written, tries, strict=True)]
+    return _different(terms)
+
+
+def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Written:
+    """The grams of a cluster's titles, counted once a title: those that enough of the titles have."""
+    found: _Written = {}
+    for title, language in titles:
+        for gram, text in dict(_grams(title, language, reader.read(title, language))).items():
+            found.setdefault(gram, Counter())[text] += 1
+    some = max(_FEW_TITLES, _SHARE * len(titles)) if len(titles) > _FEW_TITLES else 1
+    often = {gram: forms for gram, forms in found.items() if forms.total() >= some}
+    return often or {gram: forms for gram, forms in found.items() if forms.total() > 1} or found
+
+
+def _grams(title: str, language: str, phrases: Phrases) -> Iterator[tuple[_Gram, str]]:
+    """Each term of a title: its stems and how it is written here."""
+    stops, stems = phrases.stops, _stems_of(phrases)
+    listed = stop_words(language)
+    words = [title[start:end] for start, end in zip(phrases.starts, phrases.ends, strict=True)]
+    unspaced = [_IS_UNSPACED.match(word) is not None for word in words]
+    for first in range(len(words)):
+        if stops[first]:
+            continue
+        for last in range(first, min(len(words), first + _longest(unspaced[first]))):
+            if last > first and not _goes_on(phrases, unspaced, last):
+                break
+            if stops[last]:
+                # Endings in hiragana stand in the midst of Japanese words.
+                if unspaced[last] and words[last] not in listed:
+                    continue
+                break
+            text = " ".join(title[phrases.starts[first] : phrases.ends[last]].split())
+            if _tells(text, last - first + 1):
+                yield tuple(stem for word in stems[first : last + 1] for stem in word), text
+
+
+def _longest(unspaced: bool) -> int:
+    return _MOST_CHARACTERS if unspaced else _MOST_WORDS
+
+
+def _goes_on(phrases: Phrases, unspaced: Sequence[bool], word: int) -> bool:
+    """Whether a term may go on with this word: in a script without spaces, where there is none."""
+    if unspaced[word] != unspaced[word - 1] or phrases.segments[word] != phrases.segments[word - 1]:
+        return False
+    return not unspaced[word] or bool(phrases.starts[word] == phrases.ends[word - 1])
+
+
+def _tells(text: str, words: int) -> bool:
+    if not _IS_UNSPACED.match(text):
+        return _IS_LETTER.search(text) is not None
+    return len(text) >= _LEAST_CHARACTERS if text >= _FIRST_EAST_ASIAN else words >= _LEAST_LETTERS
+
+
+def _stems_of(phrases: Phrases) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in range(len(phrases.starts))]
+    for owner, stem in zip(phrases.owners.tolist(), phrases.stems.tolist(), strict=True):
+        found[owner].append(stem)
+    return found
+
+
+def _best(written: _Written, everywhere: Counter[_Gram], mean: float) -> list[str]:
+    """The terms of most worth, none of which shares a stem with a better one."""
+    counts = {gram: forms.total() for gram, forms in written.items()}
+    covered = {
+        part
+        for gram, times in counts.items()
+        for part in (gram[1:], gram[:-1])
+        if times >= _ALWAYS * counts.get(part, np.inf)
+    }
+    worth = {gram: counts[gram] * log1p(mean / everywhere[gram]) for gram in counts if gram not in covered}
+    chosen, taken = list[str](), set[int]()
+    for gram in sorted(worth, key=lambda each: -worth[each]):
+        if taken.isdisjoint(gram):
+            chosen.append(written[gram].most_common(1)[0][0])
+            taken.update(gram)
+        if len(chosen) == _MORE:
+            break
+    return chosen
+
+
+def _different(terms: Sequence[Sequence[str]]) -> list[str]:
+    """Names of the first terms; of two that would be the same, the later one has more of its terms, or a number."""
+    names: dict[str, str] = {}
+    for each in terms:
+        short = ", ".join(each[:_TERMS])
+        longer = (", ".join(each[:length]) for length in range(_TERMS, _MORE + 1))
+        numbered = (f"{short} ({number})" for number in count(2))
+        name = next(one for one in chain(longer, numbered) if one.casefold() not in names)
+        names[name.casefold()] = name
+    return list(names.values())

@@ -1,0 +1,58 @@
+"""Points of pages -> places on a flat map, on which similar pages lie near each other."""
+
+import warnings
+
+import numpy as np
+from sklearn.decomposition import PCA
+from sklearn.manifold import TSNE
+from threadpoolctl import threadpool_limits
+
+from internal_linker.arrays import Ints, Vectors
+
+# More dots hide each other, and a browser takes seconds to draw them.
+MOST_DRAWN = 3_000
+# Enough for neighbours to stay neighbours, and a third of the time of all directions.
+_DIMENSIONS = 50
+_ROUNDS = 500
+
+
+def drawn(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
+    """Rows of the pages that a map shows, ascending: all that are in a cluster, or of too many the hubs and a share.
+
+    Args:
+        labels: (n,) clusters from 0; -1: in none.
+        hubs: (k,) rows that are always shown.
+        most: that many at the most, or all hubs if they are more.
+    """
+    rows = np.flatnonzero(labels >= 0)
+    if len(rows) <= most:
+        return rows
+    others = np.setdiff1d(rows, hubs)
+    # Every so-manieth of the pages in the clusters' order has of each cluster its share.
+    others = others[np.argsort(labels[others], kind="stable")]
+    wanted = max(0, most - len(hubs))
+    kept = others[np.linspace(0, len(others) - 1, wanted).round().astype(np.int64)]
+    return np.sort(np.concatenate([hubs, kept]))
+
+
+def places(points: Vectors) -> Vectors:
+    """(m, 2) float64 from -1 to 1, the same ones every time.
+
+    Args:
+        points: (m, d) unit rows.
+    """
+    m = len(points)
+    if m < 3 or not (points != points[0]).any():
+        return np.column_stack([np.linspace(-1, 1, m), np.zeros(m)]) if m > 1 else np.zeros((m, 2))
+    kept = min(_DIMENSIONS, *points.shape)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # equal pages have no variance
+        flat = PCA(kept, svd_solver="randomized", random_state=0).fit_transform(points)
+        # With fewer neighbours than these the method has nothing to go by.
+        perplexity = min(30.0, (m - 1) / 3)
+        map_ = TSNE(2, perplexity=perplexity, max_iter=_ROUNDS, init="pca", random_state=0, n_jobs=1)
+        found = map_.fit_transform(flat).astype(np.float64)
+    found -= (found.max(axis=0) + found.min(axis=0)) / 2
+    most = np.abs(found).max(axis=0)
+    spread: Vectors = found / np.where(most > 1e-9, most, 1)
+    return spread
