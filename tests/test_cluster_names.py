@@ -24,7 +24,7 @@ def test_a_name_is_what_sets_titles_apart() -> None:
         ["How to clean an espresso machine", "The espresso machine to buy", "Espresso machine or moka pot?"],
         ["How to grind coffee", "Hand grinder or electric grinder?", "The best grinder"],
     )
-    assert [name.split(", ")[0] for name in found] == ["cold brew", "Espresso machine", "grinder"]
+    assert [name.split(", ")[0] for name in found] == ["cold brew", "espresso machine", "grinder"]
     assert not {"how", "to", "the", "or"} & {word.lower() for name in found for word in name.split()}
 
 
