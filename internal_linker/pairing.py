@@ -161,7 +161,7 @@ def _pairs(result: SimilarPages) -> Sheet:
 
 def _fields(result: SimilarPages) -> list[str]:
     """What the pages were compared by, where that is more than one thing."""
-    fields = result.compared.similarity.fields
+    fields = [each.name for each in result.compared.similarity.fields]
     return fields if len(fields) > 1 else []
 
 
