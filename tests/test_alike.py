@@ -12,7 +12,8 @@ from internal_linker.steps.alike import alike
 
 def vectors(n: int, seed: int = 0) -> Vectors:
     rows = np.random.default_rng(seed).normal(size=(n, 5)).astype(np.float32)
-    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
 
 
 def of(rows: Vectors) -> Similarity:

@@ -19,7 +19,8 @@ def whole(similarity: Similarity, *, upper: bool = False) -> Vectors:
 def units(*rows: list[float]) -> Vectors:
     """Rows of length one; zeros stay zeros."""
     array = np.array(rows, np.float32)
-    return array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-9)
+    unit: Vectors = array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-9)
+    return unit
 
 
 MEANING = units([1, 0], [1, 1], [0, 0])
