@@ -22,8 +22,7 @@ from internal_linker.wiring import Project
 
 # Where neither --encoder nor the settings name a model, contents are compared by their words alone: on 18f-blog they
 # find the editors' links far better than the packaged model does (NDCG@5 0.38 to 0.26), in a thirtieth of the time.
-_WORDS_BESIDE_MODEL = 0.5
-_WORDS_ALONE = {"content": 1.0}
+_WITHOUT_A_MODEL = {"content": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +32,8 @@ class Comparison:
     Attributes:
         by: fields with their weights, as in "content", "title,content" or "title=1,h1=1,content=3".
         encoder: a name as embedding_provider has it; "": that of the settings.
-        words: how much the words count for beside the encoder, 0 to 1; None: half, and all of it for contents
-            where no model was asked for.
+        words: how much the words count beside the encoder, 0 to 1; None: fully, and alone for contents where no
+            model was asked for.
         brands: what stands at the end of titles, outermost first; empty: it is found.
         keep_brands: whether titles are left as they are.
         limit: only so many pages, the first ones; 0: all.
@@ -85,7 +84,9 @@ def compare(project: Project, wish: Comparison, progress: Progress) -> Compared:
         InputError: there are not two pages, or a file can't be read.
     """
     fields = fields_of(wish.by)
-    project, shares = _prepared(project, wish, fields)
+    lifts = _lifts(project, wish, fields)
+    needless = all(lifts[name] is None for name in fields)
+    project = _with_encoder(project, "lsa" if needless else wish.encoder)
     with project.parts(serp=False, deliver=False) as parts:
         progress.start("Input", 0, "pages")
         collected = gather(
@@ -100,7 +101,7 @@ def compare(project: Project, wish: Comparison, progress: Progress) -> Compared:
                 f"files/urls_rawdata.csv: {len(pages)} pages that can be compared; it takes two."
             )
         titles, brands = _titles(pages, wish)
-        senses = _senses(parts, project, shares, progress)
+        senses = _senses(parts, project, lifts, progress)
         similarity, gaps = likeness(pages, titles, fields, senses, progress)
     rows = {page.key: row for row, page in enumerate(pages)}
     links = {
@@ -140,29 +141,24 @@ def fields_of(by: str) -> dict[str, float]:
     return fields
 
 
-def _shares(project: Project, wish: Comparison, fields: Mapping[str, float]) -> dict[str, float]:
-    """By the field, how much of it the words count for."""
+def _lifts(project: Project, wish: Comparison, fields: Mapping[str, float]) -> dict[str, float | None]:
+    """By the field, how much the words count beside the meaning; None: they alone count."""
     if wish.words is not None:
         return dict.fromkeys(fields, wish.words)
     asked = wish.encoder or project.settings.embedding_provider != "auto" or project.uses_openai
-    return dict.fromkeys(fields, _WORDS_BESIDE_MODEL) | ({} if asked else _WORDS_ALONE)
+    return dict.fromkeys(fields, 1.0) | ({} if asked else _WITHOUT_A_MODEL)
 
 
-def _prepared(
-    project: Project, wish: Comparison, fields: Mapping[str, float]
-) -> tuple[Project, dict[str, float]]:
-    """The project with the encoder that is wanted, which is none where the words say all; and the words' shares."""
-    shares = _shares(project, wish, fields)
-    name = wish.encoder if any(shares[name] < 1 for name in fields) else "lsa"
+def _with_encoder(project: Project, name: str) -> Project:
     settings = project.settings.model_copy(update={"embedding_provider": name} if name else {})
-    return replace(project, settings=settings), shares
+    return replace(project, settings=settings)
 
 
-def _senses(parts: Parts, project: Project, shares: Mapping[str, float], progress: Progress) -> Senses:
+def _senses(parts: Parts, project: Project, lifts: Mapping[str, float | None], progress: Progress) -> Senses:
     encoder = None if parts.encoder.corpus_bound else parts.encoder
     if encoder is None and project.settings.embedding_provider != "lsa":
         progress.warn("The packaged model can't be loaded: pages are compared by their words alone.")
-    return Senses(encoder, parts.vector_cache, project.word_statistics(), shares)
+    return Senses(encoder, parts.vector_cache, project.word_statistics(), lifts)
 
 
 def _titles(pages: Sequence[Page], wish: Comparison) -> tuple[list[str], list[str]]:

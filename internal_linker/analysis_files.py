@@ -1,32 +1,65 @@
 """A project's files/ -> the places where the results of an analysis are written."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from internal_linker.arrays import Vectors
 from internal_linker.cluster_records import SiteClusters
 from internal_linker.errors import ConfigurationError
+from internal_linker.sequences import Lazy
 from internal_linker.services.cluster_report.report import ClustersHtml
 from internal_linker.services.csv_files.results import MatrixCsv, ResultCsv
 from internal_linker.services.matrix_files import MatrixNpy, MatrixParquet
 from internal_linker.services.results_xlsx import ResultsXlsx
-from internal_linker.worksheets import Sheet
+from internal_linker.worksheets import Cell, Sheet
 
 # Columns that a spreadsheet program and a person can still take; 2,000 pages are 28 MB.
 MOST_CSV = 2_000
+# Rows that are written before a bar moves.
+_HANDFUL = 500
 MATRIX_FORMS = {"csv": MatrixCsv, "npy": MatrixNpy, "parquet": MatrixParquet}
 
 
 def write_tables(
-    files: Path, tables: Mapping[str, Sheet], workbook: str, sheets: Sequence[Sheet]
+    files: Path,
+    tables: Mapping[str, Sheet],
+    workbook: str,
+    sheets: Sequence[Sheet],
+    advance: Callable[[int], None],
 ) -> list[str]:
     """Write each table as a CSV file by its name, and a workbook of the sheets; the answer says what was unusual.
+
+    Args:
+        files: the folder.
+        tables: by the names of their files.
+        workbook: the name of its file.
+        sheets: what it holds.
+        advance: is told how many more rows are written, of all that `rows_of` counts.
 
     Raises:
         OutputError: a file can't be written; it is as it was.
     """
-    remarks = [remark for name, table in tables.items() for remark in ResultCsv(files / name).write(table)]
-    return remarks + ResultsXlsx(files / workbook).write(sheets)
+    remarks = list[str]()
+    for name, table in tables.items():
+        remarks += ResultCsv(files / name).write(_told(table, advance))
+    return remarks + ResultsXlsx(files / workbook).write([_told(sheet, advance) for sheet in sheets])
+
+
+def rows_of(tables: Iterable[Sheet]) -> int:
+    """The rows of all of these."""
+    return sum(len(table.rows) for table in tables)
+
+
+def _told(table: Sheet, advance: Callable[[int], None]) -> Sheet:
+    """The table, which tells when a handful of its rows is taken."""
+
+    def row(at: int) -> Sequence[Cell]:
+        if (at + 1) % _HANDFUL == 0:
+            advance(_HANDFUL)
+        return table.rows[at]
+
+    return replace(table, rows=Lazy(len(table.rows), row))
 
 
 def write_cluster_page(files: Path, found: SiteClusters) -> tuple[str, Sequence[str]]:
@@ -39,11 +72,11 @@ def write_cluster_page(files: Path, found: SiteClusters) -> tuple[str, Sequence[
     return path.name, ClustersHtml(path).write(found)
 
 
-def require_matrix(form: str, pages: int) -> None:
+def require_matrix(form: str, pages: int = 0) -> None:
     """See that the similarities of so many pages can be written in this form.
 
     Raises:
-        ConfigurationError: the form is unknown, or can't hold so many.
+        ConfigurationError: the form is unknown, needs a package, or can't hold so many.
     """
     if form not in MATRIX_FORMS:
         raise ConfigurationError(f"--full-matrix {form}: take {', '.join(MATRIX_FORMS)}.")
@@ -52,6 +85,7 @@ def require_matrix(form: str, pages: int) -> None:
             f"--full-matrix csv: {pages:,} pages make {pages**2:,} figures; above {MOST_CSV:,} pages "
             "take npy or parquet."
         )
+    MATRIX_FORMS[form](Path())
 
 
 def write_matrix(
@@ -66,7 +100,6 @@ def write_matrix(
         tiles: (r, n) float32 each, all rows in their order.
 
     Raises:
-        ConfigurationError: the form needs a package.
         OutputError: it can't be written.
     """
     path = files / f"similarity.{form}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from internal_linker.analysing import Compared, Comparison, compare
-from internal_linker.analysis_files import write_cluster_page, write_tables
+from internal_linker.analysis_files import rows_of, write_cluster_page, write_tables
 from internal_linker.arrays import Ints, Vectors
 from internal_linker.audit_records import SiteGraph
 from internal_linker.cluster_records import REASONS, Cluster, MissingLinks, PageMap, SiteClusters
@@ -81,12 +81,12 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
     bounds = count_bounds(wish.count)
     louvain_method = _louvain(wish)
     compared = compare(project, wish.comparison, progress)
-    known = compared.similarity.known
+    points = points_of(compared.similarity)
+    known = np.asarray(points.any(axis=1))
     if not known.any():
         raise InputError(
             f"files/urls_rawdata.csv: no page has a text to be compared by (--by {wish.comparison.by})."
         )
-    points = points_of(compared.similarity)
     tried = list[Tried]()
     if louvain_method:
         labels = _communities(compared, wish.min_similarity, louvain_method, progress)
@@ -108,9 +108,10 @@ def write_clusters(project: Project, result: Clustering, progress: Progress) -> 
         OutputError: a file can't be written; it is as it was.
     """
     files, found = project.root / "files", result.found
-    progress.start("Writing", 0, "")
     tables = {"clusters.csv": _pages(found), "cluster_links.csv": _missing(found)}
-    remarks = write_tables(files, tables, "clusters.xlsx", [_summary(found), *tables.values()])
+    sheets = [_summary(found), *tables.values()]
+    progress.start("Writing", rows_of([*tables.values(), *sheets]), "rows")
+    remarks = write_tables(files, tables, "clusters.xlsx", sheets, progress.advance)
     page, more = write_cluster_page(files, found)
     names = [*tables, "clusters.xlsx", page]
     progress.finish(", ".join(names))
@@ -195,7 +196,7 @@ def _described(
     urls = Lazy(n, lambda row: compared.pages[row].url)
     return SiteClusters(
         site=project.site,
-        by=f"compared by {', '.join(compared.similarity.fields)}, grouped {METHODS[wish.method]}",
+        by=f"compared by {', '.join(each.name for each in compared.similarity.fields)}, grouped {METHODS[wish.method]}",
         urls=urls,
         titles=titles,
         labels=clusters.labels,

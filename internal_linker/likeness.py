@@ -1,16 +1,14 @@
-"""Pages and the fields to compare them by -> their similarity: by meaning (an encoder), by words, or by both."""
+"""Pages and the fields to compare them by -> their similarity, by meaning (an encoder) or words."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-from scipy import sparse
 
 from internal_linker.arrays import Vectors
 from internal_linker.embedding import embed, encodable, unit_rows
 from internal_linker.ports import Encoder, Progress, VectorCache
 from internal_linker.records import Page, Text
 from internal_linker.sequences import Lazy
-from internal_linker.similarity import Signal, Similarity
+from internal_linker.similarity import Field, Rows, Similarity
 from internal_linker.stems import stem
 from internal_linker.steps.title_words import title_words
 from internal_linker.steps.words import words
@@ -28,13 +26,13 @@ class Senses:
         encoder: of the meaning; None: words only.
         cache: of its vectors.
         words: an encoder of contents by their words.
-        shares: by the field, how much of it the words count for, 0 to 1.
+        lifts: by the field, how much the words count beside the meaning, 0 to 1; None: they alone count.
     """
 
     encoder: Encoder | None
     cache: VectorCache
     words: Encoder
-    shares: Mapping[str, float] = field(default_factory=dict)
+    lifts: Mapping[str, float | None] = field(default_factory=dict)
 
 
 def likeness(
@@ -55,11 +53,13 @@ def likeness(
         progress: is told.
         finish: makes other vectors of an encoder's (n, d).
     """
-    signals, gaps = [], []
+    compared: list[Field] = []
+    gaps: list[str] = []
     for name, weight in fields.items():
         texts = Lazy(len(pages), _Texts(name, pages, titles))
-        share = senses.shares.get(name, 0.5) if senses.encoder else 1.0
-        if share < 1 and senses.encoder:
+        lift = senses.lifts.get(name, 1.0)
+        meaning = None
+        if senses.encoder and lift is not None:
             known, unknown = encodable(texts, [page.lang for page in pages], senses.encoder)
             if unknown:
                 progress.warn(
@@ -68,10 +68,11 @@ def likeness(
                 )
             embedded = embed(known, senses.encoder, senses.cache, progress)
             gaps += [embedded.problem] if embedded.problem else []
-            signals.append(Signal(name, weight * (1 - share), finish(unit_rows(embedded.vectors))))
-        if share > 0:
-            signals.append(Signal(name, weight * share, _words(name, pages, texts, senses, progress)))
-    return Similarity(signals), gaps
+            meaning = finish(unit_rows(embedded.vectors))
+        by_words = meaning is None or lift
+        rows = _words(name, pages, texts, senses, progress) if by_words else None
+        compared.append(Field(name, weight, meaning, rows, lift or 0.0))
+    return Similarity(compared), gaps
 
 
 class _Texts:
@@ -92,7 +93,7 @@ class _Texts:
 
 def _words(
     name: str, pages: Sequence[Page], texts: Sequence[Text], senses: Senses, progress: Progress
-) -> Vectors | sparse.csr_matrix:
+) -> Rows:
     if name == "content":
         return unit_rows(embed(texts, senses.words, senses.cache, progress).vectors)
     stemmed = (

@@ -1,17 +1,18 @@
 """A project -> its pairs of similar pages, best first, and the pages that are like no other."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from internal_linker.analysing import Compared, Comparison, compare
-from internal_linker.analysis_files import require_matrix, write_matrix, write_tables
-from internal_linker.arrays import Bools
+from internal_linker.analysis_files import require_matrix, rows_of, write_matrix, write_tables
+from internal_linker.arrays import Bools, Vectors
 from internal_linker.pairs import ranks
 from internal_linker.ports import Progress
 from internal_linker.records import Page
 from internal_linker.sequences import Lazy
+from internal_linker.similarity import Similarity
 from internal_linker.steps.alike import AlikePairs, alike
 from internal_linker.wiring import Project
 from internal_linker.worksheets import Cell, Column, Sheet
@@ -102,6 +103,8 @@ def find_pairs(project: Project, wish: PairWish, progress: Progress) -> SimilarP
         ConfigurationError: an option is wrong.
         InputError: there are not two pages, or more pairs than anybody can read.
     """
+    if wish.full_matrix:
+        require_matrix(wish.full_matrix)
     compared = compare(project, wish.comparison, progress)
     progress.start("Pairs", len(compared.pages), "pages")
     asked = compared.similarity, compared.languages, wish.min_similarity, wish.max_per_page
@@ -121,23 +124,28 @@ def write_pairs(project: Project, wish: PairWish, result: SimilarPages, progress
     files, pages = project.root / "files", result.compared.pages
     if wish.full_matrix:
         require_matrix(wish.full_matrix, len(pages))
-    progress.start("Writing", 0, "")
     tables = {"pairs.csv": _pairs(result), "orphaned_content.csv": _orphaned(result)}
-    remarks = write_tables(
-        files,
-        tables,
-        "pairs.xlsx",
-        [tables["pairs.csv"], _by_page(result, wish), tables["orphaned_content.csv"]],
+    sheets = [tables["pairs.csv"], _by_page(result, wish), tables["orphaned_content.csv"]]
+    matrix = len(pages) if wish.full_matrix else 0
+    progress.start("Writing", rows_of([*tables.values(), *sheets]) + matrix, "rows")
+    remarks, names = (
+        write_tables(files, tables, "pairs.xlsx", sheets, progress.advance),
+        [*tables, "pairs.xlsx"],
     )
-    names = [*tables, "pairs.xlsx"]
-    if wish.full_matrix:
-        tiles = (scores for _, _, scores in result.compared.similarity.tiles())
+    if matrix:
+        tiles = _tiles(result.compared.similarity, progress)
         name, more = write_matrix(files, wish.full_matrix, [page.url for page in pages], tiles)
         names, remarks = [*names, name], [*remarks, *more]
     progress.finish(", ".join(names))
     for remark in remarks:
         progress.warn(remark)
     return names
+
+
+def _tiles(similarity: Similarity, progress: Progress) -> Iterator[Vectors]:
+    for _, _, scores in similarity.tiles():
+        yield scores
+        progress.advance(len(scores))
 
 
 def _pairs(result: SimilarPages) -> Sheet:
@@ -161,7 +169,7 @@ def _pairs(result: SimilarPages) -> Sheet:
 
 def _fields(result: SimilarPages) -> list[str]:
     """What the pages were compared by, where that is more than one thing."""
-    fields = result.compared.similarity.fields
+    fields = [each.name for each in result.compared.similarity.fields]
     return fields if len(fields) > 1 else []
 
 

@@ -6,7 +6,7 @@ import pytest
 from internal_linker.arrays import Ints, Vectors
 from internal_linker.clustering import count_bounds
 from internal_linker.errors import ConfigurationError
-from internal_linker.similarity import Signal, Similarity
+from internal_linker.similarity import Field, Similarity
 from internal_linker.steps.cluster_links import MOST_FROM_HUB, NEAREST, inner_links, missing_links
 from internal_linker.steps.clustering import MANY_PAGES, by_means, ordered, points_of, tries
 from internal_linker.steps.page_map import drawn, places
@@ -121,22 +121,18 @@ def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
 
 
 def test_words_and_meaning_both_count() -> None:
-    """Of words alone, of meaning alone or of both: the points' products are near the similarities."""
+    """Of words alone, of meaning alone or of both: a product of points is the mean of the cosines."""
     titles = [
         f"{drink} {verb}".split()
         for drink in ("tea", "coffee", "milk")
         for verb in ("brew", "buy", "store", "clean")
     ]
     words, dense = title_words(titles), around(12, 1)
-    for signals in (
-        [Signal("title", 1, words)],
-        [Signal("title", 1, dense)],
-        [Signal("title", 3, dense), Signal("title", 1, words)],
-    ):
-        similarity = Similarity(signals)
-        points = points_of(similarity)
-        scores = np.vstack([scores for _, _, scores in similarity.tiles()])
-        assert np.abs(points @ points.T - scores).max() < 0.2
+    fields = Field("title", 1, words=words), Field("title", 1, dense), Field("title", 1, dense, words)
+    for field, meaning in zip(fields, (0.0, 1.0, 0.5), strict=True):
+        expected = meaning * (dense @ dense.T) + (1 - meaning) * (words @ words.T).toarray()
+        points = points_of(Similarity([field]))
+        assert np.abs(points @ points.T - expected).max() < 0.1
 
 
 def test_the_hub_is_what_its_cluster_links_to() -> None:

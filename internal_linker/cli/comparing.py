@@ -23,7 +23,7 @@ EncoderOption = Annotated[
 WordsOption = Annotated[
     float | None,
     typer.Option(
-        "--words", min=0, max=1, metavar="SHARE", help="Share of the words beside the encoder, 0 to 1."
+        "--words", min=0, max=1, metavar="SHARE", help="How much words count beside the encoder, 0 to 1."
     ),
 ]
 BrandOption = Annotated[

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 # A brand is parted by one of these, as in "Cold brew | Slow Kettle"; a dash without spaces is part of a word.
-_LAST_PART = re.compile(r"(?:\s+[-–—·•:»]|\s*[|｜])\s+(?P<brand>[^\s|｜](?:(?!\s[-–—·•:»]\s)[^|｜])*)$")
+_LAST_PART = re.compile(r"(?:\s+[-–—·•:»]\s+|\s*[|｜]\s*)(?P<brand>[^\s|｜](?:(?!\s[-–—·•:»]\s)[^|｜])*)$")
 # Titles end in this part more often than not.
 _MOST = 0.5
 # Fewer titles may have the same end by chance.

@@ -64,7 +64,7 @@ class Tried:
 
 
 def points_of(similarity: Similarity) -> Vectors:
-    """(n, d) float32 unit rows whose products are nearly the similarities; zeros where nothing is known of a page."""
+    """(n, d) float32 unit rows whose products are the weighted cosines, nearly; zeros where nothing is known of a page."""
     words = similarity.words()
     parts = [similarity.points(), *([] if words is None else [_directions(words)])]
     rows: Vectors = np.hstack(parts).astype(np.float32)
