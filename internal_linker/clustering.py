@@ -48,7 +48,7 @@ class ClusterWish:
     comparison: Comparison = field(default_factory=Comparison)
     method: str = "kmeans"
     count: str = ""
-    min_similarity: float = 0.3
+    min_similarity: float = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
     known = np.asarray(points.any(axis=1))
     if not known.any():
         raise InputError(
-            f"files/urls_rawdata.csv: no page has a text to be compared by (--by {wish.comparison.by})."
+            f"files/urls_rawdata.csv: no page has words by which it can be compared (--by {wish.comparison.by})."
         )
     tried = list[Tried]()
     if louvain_method:
@@ -190,8 +190,9 @@ def _described(
     missing = missing_links(*asked, progress.advance)
     progress.finish(f"{len(missing.sources)} missing within clusters")
     rows = drawn(clusters.labels, inner.hubs)
-    progress.start("Map", 0, "")
+    progress.start("Map", len(rows), "pages")
     page_map = PageMap(rows, places(points[rows]))
+    progress.advance(len(rows))
     progress.finish(f"{len(rows)} pages")
     urls = Lazy(n, lambda row: compared.pages[row].url)
     return SiteClusters(

@@ -47,7 +47,7 @@ def clusters(
         typer.Option(
             "--min-similarity", min=0, max=1, help="Of two pages that are joined; for communities only."
         ),
-    ] = 0.3,
+    ] = 0.4,
     encoder: EncoderOption = "",
     words: WordsOption = None,
     brand: BrandOption = None,

@@ -64,7 +64,7 @@ class Tried:
 
 
 def points_of(similarity: Similarity) -> Vectors:
-    """(n, d) float32 unit rows whose products are the weighted cosines, nearly; zeros where nothing is known of a page."""
+    """(n, d) float32 unit rows whose products are weighted cosines, nearly; zeros where nothing is known of a page."""
     words = similarity.words()
     parts = [similarity.points(), *([] if words is None else [_directions(words)])]
     rows: Vectors = np.hstack(parts).astype(np.float32)
@@ -213,10 +213,9 @@ def _means(points: Vectors, count: int) -> Ints:
 
 def _directions(words: sparse.csr_matrix) -> Vectors:
     """(n, d) float32 the words by what they mean beside each other; rows keep their lengths."""
-    kept = min(_DIMENSIONS, min(words.shape) - 1)
-    if kept < 1:
+    if min(words.shape) <= _DIMENSIONS:
         return np.asarray(words.toarray(), np.float32)
-    rows, sizes, _ = randomized_svd(words, kept, n_iter=4, random_state=0)
+    rows, sizes, _ = randomized_svd(words, _DIMENSIONS, n_iter=4, random_state=0)
     lengths = np.sqrt(np.asarray(words.multiply(words).sum(axis=1)))
     found: Vectors = _units((rows * sizes).astype(np.float32)) * lengths.astype(np.float32)
     return found
