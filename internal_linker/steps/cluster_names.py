@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, count
 from math import log1p
 
@@ -22,8 +23,13 @@ _MOST_WORDS, _MOST_CHARACTERS = 2, 12
 _LEAST_CHARACTERS, _LEAST_LETTERS = 2, 3
 # A term that hardly ever stands without a longer one says less than that: "pour" beside "pour over".
 _ALWAYS = 0.8
-# A term tells of the cluster that so many of its titles have, two at least; in a cluster of two one may be all.
-_SHARE, _FEW_TITLES = 0.1, 2
+# A term tells of the cluster if so many of its titles have it, two at least (in a cluster of two one may be all), and
+# so many times as many as of all titles: "coffee" tells nothing on a site about coffee.
+_SHARE, _FEW_TITLES, _OFTEN = 0.1, 2, 1.5
+# From this level on terms are named only where there is none below.
+_VAGUE = 2
+# In larger clusters a term of one title is not worth its place in memory.
+_MANY_TITLES = 100
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _IS_LETTER = re.compile(r"[^\W\d_]")
 _FIRST_EAST_ASIAN = "\u2e80"
@@ -32,6 +38,21 @@ UNTITLED = "untitled"
 _Gram = tuple[int, ...]
 # By the gram, how its titles write it.
 _Written = dict[_Gram, Counter[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What one cluster says.
+
+    Attributes:
+        written: its terms.
+        titles: how many it has.
+        example: its first title, or what stands in its place.
+    """
+
+    written: _Written
+    titles: int
+    example: str
 
 
 def cluster_names(labels: Ints, titles: Sequence[str], languages: Sequence[str], reader: Reader) -> list[str]:
@@ -48,28 +69,28 @@ def cluster_names(labels: Ints, titles: Sequence[str], languages: Sequence[str],
         reader: finds words, their stems, and those that say nothing alone.
     """
     clusters = int(labels.max(initial=-1)) + 1
-    written, tries = list[_Written](), list[str]()
+    found = list[_Terms]()
     for label in range(clusters):
         rows = np.flatnonzero(labels == label).tolist()
-        written.append(_counted([(titles[row], languages[row]) for row in rows], reader))
-        tries.append(next(filter(None, (shortened(titles[row]) for row in rows)), UNTITLED))
+        found.append(_counted([(titles[row], languages[row]) for row in rows], reader))
     everywhere = Counter[_Gram]()
-    for each in written:
-        everywhere.update({gram: forms.total() for gram, forms in each.items()})
+    for each in found:
+        everywhere.update({gram: forms.total() for gram, forms in each.written.items()})
     mean = everywhere.total() / max(1, clusters)
-    terms = [_best(each, everywhere, mean) or [title] for each, title in zip(written, tries, strict=True)]
-    return _different(terms)
+    pages = sum(each.titles for each in found)
+    return _different([_best(each, everywhere, mean, pages) for each in found])
 
 
-def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Written:
-    """The grams of a cluster's titles, counted once a title: those that enough of the titles have."""
-    found: _Written = {}
+def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Terms:
+    """The terms of a cluster, counted once a title; of a large cluster those of several titles."""
+    written: _Written = {}
     for title, language in titles:
         for gram, text in dict(_grams(title, language, reader.read(title, language))).items():
-            found.setdefault(gram, Counter())[text] += 1
-    some = max(_FEW_TITLES, _SHARE * len(titles)) if len(titles) > _FEW_TITLES else 1
-    often = {gram: forms for gram, forms in found.items() if forms.total() >= some}
-    return often or {gram: forms for gram, forms in found.items() if forms.total() > 1} or found
+            written.setdefault(gram, Counter())[text] += 1
+    if len(titles) > _MANY_TITLES:
+        written = {gram: forms for gram, forms in written.items() if forms.total() > 1}
+    example = next(filter(None, (shortened(title) for title, _ in titles)), UNTITLED)
+    return _Terms(written, len(titles), example)
 
 
 def _grams(title: str, language: str, phrases: Phrases) -> Iterator[tuple[_Gram, str]]:
@@ -118,32 +139,46 @@ def _stems_of(phrases: Phrases) -> list[list[int]]:
     return found
 
 
-def _best(written: _Written, everywhere: Counter[_Gram], mean: float) -> list[str]:
-    """The terms of most worth, none of which shares a stem with a better one."""
-    counts = {gram: forms.total() for gram, forms in written.items()}
+def _best(terms: _Terms, everywhere: Counter[_Gram], mean: float, pages: int) -> tuple[list[str], int]:
+    """The terms of most worth, none of which shares a stem with a better one; and how many of them make the name."""
+    counts = {gram: forms.total() for gram, forms in terms.written.items()}
     covered = {
         part
         for gram, times in counts.items()
         for part in (gram[1:], gram[:-1])
         if times >= _ALWAYS * counts.get(part, np.inf)
     }
-    worth = {gram: counts[gram] * log1p(mean / everywhere[gram]) for gram in counts if gram not in covered}
-    chosen, taken = list[str](), set[int]()
-    for gram in sorted(worth, key=lambda each: -worth[each]):
-        if taken.isdisjoint(gram):
-            chosen.append(written[gram].most_common(1)[0][0])
+    ranks = {
+        gram: (_level(times, terms.titles, everywhere[gram] / pages), -times * log1p(mean / everywhere[gram]))
+        for gram, times in counts.items()
+        if gram not in covered
+    }
+    chosen, levels, taken = list[str](), list[int](), set[int]()
+    for gram in sorted(ranks, key=ranks.__getitem__):
+        if taken.isdisjoint(gram) and len(chosen) < _MORE:
+            chosen.append(terms.written[gram].most_common(1)[0][0])
+            levels.append(ranks[gram][0])
             taken.update(gram)
-        if len(chosen) == _MORE:
-            break
-    return chosen
+    telling = levels.count(levels[0]) if chosen and levels[0] < _VAGUE else _TERMS
+    return chosen or [terms.example], min(telling, _TERMS)
 
 
-def _different(terms: Sequence[Sequence[str]]) -> list[str]:
+def _level(times: int, titles: int, share: float) -> int:
+    """0 for a term that many of the titles have, and more of them than elsewhere; the higher, the less it tells."""
+    often = times >= _OFTEN * share * titles
+    if times < 2 and titles > _FEW_TITLES:
+        return _VAGUE + 1
+    if not often:
+        return _VAGUE
+    return 0 if times >= _SHARE * titles else 1
+
+
+def _different(terms: Sequence[tuple[Sequence[str], int]]) -> list[str]:
     """Names of the first terms; of two that would be the same, the later one has more of its terms, or a number."""
     names: dict[str, str] = {}
-    for each in terms:
-        short = ", ".join(each[:_TERMS])
-        longer = (", ".join(each[:length]) for length in range(_TERMS, _MORE + 1))
+    for each, telling in terms:
+        short = ", ".join(each[:telling])
+        longer = (", ".join(each[:length]) for length in range(telling, _MORE + 1))
         numbered = (f"{short} ({number})" for number in count(2))
         name = next(one for one in chain(longer, numbered) if one.casefold() not in names)
         names[name.casefold()] = name
