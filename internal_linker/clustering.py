@@ -81,8 +81,11 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
     bounds = count_bounds(wish.count)
     louvain_method = _louvain(wish)
     compared = compare(project, wish.comparison, progress)
+    progress.start("Points", len(compared.pages), "pages")
     points = points_of(compared.similarity)
     known = np.asarray(points.any(axis=1))
+    progress.advance(len(compared.pages))
+    progress.finish(f"{known.sum()} pages in {points.shape[1]} directions of meaning")
     if not known.any():
         raise InputError(
             f"files/urls_rawdata.csv: no page has words by which it can be compared (--by {wish.comparison.by})."

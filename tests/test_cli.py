@@ -29,7 +29,7 @@ from tests.standins import GoogleStandIn, SerperStandIn
 
 COMMANDS = (
     *("run", "lookup", "import", "check", "review", "history", "diff", "rollback", "audit", "evaluate"),
-    *("backtest", "calibrate", "init", "export-vectors", "schedule", "store copy"),
+    *("backtest", "calibrate", "clusters", "init", "export-vectors", "schedule", "store copy"),
 )
 HEAVY = ("numpy", "sklearn", "scipy", "onnxruntime", "openai", "gspread", "sqlalchemy", "pydantic", "rich")
 KEY = "sk-secret-0123456789"

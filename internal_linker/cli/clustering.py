@@ -55,7 +55,7 @@ def clusters(
     limit: LimitOption = 0,
     as_json: JsonOption = False,
 ) -> None:
-    """Group similar pages, name each group, and list the links that it lacks.
+    """Group similar pages, and name the groups.
 
     By their titles, first headings, contents, or all of these; each language for itself. files/clusters.csv has
     each page with its cluster, files/cluster_links.csv the missing links between hubs and pages and between pages

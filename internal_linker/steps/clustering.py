@@ -21,7 +21,7 @@ MANY_PAGES = 5_000
 # Directions of meaning in words; more are single words again.
 _DIMENSIONS = 100
 # Numbers of clusters that are tried between the bounds: more tell no more, and take as long as they are many.
-_MOST_TRIES = 20
+_MOST_TRIES = 12
 # Where nobody names bounds: the silhouette of texts rises on and on with the number of clusters, and a hundred
 # names are nothing that a person reads.
 _MOST_BY_ITSELF = 60

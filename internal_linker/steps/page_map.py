@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 from internal_linker.arrays import Ints, Vectors
 
 # More dots hide each other, and a browser takes seconds to draw them.
-MOST_DRAWN = 3_000
+MOST_DRAWN = 2_000
 # Enough for neighbours to stay neighbours, and a third of the time of all directions.
 _DIMENSIONS = 50
 _ROUNDS = 500

@@ -39,7 +39,8 @@ function drawDots() {
   const told = ({ value: [, , cluster, title, url] }) => url === undefined ? "" :
     (title ? `<b><bdi>${html(title)}</bdi></b><br>` : "") + `<bdi dir="ltr">${html(url)}</bdi><br>` +
     `<bdi>${html(data.clusters[cluster].name)}</bdi> · ${pages(data.clusters[cluster].pages)}`;
-  const side = { type: "value", min: -1.05, max: 1.05, show: false };
+  // Room for the names at the edges.
+  const side = { type: "value", min: -1.15, max: 1.15, show: false };
   const zoom = (axisIndex, at) => ({ type: "inside", ...axisIndex, start: from[at], end: to[at], filterMode: "none",
     zoomOnMouseWheel: "shift", moveOnMouseWheel: false });
   const all = data.clusters.map((_, at) => at);
