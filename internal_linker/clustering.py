@@ -10,7 +10,8 @@ from internal_linker.analysing import Compared, Comparison, compare
 from internal_linker.analysis_files import rows_of, write_cluster_page, write_tables
 from internal_linker.arrays import Ints, Vectors
 from internal_linker.audit_records import SiteGraph
-from internal_linker.cluster_records import REASONS, Cluster, MissingLinks, PageMap, SiteClusters
+from internal_linker.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
+from internal_linker.cluster_sheets import missing_sheet, page_sheet, summary_sheet
 from internal_linker.computing import louvain
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.phrases import Reader
@@ -24,7 +25,6 @@ from internal_linker.steps.clustering import Clusters, Tried, by_means, ordered,
 from internal_linker.steps.page_map import drawn, places
 from internal_linker.steps.words import normalise
 from internal_linker.wiring import Project
-from internal_linker.worksheets import Cell, Column, Sheet
 
 METHODS = {"kmeans": "by k-means", "communities": "as communities of the graph of similar pages"}
 # Nobody reads the names of more.
@@ -100,7 +100,12 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
             )
         progress.start("Clusters", tries(known, compared.languages, bounds), "tries")
         labels, tried = by_means(points, compared.languages, bounds, progress.advance)
-        progress.finish(f"{labels.max() + 1}{''.join(map(_told, tried))}")
+        count = len(np.unique(labels[labels >= 0]))
+        progress.finish(f"{count}{''.join(map(_told, tried))}")
+        if bounds and not bounds[0] <= count <= bounds[1]:
+            progress.warn(
+                f"{count} clusters instead of {wish.count}: each language has one at least, and equal pages share one."
+            )
     return Clustering(compared, tried, _described(project, wish, compared, points, labels, progress))
 
 
@@ -111,8 +116,8 @@ def write_clusters(project: Project, result: Clustering, progress: Progress) -> 
         OutputError: a file can't be written; it is as it was.
     """
     files, found = project.root / "files", result.found
-    tables = {"clusters.csv": _pages(found), "cluster_links.csv": _missing(found)}
-    sheets = [_summary(found), *tables.values()]
+    tables = {"clusters.csv": page_sheet(found), "cluster_links.csv": missing_sheet(found)}
+    sheets = [summary_sheet(found), *tables.values()]
     progress.start("Writing", rows_of([*tables.values(), *sheets]), "rows")
     remarks = write_tables(files, tables, "clusters.xlsx", sheets, progress.advance)
     page, more = write_cluster_page(files, found)
@@ -241,57 +246,3 @@ def _clusters(
         )
         for at, hub in enumerate(inner.hubs.tolist())
     ]
-
-
-def _pages(found: SiteClusters) -> Sheet:
-    """Each page in its cluster, those nearest to the centre first; at the end the pages that are in none."""
-    last = np.where(found.labels < 0, len(found.clusters), found.labels)
-    order = np.lexsort((np.nan_to_num(found.distances), last))
-    hubs = set(found.hubs.tolist())
-
-    def row(at: int) -> Sequence[Cell]:
-        page = int(order[at])
-        label, distance = int(found.labels[page]), float(found.distances[page])
-        number, name = (found.clusters[label].number, found.clusters[label].name) if label >= 0 else ("", "")
-        return [number, name, found.titles[page], found.urls[page], distance, "yes" if page in hubs else "no"]
-
-    columns = [
-        *(Column("Cluster"), Column("Name", 35), Column("Title", 45), Column("URL", 55, "link")),
-        *(Column("Distance", 12, "score"), Column("Hub")),
-    ]
-    return Sheet("Pages", columns, Lazy(len(order), row))
-
-
-def _missing(found: SiteClusters) -> Sheet:
-    missing = found.missing
-
-    def row(at: int) -> Sequence[Cell]:
-        source, target = int(missing.sources[at]), int(missing.targets[at])
-        cluster, titles = found.clusters[found.labels[source]], found.titles
-        link = (
-            found.urls[source],
-            found.urls[target],
-            float(found.similarities[at]),
-            REASONS[missing.reasons[at]],
-        )
-        return [*link, titles[source], titles[target], cluster.number, cluster.name]
-
-    columns = [
-        *(Column("Source", 55, "link"), Column("Target", 55, "link"), Column("Similarity", 12, "score")),
-        *(Column("Why", 14), Column("Source Title", 45), Column("Target Title", 45)),
-        *(Column("Cluster"), Column("Name", 35)),
-    ]
-    return Sheet("Missing links", columns, Lazy(len(missing.sources), row))
-
-
-def _summary(found: SiteClusters) -> Sheet:
-    columns = [
-        *(Column("Cluster"), Column("Name", 35), Column("Pages", 12, "bar"), Column("Hub", 55, "link")),
-        *(Column("Inner Links"), Column("Density", 12, "score"), Column("Missing Links")),
-        Column("Mean Distance", 14, "score"),
-    ]
-    rows = [
-        (one.number, one.name, one.pages, one.hub, one.links, one.density, one.missing, one.distance)
-        for one in found.clusters
-    ]
-    return Sheet("Clusters", columns, rows)

@@ -177,6 +177,9 @@ def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
     project = titled(tmp_path, *titles, langs=("fa",) * 3 + ("ar",) * 3)
     pages = found(capsys, project, "--k", "2")["pages"]
     assert [page["cluster"] for page in pages] == [1, 1, 1, 2, 2, 2]
+    assert len(found(capsys, project, "--k", "1")["clusters"]) == 2
+    assert command("clusters", "--project", str(project), "--by", "title", "--k", "1") == 0
+    assert "2 clusters instead of 1: each language has one at least" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", ["", "1", "2"])

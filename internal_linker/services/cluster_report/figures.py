@@ -11,8 +11,7 @@ from internal_linker.cluster_records import REASONS, Cluster, SiteClusters
 from internal_linker.html_reports.document import href
 
 # Of a cluster: in the tables, fewer where there are many clusters, and in the tree.
-MOST_PAGES, LEAST_PAGES, MOST_ROWS = 50, 5, 3_000
-MOST_LINKS = 20
+MOST_PAGES, MOST_LINKS, LEAST, MOST_ROWS = 50, 20, 5, 3_000
 MOST_LEAVES, MOST_BRANCHES = 30, 100
 
 
@@ -48,8 +47,8 @@ class ClusterPart:
 
 def parts(found: SiteClusters) -> list[ClusterPart]:
     """All clusters with what the tables show of them."""
-    most = max(LEAST_PAGES, min(MOST_PAGES, MOST_ROWS // max(1, len(found.clusters))))
-    return [_part(found, at, most) for at in range(len(found.clusters))]
+    share = max(LEAST, MOST_ROWS // max(1, len(found.clusters)))
+    return [_part(found, at, share) for at in range(len(found.clusters))]
 
 
 def chart_data(found: SiteClusters) -> dict[str, Any]:
@@ -73,9 +72,9 @@ def _members(found: SiteClusters, at: int) -> Ints:
 
 
 def _part(found: SiteClusters, at: int, most: int) -> ClusterPart:
-    pages = [_page(found, row) for row in _members(found, at)[:most].tolist()]
+    pages = [_page(found, row) for row in _members(found, at)[: min(MOST_PAGES, most)].tolist()]
     missing = found.missing
-    places = np.flatnonzero(found.labels[missing.sources] == at)[:MOST_LINKS].tolist()
+    places = np.flatnonzero(found.labels[missing.sources] == at)[: min(MOST_LINKS, most)].tolist()
     links = [
         LinkRow(
             _page(found, int(missing.sources[place])),
