@@ -65,6 +65,13 @@ class Block:
     mutual: bool = False
 
 
+def units(rows: Vectors) -> Vectors:
+    """(n, d) the same rows of length one; zeros where a row is next to nothing."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    found: Vectors = np.where(lengths > 1e-6, rows / np.maximum(lengths, 1e-6), 0).astype(rows.dtype)
+    return found
+
+
 def keys_of(scores: Vectors, rows: Ints) -> Keys:
     """Keys of finite float32 scores; `NOTHING` where a row is -1."""
     # Bits of floats below zero are turned, so that integers order as floats do; -0 would be below 0.

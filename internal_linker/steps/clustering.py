@@ -13,7 +13,7 @@ from sklearn.metrics import silhouette_score
 from sklearn.utils.extmath import randomized_svd
 from threadpoolctl import threadpool_limits
 
-from internal_linker.arrays import Bools, Ints, Vectors
+from internal_linker.arrays import Bools, Ints, Vectors, units
 from internal_linker.similarity import Similarity
 
 # From so many pages on a batch of them at a time gives nearly the same clusters in a fraction of the time.
@@ -68,7 +68,7 @@ def points_of(similarity: Similarity) -> Vectors:
     words = similarity.words()
     parts = [similarity.points(), *([] if words is None else [_directions(words)])]
     rows: Vectors = np.hstack(parts).astype(np.float32)
-    return _units(rows)
+    return units(rows)
 
 
 def by_means(
@@ -217,7 +217,7 @@ def _directions(words: sparse.csr_matrix) -> Vectors:
         return np.asarray(words.toarray(), np.float32)
     rows, sizes, _ = randomized_svd(words, _DIMENSIONS, n_iter=4, random_state=0)
     lengths = np.sqrt(np.asarray(words.multiply(words).sum(axis=1)))
-    found: Vectors = _units((rows * sizes).astype(np.float32)) * lengths.astype(np.float32)
+    found: Vectors = units((rows * sizes).astype(np.float32)) * lengths.astype(np.float32)
     return found
 
 
@@ -228,10 +228,4 @@ def _centres(points: Vectors, labels: Ints) -> Vectors:
     member = sparse.csr_matrix(
         (np.ones(len(known), np.float32), (labels[known], known)), (count, len(points))
     )
-    return _units(np.asarray(member @ points, np.float32))
-
-
-def _units(rows: Vectors) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    units: Vectors = np.where(lengths > 1e-6, rows / np.maximum(lengths, 1e-6), 0)
-    return units
+    return units(np.asarray(member @ points, np.float32))

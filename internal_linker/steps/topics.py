@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.utils.extmath import randomized_svd
 
-from internal_linker.arrays import Ints, Vectors
+from internal_linker.arrays import Ints, Vectors, units
 
 # A treemap of more can't be read.
 MOST_TOPICS = 60
@@ -35,7 +35,7 @@ def title_vectors(titles: Sequence[Sequence[str]]) -> Vectors:
     if kept < 1:
         return np.zeros((len(titles), 1), np.float32)
     rows, sizes, _ = randomized_svd(weighted.tocsr(), kept, n_iter=2, random_state=0)
-    return _units((rows * sizes).astype(np.float32))
+    return units((rows * sizes).astype(np.float32))
 
 
 def by_vectors(vectors: Vectors) -> Ints:
@@ -101,10 +101,3 @@ def _counts(titles: Sequence[Sequence[str]]) -> sparse.csr_matrix:
     starts = np.cumsum([0, *map(len, rows)])
     indices = np.array([at for row in rows for at in row], np.int64)
     return sparse.csr_matrix((np.ones(len(indices)), indices, starts), shape=(len(rows), max(1, len(column))))
-
-
-def _units(rows: Vectors) -> Vectors:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    units: Vectors = rows / np.where(lengths > 1e-6, lengths, 1)
-    units[lengths[:, 0] <= 1e-6] = 0
-    return units
