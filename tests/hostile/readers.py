@@ -19,7 +19,6 @@ from internal_linker.limits import Budget, Circuit, retry_after
 from internal_linker.plain_text import plain_text
 from internal_linker.records import Collected, Reject
 from internal_linker.services.csv_files.tables import CsvTable
-from internal_linker.services.csv_files.text_encoding import recognise
 from internal_linker.services.google_sheets.refusals import Refusals
 from internal_linker.services.google_sheets.service_account import key_fields
 from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
@@ -31,6 +30,7 @@ from internal_linker.services.xlsx_tables import XlsxTable
 from internal_linker.settings import load_settings
 from internal_linker.steps.collect import collect
 from internal_linker.steps.links import add_links
+from internal_linker.text_encoding import recognise
 from internal_linker.urls import normal_form, without_tracking
 from tests.builders import whole
 from tests.small_project import SITE

@@ -1,0 +1,32 @@
+"""Drafts of pages for tests: Word documents as Word writes them, as small as they can be."""
+
+import zipfile
+from pathlib import Path
+
+_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_R = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def paragraph(text: str, style: str = "") -> str:
+    """A paragraph, in Word's XML."""
+    look = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f'<w:p>{look}<w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
+
+
+def write_docx(path: Path, *body: str, head: str = "", styles: str = "", link: str = "") -> Path:
+    """A document of these pieces of XML; `head` stands before the root, `link` is the address of rId1."""
+    root = f'<w:document xmlns:w="{_W}" xmlns:r="{_R}"><w:body>{"".join(body)}</w:body></w:document>'
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
+        parts.writestr("word/document.xml", f'<?xml version="1.0" encoding="UTF-8"?>{head}{root}')
+        parts.writestr("word/styles.xml", f'<w:styles xmlns:w="{_W}">{styles}</w:styles>')
+        target = f'<Relationship Id="rId1" Type="{_R}/hyperlink" Target="{link}" TargetMode="External"/>'
+        parts.writestr(
+            "word/_rels/document.xml.rels", f'<Relationships xmlns="{_PACKAGE}">{target}</Relationships>'
+        )
+    return path
+
+
+def style(name: str, key: str) -> str:
+    """A paragraph style, in Word's XML."""
+    return f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name}"/></w:style>'
