@@ -52,9 +52,10 @@ def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress
         given = parts.serp, parts.serp_cache, targets, rules.search, progress
         searched = search_all([plan.source], *given)
     ranking, problem = _ranked(plan, targets, searched, parts, rules, progress)
-    progress.start("Links", 0, "pages")
+    progress.start("Links", 2, "steps")
     chosen = select(plan.source, next(ranking.of([0])), targets, limit, "")
     inward = _inward(ranking, plan, limit)
+    progress.advance()
     queries = {source.key: source.query for source in reversed(plan.collected.sources) if source.query}
     anchoring = Anchoring(plan.collected.pages, plan.collected.links, queries)
     found = BriefLinks(
@@ -106,16 +107,22 @@ def _ranked(
     names = {source.key: source.query for source in reversed(plan.collected.sources) if source.query}
     texts = all_texts(pages, names, ())
     known, _ = encodable(texts, [page.lang for page in pages], parts.encoder)
+    if not known[0].whole:
+        progress.warn(
+            f"The text is in {plan.page.lang}, which {parts.encoder.name} does not know: its words alone tell."
+        )
     embedded = embed(known, parts.encoder, parts.vector_cache, progress)
-    progress.start("Matching", 0, "pages")
+    progress.start("Matching", 2, "steps")
     others = [
         Source(page.key, page.url, "", page, in_sheet=False)
         for page in pages[1:]
         if is_visited(page) and not rules.off.hold(page.key)
     ]
     given = plan.collected, [plan.source, *others], targets, searched, texts, embedded.vectors
-    ranking, lesson = teach(Ranking(*given, rules.linking), plan.collected.links)
-    progress.finish(f"{len(others)} pages may link to it" + (f"; {lesson}" if lesson else ""))
+    ranking = Ranking(*given, rules.linking)
+    progress.advance()
+    ranking, _ = teach(ranking, plan.collected.links)
+    progress.finish(f"{len(others)} pages may link to it")
     return ranking, embedded.problem
 
 
@@ -142,7 +149,7 @@ def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int)
     if why := targets.barred.get(plan.page.key):
         yield f"Links to it: none may lead to {plan.page.url}: {why}."
     elif inward < limit:
-        yield f"Links to it: {inward or 'no'} other pages are near enough to it, of those that don't link to it yet."
+        yield f"Links to it: pages that are near enough and don't link to it yet: {inward}."
 
 
 def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:

@@ -3,7 +3,6 @@
 import io
 import os
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from internal_linker.brief_files import read_brief
 from internal_linker.brief_records import Brief
 from internal_linker.errors import InputError
-from tests.drafts import paragraph, style, write_docx
+from tests.drafts import paragraph, style, write_docx, zipped
 
 MARKDOWN = """# How to *steam* milk
 
@@ -168,9 +167,7 @@ def _text(path: Path) -> Path:
 
 
 def _other_zip(path: Path) -> Path:
-    with zipfile.ZipFile(path, "w") as parts:
-        parts.writestr("milk.txt", "Milk")
-    return path
+    return write(path, zipped({"milk.txt": "Milk"}))
 
 
 def _broken(path: Path) -> Path:
@@ -190,15 +187,14 @@ def test_a_document_that_is_none_is_one_sentence(make: object, tmp_path: Path) -
 
 def test_no_part_of_a_document_escapes_the_look(tmp_path: Path) -> None:
     """A document that keeps its text in a part by another name is refused, and that part is never unpacked."""
-    path = tmp_path / "draft.docx"
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as parts:
-        kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
-        space = "http://schemas.openxmlformats.org/package/2006/relationships"
-        parts.writestr(
-            "_rels/.rels",
-            f'<Relationships xmlns="{space}"><Relationship Id="a" Type="{kind}" Target="word/a.png"/></Relationships>',
-        )
-        parts.writestr("word/a.png", b"<a/>" * 25_000_000)
+    kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
+    space = "http://schemas.openxmlformats.org/package/2006/relationships"
+    named = f'<Relationship Id="a" Type="{kind}" Target="word/a.png"/>'
+    parts: dict[str, str | bytes] = {
+        "_rels/.rels": f'<Relationships xmlns="{space}">{named}</Relationships>',
+        "word/a.png": b"<a/>" * 25_000_000,
+    }
+    path = write(tmp_path / "draft.docx", zipped(parts))
     began = time.process_time()
     with pytest.raises(InputError, match="no Word document"):
         read(path)
