@@ -47,18 +47,12 @@ def content_brief(
     from dataclasses import replace
 
     from internal_linker.brief_files import read_brief
-    from internal_linker.briefing import content_brief
+    from internal_linker.running import brief_links
     from internal_linker.terminal import Reporter, open_console, print_brief
 
     brief = replace(read_brief(draft, lambda: sys.stdin.buffer, title), query=query, url=url, lang=lang)
     reporter = Reporter(open_console(stderr=True))
-    with opened.parts(serp=not no_serp, deliver=False) as parts:
-        try:
-            found = content_brief(
-                parts, opened.rules(), brief, limit or opened.settings.links_per_page, reporter
-            )
-        finally:
-            reporter.close()
+    found = brief_links(opened, brief, limit, reporter, no_serp=no_serp)
     for gap in found.gaps:
         reporter.warn(gap)
     if as_json:
