@@ -3,6 +3,7 @@
 import json
 
 from internal_linker.settings_file import render_settings
+from tests.drafts import document, paragraph
 from tests.hostile.stores import one_sheet
 from tests.hostile.tables import LINKS, PAGES, QUERIES, rows_of, text_of
 from tests.small_project import SITE
@@ -17,6 +18,7 @@ _HTML = (
     '<!doctype html><nav>Menu</nav><h1>Tea</h1><p>Green <b>t</b>ea &amp; <a href="/water/">water</a><br>hot'
     "<ul><li>one<li>two</ul><script>var x = '<p>'</script><table><tr><td>1<td>2</table><!-- no -->"
 )
+_TABLE = "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr>{}</w:tc></w:tr></w:tbl>"
 _GOOGLE = {
     "error": {"code": 403, "message": "The caller does not have permission", "details": [{"reason": "X"}]}
 }
@@ -61,6 +63,11 @@ SEEDS: dict[str, list[bytes]] = {
         json.dumps(_KEY).encode(),
     ],
     "workbook": [one_sheet("Link Id", "Status", "Anchor")],
+    "draft": [
+        b"---\ntitle: Tea\n---\n# Tea\n\n[Green](/tea/) *tea*\n\n- a\n\n```\nb\n```\n",
+        document(paragraph("Tea", "Heading1"), paragraph("Green <w:tab/>")).encode(),
+        document(_TABLE.format(paragraph("Tea"))).encode("utf-16"),
+    ],
     "serper": _answers(
         {"organic": [{"link": SITE}, {"link": 5}], "credits": 1}, {"message": "Not enough credits"}
     ),
