@@ -60,6 +60,7 @@ class Imported:
         merged: rows of a page that another row told of.
         left_out: how many pages or rows, by the reason.
         rejected: rows that stand in the list of rejected rows.
+        facts: what else was counted, by its name.
     """
 
     pages: int | None
@@ -69,6 +70,7 @@ class Imported:
     merged: int
     left_out: Mapping[str, int]
     rejected: int
+    facts: Mapping[str, int]
 
 
 def recognise(
@@ -116,7 +118,12 @@ def import_tables(
     rows = chain.from_iterable(link_cells(crawl, table, link_columns) for table in links)
     first = next(rows, None)
     remarks = list[str]()
-    empty = [table.table.name for table in tables if (first is None if table.links else not kept)]
+    empty = [
+        table.table.name
+        for table in tables
+        # Pages may be without any link.
+        if not (first or table.table.made if table.links else kept)
+    ]
     if not empty:
         if first is not None:
             remarks += places.links(link_columns, chain([first], rows))
@@ -132,12 +139,13 @@ def import_tables(
         progress.warn(NO_CONTENT)
     return Imported(
         len(kept) if pages else None,
-        crawl.links if links else None,
+        crawl.links if first else None,
         [display(kind) for kind in page_columns],
         [display(kind) for kind in link_columns],
         crawl.merged,
         crawl.left_out,
         len(crawl.rejects),
+        crawl.facts,
     )
 
 

@@ -1,4 +1,4 @@
-"""The command that takes over what a crawler exported: import."""
+"""The command that takes over what a crawler exported, or pages as they are: import."""
 
 import sys
 from pathlib import Path
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 def import_(
     context: typer.Context,
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Exports of pages or links, as .csv or .xlsx.")
+        list[Path],
+        typer.Argument(
+            metavar="FILE...",
+            help="Exports of pages or links, as .csv or .xlsx; saved pages, as .html or a folder.",
+        ),
     ],
     project: ProjectOption = None,
     url_column: Annotated[
@@ -26,6 +30,9 @@ def import_(
     ] = "",
     content_column: Annotated[
         str, typer.Option("--content-column", metavar="NAME", help="The column of the pages' main content.")
+    ] = "",
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="The address of a folder of saved pages.")
     ] = "",
     no_pagination: Annotated[
         bool, typer.Option("--no-pagination", help="Leave out /page/2, ?page=2 and the like.")
@@ -57,15 +64,15 @@ def import_(
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask whether the columns are right.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print columns and counts as JSON.")] = False,
 ) -> None:
-    """Make the tables of a run from a crawler's exports.
+    """Make the tables of a run from a crawler's exports, or of saved pages.
 
     files/urls_rawdata.csv is made of pages, files/existing_links.csv of links, from
-    Screaming Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, or any table with a column of
-    URLs. Which columns were found is shown, and at a terminal you are asked whether they are right. Files that
-    are there and would change are copied aside.
+    Screaming Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, any table with a column of
+    URLs, or HTML files and folders of them. Which columns were found is shown, and at a terminal you are asked
+    whether they are right. Files that are there and would change are copied aside.
     """
     opened = opened_project(context, project)
-    from internal_linker.import_files import crawl_table, import_places
+    from internal_linker.import_files import crawl_tables, import_places, link_spool
     from internal_linker.importing import import_tables, recognise
     from internal_linker.sections import Sections
     from internal_linker.steps.crawl import Filters
@@ -83,9 +90,11 @@ def import_(
         limit,
     )
     console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
-    tables = recognise(map(crawl_table, files), url_column, content_column, reporter)
-    print_columns(console, ("File", "Rows are", "Column", "Taken from"), _columns(tables))
-    asked = sys.stdin.isatty() and console.is_terminal and not yes
+    links = context.with_resource(link_spool(opened.root / "files"))
+    tables = recognise(crawl_tables(files, base_url, links), url_column, content_column, reporter)
+    if columns := _columns(tables):
+        print_columns(console, ("File", "Rows are", "Column", "Taken from"), columns)
+    asked = bool(columns) and sys.stdin.isatty() and console.is_terminal and not yes
     if asked and not typer.confirm("Import these?", default=True, err=as_json):
         console.print("Nothing was imported.")
         return
@@ -109,6 +118,7 @@ def _columns(tables: "Sequence[CrawlTable]") -> list[tuple[str, str, str, str]]:
     return [
         (shortened(each.table.name, 200), _kind(each), kind.value, shortened(each.table.header[at]))
         for each in tables
+        if not each.table.made
         for kind, at in each.columns.items()
     ]
 
@@ -124,6 +134,7 @@ def _rows(done: "Imported", copies: list[str]) -> list[tuple[str, str]]:
     if done.links is not None:
         rows.append(("files/existing_links.csv", f"{done.links} links: {', '.join(done.link_columns)}"))
     rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
+    rows += [(name, str(count)) for name, count in sorted(done.facts.items())]
     rows += [(f"Left out: {reason}", str(count)) for reason, count in sorted(done.left_out.items())]
     return rows + [("The earlier file is in", f"files/{copy}") for copy in copies]
 
@@ -145,5 +156,6 @@ def _as_json(tables: "Sequence[CrawlTable]", done: "Imported", copies: list[str]
         "rejected": done.rejected,
         "merged": done.merged,
         "left_out": dict(done.left_out),
+        "facts": dict(done.facts),
         "copies": copies,
     }

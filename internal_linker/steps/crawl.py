@@ -83,6 +83,7 @@ class Crawl:
         links: how many were passed on.
         merged: rows of a page that an earlier row told of.
         left_out: how many rows or pages, by the reason.
+        facts: what else was counted, by its name.
     """
 
     keep: Callable[[str], str | StoredText] = str
@@ -91,6 +92,7 @@ class Crawl:
     links: int = 0
     merged: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
+    facts: Counter[str] = field(default_factory=Counter)
 
 
 def recognised(table: TableStream, url_column: str = "", content_column: str = "") -> CrawlTable:
@@ -116,10 +118,13 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
     remedy = "Name the column that holds the pages' URLs with --url-column."
     required = () if Kind.URL in named else (Kind.URL,)
     columns = columns_of(table, required, (*PAGE_KINDS[1:], *_ASIDE), remedy) | named
+    if Kind.CONTENT not in columns or Kind.CONTENT_TYPE in columns:
+        return CrawlTable(table, links=False, columns=columns)
     # In its older exports Screaming Frog has the MIME type under "Content".
     head = list(islice(table.rows, _HEAD))
-    contents = [row[at].strip() for _, row in head for at in [columns.get(Kind.CONTENT, 0)] if at < len(row)]
-    if Kind.CONTENT in columns and _MIME.fullmatch(next(filter(None, contents), "")):
+    at = columns[Kind.CONTENT]
+    contents = [row[at].strip() for _, row in head if at < len(row)]
+    if _MIME.fullmatch(next(filter(None, contents), "")):
         columns[Kind.CONTENT_TYPE] = columns.pop(Kind.CONTENT)
     return CrawlTable(replace(table, rows=chain(head, table.rows)), links=False, columns=columns)
 
@@ -153,6 +158,9 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
         if _merge(known, row, crawl.keep):
             reason = "the same page as an earlier row with another content: the earlier one is used"
             crawl.rejects.append(Reject(name, number, cells[Kind.URL], reason))
+    crawl.rejects += pages.table.asides.rejects
+    crawl.left_out.update(pages.table.asides.left_out)
+    crawl.facts.update(pages.table.asides.facts)
 
 
 def page_rows(crawl: Crawl, filters: Filters) -> list[Row]:
