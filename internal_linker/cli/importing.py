@@ -1,6 +1,7 @@
 """The command that takes over what a crawler exported, or pages as they are: import."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,13 +19,25 @@ if TYPE_CHECKING:
 def import_(
     context: typer.Context,
     files: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(
-            metavar="FILE...",
+            metavar="FILE",
             help="Exports of pages or links, as .csv or .xlsx; saved pages, as .html or a folder.",
         ),
-    ],
+    ] = None,
     project: ProjectOption = None,
+    sitemap: Annotated[
+        str, typer.Option("--sitemap", metavar="URL", help="Fetch the pages of a sitemap, or of a host's.")
+    ] = "",
+    urls: Annotated[
+        Path | None, typer.Option("--urls", metavar="FILE", help="Fetch the pages of a list, a URL a line.")
+    ] = None,
+    delay: Annotated[
+        float, typer.Option("--delay", min=0, max=60, help="Seconds between two requests to a host.")
+    ] = 0.5,
+    allow_private: Annotated[
+        bool, typer.Option("--allow-private", help="Fetch from private networks, too.")
+    ] = False,
     url_column: Annotated[
         str, typer.Option("--url-column", metavar="NAME", help="The column of the pages' URLs.")
     ] = "",
@@ -64,18 +77,21 @@ def import_(
     yes: Annotated[bool, typer.Option("--yes", help="Don't ask whether the columns are right.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print columns and counts as JSON.")] = False,
 ) -> None:
-    """Make the tables of a run from a crawler's exports, or of saved pages.
+    """Make a run's tables of crawls, saved pages or a sitemap.
 
     files/urls_rawdata.csv is made of pages, files/existing_links.csv of links, from
     Screaming Frog (English, German, Spanish, French, Italian), Oncrawl, Sitebulb, any table with a column of
-    URLs, or HTML files and folders of them. Which columns were found is shown, and at a terminal you are asked
-    whether they are right. Files that are there and would change are copied aside.
+    URLs, or HTML files and folders of them; or pages are fetched, as robots.txt allows. Which columns a table
+    has is shown, and at a terminal you are asked whether they are right. Files that are there and would change are
+    copied aside.
     """
+    if not (files or sitemap or urls):
+        raise typer.BadParameter("name a file, a folder, --sitemap or --urls", param_hint="FILE")
     opened = opened_project(context, project)
-    from internal_linker.import_files import crawl_tables, import_places, link_spool
+    from internal_linker.import_files import Wish, crawl_tables, import_places, link_spool, site_tables
     from internal_linker.importing import import_tables, recognise
     from internal_linker.sections import Sections
-    from internal_linker.steps.crawl import Filters
+    from internal_linker.steps.crawl import Filters, address_reason
     from internal_linker.terminal import Reporter, open_console, print_columns, print_rows
 
     filters = Filters(
@@ -91,7 +107,7 @@ def import_(
     )
     console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
     links = context.with_resource(link_spool(opened.root / "files"))
-    tables = recognise(crawl_tables(files, base_url, links), url_column, content_column, reporter)
+    tables = recognise(crawl_tables(files or (), base_url, links), url_column, content_column, reporter)
     if columns := _columns(tables):
         print_columns(console, ("File", "Rows are", "Column", "Taken from"), columns)
     asked = bool(columns) and sys.stdin.isatty() and console.is_terminal and not yes
@@ -100,6 +116,11 @@ def import_(
         return
     with opened.lock(), import_places(opened.root / "files") as (places, keeping):
         try:
+            if sitemap or urls:
+                cache = context.with_resource(opened.page_cache())
+                wish = Wish(sitemap, urls, delay, allow_private, limit)
+                fetched = site_tables(wish, partial(address_reason, filters=filters), cache, links, reporter)
+                tables += recognise(fetched, "", "", reporter)
             done = import_tables(tables, filters, places, reporter)
         finally:
             reporter.close()

@@ -174,6 +174,17 @@ def page_rows(crawl: Crawl, filters: Filters) -> list[Row]:
     return kept
 
 
+def address_reason(key: str, filters: Filters) -> str:
+    """Why a page is left out whatever is on it, by its normal form; "" where it is not."""
+    if filters.no_pagination and _PAGINATION.search(key):
+        return "pagination"
+    if filters.no_parameters and "?" in key:
+        return "URL with parameters"
+    if filters.include and not filters.include.hold(key):
+        return "outside of --include"
+    return "inside of --exclude" if filters.exclude.hold(key) else ""
+
+
 def page_cells(rows: Iterable[Row], header: Sequence[Kind]) -> Iterator[list[str]]:
     """The rows' cells of these kinds, as text."""
     places = [_AT[kind] for kind in header]
@@ -250,14 +261,8 @@ def _reason(key: str, row: Row, filters: Filters, taken: int) -> str:
         return "canonicalised to another page"
     if filters.only_indexable and cell(Kind.INDEXABILITY) == NOT_INDEXABLE:
         return "not indexable"
-    if filters.no_pagination and _PAGINATION.search(key):
-        return "pagination"
-    if filters.no_parameters and "?" in key:
-        return "URL with parameters"
-    if filters.include and not filters.include.hold(key):
-        return "outside of --include"
-    if filters.exclude.hold(key):
-        return "inside of --exclude"
+    if reason := address_reason(key, filters):
+        return reason
     if filters.min_words and _length(row) < filters.min_words:
         return f"fewer than {filters.min_words} words"
     return "beyond --limit" if filters.limit and taken >= filters.limit else ""

@@ -89,20 +89,23 @@ class PageTable:
         name: what rejects call it.
         rows: reads the pages: cells as of `cells_of_page`, their links into the spool, and what is no row.
         links: where the links go.
+        asides: what is known before the first row.
     """
 
     def __init__(
-        self, name: str, rows: Callable[[LinkSpool, Asides], Iterator[Row]], links: LinkSpool
+        self,
+        name: str,
+        rows: Callable[[LinkSpool, Asides], Iterator[Row]],
+        links: LinkSpool,
+        asides: Asides | None = None,
     ) -> None:
-        self.name, self._rows, self._links = name, rows, links
+        self.name, self._rows, self._links, self._asides = name, rows, links, asides or Asides()
         self.remarks: tuple[str, ...] = ()
 
     def stream(self) -> TableStream:
         """The header and, while they are gone through, the rows."""
-        asides = Asides()
-        return TableStream(
-            self.name, tuple(map(str, _PAGE)), self._rows(self._links, asides), asides, made=True
-        )
+        rows = self._rows(self._links, self._asides)
+        return TableStream(self.name, tuple(map(str, _PAGE)), rows, self._asides, made=True)
 
 
 class LinkTable:
