@@ -146,11 +146,11 @@ def import_places(files: Path) -> Iterator[tuple[Places, KeepingOld]]:
     """Where an import is written, and what keeps the files that were there."""
     keeping = KeepingOld()
     spool = TextSpool(files)
-    pages, links = (
+    pages, links, vectors = (
         partial(write_rows, files / name, write_whole=keeping)
-        for name in ("urls_rawdata.csv", "existing_links.csv")
+        for name in ("urls_rawdata.csv", "existing_links.csv", "page_vectors.csv")
     )
     try:
-        yield Places(spool.keep, pages, links, RejectedCsv(files / "rejected_rows.csv")), keeping
+        yield Places(spool.keep, pages, links, vectors, RejectedCsv(files / "rejected_rows.csv")), keeping
     finally:
         spool.close()

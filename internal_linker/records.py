@@ -79,6 +79,8 @@ class Page:
     """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""
     headings: tuple[int, ...] = ()
     """Which lines of the content, from 0, are headings, where the input tells; rising."""
+    target_only: bool = False
+    """Whether no links are wanted for it."""
 
 
 @dataclass(frozen=True, slots=True)

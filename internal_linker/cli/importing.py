@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from internal_linker.importing import Imported
     from internal_linker.steps.crawl import CrawlTable
 
+VECTORS = "files/page_vectors.csv"
+
 
 def import_(
     context: typer.Context,
@@ -70,6 +72,33 @@ def import_(
         list[str] | None,
         typer.Option("--exclude", metavar="PATH", help="No pages below PATH; may be repeated."),
     ] = None,
+    source_include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source-include", metavar="PATH", help="Links only for pages below PATH; may be repeated."
+        ),
+    ] = None,
+    source_exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--source-exclude", metavar="PATH", help="No links for pages below PATH; may be repeated."
+        ),
+    ] = None,
+    target_include: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target-include", metavar="PATH", help="Links only to pages below PATH; may be repeated."
+        ),
+    ] = None,
+    target_exclude: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--target-exclude", metavar="PATH", help="No links to pages below PATH; may be repeated."
+        ),
+    ] = None,
+    no_duplicates: Annotated[
+        bool, typer.Option("--no-duplicates", help="Leave out pages with the text of an earlier one.")
+    ] = False,
     min_words: Annotated[
         int, typer.Option("--min-words", min=0, help="Leave out pages with fewer words.")
     ] = 0,
@@ -91,19 +120,29 @@ def import_(
     from internal_linker.import_files import Wish, crawl_tables, import_places, link_spool, site_tables
     from internal_linker.importing import import_tables, recognise
     from internal_linker.sections import Sections
-    from internal_linker.steps.crawl import Filters, address_reason
+    from internal_linker.steps.crawl_filters import Filters, Parts, address_reason
     from internal_linker.terminal import Reporter, open_console, print_columns, print_rows
 
+    taken, sources, targets = (
+        Parts(Sections(inside or ()), Sections(outside or ()))
+        for inside, outside in (
+            (include, exclude),
+            (source_include, source_exclude),
+            (target_include, target_exclude),
+        )
+    )
     filters = Filters(
-        no_pagination,
-        no_parameters,
-        only_indexable,
-        only_200,
-        no_canonicalised,
-        Sections(include or ()),
-        Sections(exclude or ()),
-        min_words,
-        limit,
+        no_pagination=no_pagination,
+        no_parameters=no_parameters,
+        only_indexable=only_indexable,
+        only_200=only_200,
+        no_canonicalised=no_canonicalised,
+        no_duplicates=no_duplicates,
+        pages=taken,
+        sources=sources,
+        targets=targets,
+        min_words=min_words,
+        limit=limit,
     )
     console, reporter = open_console(stderr=as_json), Reporter(open_console(stderr=True))
     links = context.with_resource(link_spool(opened.root / "files"))
@@ -154,6 +193,9 @@ def _rows(done: "Imported", copies: list[str]) -> list[tuple[str, str]]:
         rows.append(("files/urls_rawdata.csv", f"{done.pages} pages: {', '.join(done.page_columns)}"))
     if done.links is not None:
         rows.append(("files/existing_links.csv", f"{done.links} links: {', '.join(done.link_columns)}"))
+    if done.vectors is not None:
+        use = f'To use them: embedding_provider = "file:{VECTORS}"'
+        rows.append((VECTORS, f"{done.vectors} embeddings. {use}"))
     rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
     rows += [(name, str(count)) for name, count in sorted(done.facts.items())]
     rows += [(f"Left out: {reason}", str(count)) for reason, count in sorted(done.left_out.items())]
@@ -173,6 +215,7 @@ def _as_json(tables: "Sequence[CrawlTable]", done: "Imported", copies: list[str]
         "pages": done.pages,
         "page_columns": done.page_columns,
         "links": done.links,
+        "vectors": done.vectors,
         "link_columns": done.link_columns,
         "rejected": done.rejected,
         "merged": done.merged,
