@@ -167,10 +167,14 @@ def test_a_run_reads_saved_pages(project: Path, tmp_path: Path) -> None:
     assert imported(project, str(tmp_path / "s")) == 0
     write_settings(project, {})
     assert command("run", "--project", str(project)) == 0
-    with (project / "files/Output.csv").open(encoding="utf-8-sig", newline="") as file:
+    output, ours = project / "files/Output.csv", project / "files/urls_rawdata.csv"
+    with output.open(encoding="utf-8-sig", newline="") as file:
         first = next(csv.DictReader(file))
     proposed = {first[f"Link {number}"] for number in range(1, 6)}
     assert first["URL"] == URLS[0] and URLS[1] not in proposed and URLS[2] in proposed
+    before = ours.read_bytes()
+    assert imported(project, str(ours), str(output)) == 0
+    assert ours.read_bytes() == before
 
 
 # -- a page's HTML ---------------------------------------------------------------------------------

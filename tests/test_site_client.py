@@ -85,6 +85,7 @@ def test_a_head_that_drips_ends() -> None:
 
 BAD = {
     "a bomb of entities": b'<!DOCTYPE x [<!ENTITY a "b">]><urlset><url><loc>&a;</loc></url></urlset>',
+    "elements in elements": b"<urlset>" * 1_000_000,
     "a page": b"<html><body><p>Not found</p></body></html>",
     "another encoding": b'<?xml version="1.0" encoding="x-klingon"?><urlset/>',
     "words": b"not found",

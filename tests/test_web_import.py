@@ -254,9 +254,8 @@ def test_files_and_a_site_come_in_at_once(project: Path, site: Site, tmp_path: P
     """A crawl's facts of a page and its fetched text are one row."""
     site.pages = {"/a": html_page("A")}
     write_text(tmp_path / "p.csv", f"URL,H1\n{site.url}/a,Crawled\n")
-    urls = tmp_path / "urls.txt"
-    write_text(urls, site.url + "/a")
-    assert imported(project, str(tmp_path / "p.csv"), "--urls", str(urls), *QUICK) == 0
+    write_text(tmp_path / "urls.txt", site.url + "/a")
+    assert imported(project, str(tmp_path / "p.csv"), "--urls", str(tmp_path / "urls.txt"), *QUICK) == 0
     row = rows(project)[site.url + "/a"]
     assert row["H1"] == "Crawled" and TEXT in row["Main Content"]
 
@@ -278,6 +277,7 @@ ERRORS = {
         "127.0.0.1, which is no public address. Fetch from your own network",
     ),
     "no server": (("--sitemap", "http://127.0.0.1:9/", *QUICK), 4, "robots.txt can't be read (no connection"),
+    "no server, too": (("--sitemap", "http://127.0.0.1:9/s.xml", *QUICK), 4, "s.xml can't be fetched ("),
 }
 
 

@@ -33,6 +33,7 @@ from internal_linker.steps.collect import collect
 from internal_linker.steps.links import add_links
 from internal_linker.urls import normal_form, without_tracking
 from tests.builders import whole
+from tests.hostile.web_readers import embedding, robots, sitemap, web_page
 from tests.small_project import SITE
 from tests.standins.google_token import make_service_account
 
@@ -193,7 +194,7 @@ READERS: dict[str, Callable[[bytes], None]] = {
     reader.__name__: reader
     for reader in (
         *(pages, queries, links, encoding, html, urls, patterns, settings, account, workbook),
-        *(serper, openai, google, headers),
+        *(serper, openai, google, headers, web_page, sitemap, robots, embedding),
     )
 }
 

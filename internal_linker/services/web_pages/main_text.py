@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Sequence, Set
 
-import trafilatura
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from internal_linker.html_text import read_html
@@ -42,6 +41,9 @@ def main_html(
 def _extracted(html: str, url: str) -> str:
     if len(html) > _MOST:
         return ""
+    # Half a second, which an import of tables alone need not wait for.
+    import trafilatura
+
     try:
         found = trafilatura.extract(
             html, url=url, output_format="html", include_links=True, include_comments=False

@@ -1,5 +1,6 @@
 """A host's robots.txt -> whether we may fetch a page of it, how often, and where its sitemaps are."""
 
+import math
 from urllib.parse import urljoin, urlsplit
 
 from protego import Protego
@@ -49,9 +50,8 @@ class Robots:
         parts = urlsplit(url)
         host = f"{parts.scheme}://{parts.netloc}".lower()
         if host not in self._rules:
-            self._rules[host] = rules = self._fetched(host)
-            asked = rules.crawl_delay(ROBOT) or 0.0
-            if asked > 0:
+            self._rules[host], asked = self._fetched(host)
+            if asked:
                 self._client.slow_down(url, min(asked, LONGEST_DELAY_S))
                 self.remarks.append(
                     f"{host}/robots.txt asks for {asked:g} seconds between two pages"
@@ -59,7 +59,7 @@ class Robots:
                 )
         return self._rules[host]
 
-    def _fetched(self, host: str) -> Protego:
+    def _fetched(self, host: str) -> tuple[Protego, float]:
         url = urljoin(host, "/robots.txt")
         again = "Nothing is fetched without it; try again later."
         try:
@@ -68,8 +68,14 @@ class Robots:
             raise ServiceError(error.service, f"{url} can't be read ({_reason(error)}). {again}") from None
         if answer.status >= 500 or answer.status == 429:
             raise ServiceError(urlsplit(url).netloc, f"{url} can't be read (HTTP {answer.status}). {again}")
-        text = answer.body.decode("utf-8-sig", "replace") if answer.status == 200 else ""
-        return Protego.parse(text)
+        return rules_of(answer.body if answer.status == 200 else b"")
+
+
+def rules_of(body: bytes) -> tuple[Protego, float]:
+    """What a robots.txt allows, and the seconds between two pages that it asks us for, 0 for none."""
+    rules = Protego.parse(body.decode("utf-8-sig", "replace"))
+    delay = rules.crawl_delay(ROBOT) or 0.0
+    return rules, delay if 0 < delay < math.inf else 0.0
 
 
 def _reason(error: NoAnswer) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
-from internal_linker.errors import InputError
+from internal_linker.errors import InputError, ServiceError
 from internal_linker.records import Asides, Reject
 from internal_linker.services.web_pages.robots import Robots
 from internal_linker.services.web_pages.site_client import MOST_BYTES, NoAnswer, SiteClient
@@ -17,6 +17,8 @@ from internal_linker.services.web_pages.whole import fetch_whole, site_of
 # Sitemaps of one site, of up to 50,000 pages each.
 _MOST_SITEMAPS = 5_000
 _ELSEWHERE = "URL of another site than the sitemap"
+# Elements that one may stand in: a picture in a page in a sitemap stands in two.
+_DEEPEST = 50
 _GZIP = b"\x1f\x8b"
 
 
@@ -38,7 +40,8 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
         ServiceError: the host doesn't answer.
     """
     bare = urlsplit(address).path in ("", "/") and not urlsplit(address).query
-    starts = (robots.sitemaps(address) or [urljoin(address, "/sitemap.xml")]) if bare else [address]
+    named = [urljoin(address, one) for one in robots.sitemaps(address)] if bare else [address]
+    starts = named or [urljoin(address, "/sitemap.xml")]
     queue, seen, found, problems = deque(dict.fromkeys(starts)), set[str](starts), 0, list[str]()
     known = set[str]()
     for number in range(1, _MOST_SITEMAPS + 1):
@@ -51,6 +54,9 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
         try:
             sitemaps, pages = _read(client, at)
         except (NoAnswer, NoSitemap) as error:
+            if isinstance(error, NoAnswer) and starts == [at]:
+                problem = f"{at} can't be fetched ({error}). Is this computer online? Try again later."
+                raise ServiceError("The sitemap", problem) from None
             problems.append(f"{at}: {error}")
             asides.rejects.append(Reject(address, number, at, str(error)))
             continue
@@ -81,7 +87,16 @@ def _read(client: SiteClient, url: str) -> tuple[list[str], list[str]]:
     answer = fetch_whole(client, url, MOST_BYTES)
     if answer.status != 200:
         raise NoSitemap(f"there is no sitemap (HTTP {answer.status})")
-    return read_sitemap(_unpacked(answer.body))
+    return packed_sitemap(answer.body)
+
+
+def packed_sitemap(data: bytes) -> tuple[list[str], list[str]]:
+    """As `read_sitemap`, where the sitemap may be packed by gzip.
+
+    Raises:
+        NoSitemap: it is none.
+    """
+    return read_sitemap(_unpacked(data))
 
 
 def read_sitemap(data: bytes) -> tuple[list[str], list[str]]:
@@ -116,13 +131,15 @@ def _locations(data: bytes) -> Iterator[tuple[str, str]]:
     for event, element in iterparse(io.BytesIO(data), ("start", "end")):
         if event == "start":
             above.append(element)
+            if len(above) > _DEEPEST:
+                raise ValueError("elements in elements without end")
             continue
         above.pop()
         if above and _name(element) == "loc" and (address := (element.text or "").strip()):
             yield _name(above[-1]), address
-        if len(above) == 1:
+        if above:
             # What was read takes no memory any more.
-            above[0].clear()
+            above[-1].clear()
 
 
 def _name(element: Element) -> str:
