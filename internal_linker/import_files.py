@@ -70,8 +70,9 @@ def crawl_tables(paths: Sequence[Path], base_url: str, links: LinkSpool) -> list
     tables: list[StreamSource] = [_table(path) for path in paths if path not in saved]
     if saved:
         name = shortened(", ".join(map(str, saved)), 200)
-        pages = SavedPages(html_files(saved), base_url)
-        tables += [PageTable(name, pages.rows, links), LinkTable(name, links)]
+        found = html_files(saved)
+        pages = SavedPages(found, base_url)
+        tables += [PageTable(name, len(found), pages.rows, links), LinkTable(name, links)]
     return tables
 
 
@@ -108,7 +109,10 @@ def site_tables(
         progress.finish(", ".join(f"{count} {what}" for count, what in (*told, *more)))
         for remark in robots.remarks:
             progress.warn(remark)
-    return [PageTable(name, partial(fetcher.rows, name, visits), links, asides), LinkTable(name, links)]
+    return [
+        PageTable(name, len(visits), partial(fetcher.rows, name, visits), links, asides),
+        LinkTable(name, links),
+    ]
 
 
 def listed_urls(path: Path) -> Iterator[tuple[int, str]]:

@@ -1,7 +1,7 @@
 """A crawler's exports -> the project's tables of pages and links, and the counts of what came of them."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 
 from internal_linker.crawl_rows import LINK_KINDS, PAGE_KINDS
@@ -9,7 +9,7 @@ from internal_linker.errors import InputError
 from internal_linker.headers import Kind, display, find_named
 from internal_linker.plain_text import shortened
 from internal_linker.ports import Progress, RejectSink, StreamSource
-from internal_linker.records import StoredText
+from internal_linker.records import StoredText, TableStream
 from internal_linker.steps.crawl import (
     Crawl,
     CrawlTable,
@@ -113,10 +113,9 @@ def import_tables(
     """
     crawl = Crawl(places.keep)
     pages, links = ([each for each in tables if each.links is of_links] for of_links in (False, True))
-    progress.start("Reading", len(tables), "files")
+    progress.start("Reading", sum(each.table.size or 1 for each in tables), "files")
     for table in pages:
-        add_pages(crawl, table)
-        progress.advance()
+        add_pages(crawl, replace(table, table=_counted(table.table, progress)))
     kept, left_out = page_rows(crawl.pages, filters)
     crawl.left_out.update(left_out)
     # Of a page that is left out nothing is taken.
@@ -154,6 +153,20 @@ def import_tables(
         len(crawl.rejects),
         crawl.facts,
     )
+
+
+def _counted(table: TableStream, progress: Progress) -> TableStream:
+    """The table; going through it advances the progress, by each row where the rows are known."""
+
+    def rows() -> Iterator[tuple[int, Sequence[str]]]:
+        for row in table.rows:
+            yield row
+            if table.size:
+                progress.advance()
+        if not table.size:
+            progress.advance()
+
+    return replace(table, rows=rows())
 
 
 def _empty(tables: Iterable[CrawlTable], pages: bool, links: bool, vectors: bool) -> list[str]:

@@ -49,7 +49,7 @@ class Table:
 class TableStream:
     """A table too large to be held: its rows, as in `Table`, come one by one and can be gone through once.
 
-    `made`: by this program, of what is no table; nobody need look at its columns.
+    `made`: by this program, of what is no table, so that nobody need look at its columns. `size`: rows, 0 if unknown.
     """
 
     name: str
@@ -57,6 +57,7 @@ class TableStream:
     rows: Iterator[tuple[int, Sequence[str]]]
     asides: Asides = field(default_factory=Asides)
     made: bool = False
+    size: int = 0
 
 
 class StoredText:

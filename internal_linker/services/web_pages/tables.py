@@ -87,6 +87,7 @@ class PageTable:
 
     Args:
         name: what rejects call it.
+        size: how many rows there are at the most.
         rows: reads the pages: cells as of `cells_of_page`, their links into the spool, and what is no row.
         links: where the links go.
         asides: what is known before the first row.
@@ -95,17 +96,19 @@ class PageTable:
     def __init__(
         self,
         name: str,
+        size: int,
         rows: Callable[[LinkSpool, Asides], Iterator[Row]],
         links: LinkSpool,
         asides: Asides | None = None,
     ) -> None:
-        self.name, self._rows, self._links, self._asides = name, rows, links, asides or Asides()
+        self.name, self._size, self._rows, self._links = name, size, rows, links
+        self._asides = asides or Asides()
         self.remarks: tuple[str, ...] = ()
 
     def stream(self) -> TableStream:
         """The header and, while they are gone through, the rows."""
         rows = self._rows(self._links, self._asides)
-        return TableStream(self.name, tuple(map(str, _PAGE)), rows, self._asides, made=True)
+        return TableStream(self.name, tuple(map(str, _PAGE)), rows, self._asides, made=True, size=self._size)
 
 
 class LinkTable:
