@@ -131,7 +131,11 @@ class Run:
             collected.aliases,
         )
         off = self.rules.off
-        sources = [one for one in choose(collected.sources, self.choice) if not off.hold(one.key)]
+        sources = [
+            one
+            for one in choose(collected.sources, self.choice)
+            if not (off.hold(one.key) or (one.page and one.page.target_only))
+        ]
         queried = sum(bool(source.query) for source in collected.sources)
         self.progress.finish(
             f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "

@@ -11,6 +11,7 @@ from internal_linker.errors import ExitCode
 from internal_linker.settings import KEY_FILES, Settings
 from tests.sites import make_project
 from tests.small_project import REPOSITORY, command, write_text
+from tests.web_sites import html_page
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
@@ -37,6 +38,7 @@ def test_commands_of_the_readme_run(arguments: str, tmp_path: Path, monkeypatch:
     write_text(tmp_path / "all_inlinks.csv", links)
     pages = (REPOSITORY / "files/urls_rawdata.csv").read_text(encoding="utf-8")
     write_text(tmp_path / "crawl.csv", pages.replace("URL,Title,H1", "Address,Title 1,H1-1", 1))
+    write_text(tmp_path / "saved-pages/brewing/index.html", html_page("Brewing"))
     monkeypatch.chdir(tmp_path)
     project = make_project(tmp_path, 50, {"embedding_provider": "lsa"})
     words = shlex.split(arguments) or ["run"]

@@ -37,6 +37,7 @@ from internal_linker.text_encoding import recognise
 from internal_linker.urls import normal_form, without_tracking
 from tests.builders import whole
 from tests.drafts import zipped
+from tests.hostile.web_readers import embedding, robots, sitemap, web_page
 from tests.small_project import SITE
 from tests.standins.google_token import make_service_account
 
@@ -211,7 +212,7 @@ READERS: dict[str, Callable[[bytes], None]] = {
     reader.__name__: reader
     for reader in (
         *(pages, queries, links, encoding, html, urls, patterns, settings, account, workbook),
-        *(draft, serper, openai, google, headers),
+        *(draft, serper, openai, google, headers, web_page, sitemap, robots, embedding),
     )
 }
 
