@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from internal_linker.settings_sources import Country, Url
+from internal_linker.settings_sources import Country, Provider, Url
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -64,11 +64,12 @@ class ServiceSettings(BaseSettings):
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
 
-    embedding_provider: Literal["auto", "openai", "local", "multilingual", "lsa"] = Field(
+    embedding_provider: Provider = Field(
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key, else the local model; "
-        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model.",
+        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model; "
+        "file:PATH: vectors that you have.",
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
     embedding_dimensions: int = Field(
@@ -98,6 +99,13 @@ class ServiceSettings(BaseSettings):
         "float16",
         description="How vectors are kept, in the cache and in memory: "
         "float16 takes half the room and gives the same links.",
+    )
+    matryoshka_dimensions: int = Field(
+        0,
+        ge=0,
+        le=8192,
+        description="Numbers of a vector that count, from its beginning, for models that were trained for it; "
+        "0: all. The cache keeps all of them.",
     )
 
     anchor_model: str = Field(

@@ -19,6 +19,7 @@ class LsaEncoder:
     recipe = "lsa/v1"
     corpus_bound = True
     languages: frozenset[str] = frozenset()
+    pages = None
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         """Yield one batch: (len, up to 256) float32 unit vectors of all texts together."""
