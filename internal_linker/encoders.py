@@ -8,6 +8,8 @@ from internal_linker.ports import Encoder
 from internal_linker.services.csv_files.tables import CsvTable
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
+from internal_linker.services.local_embeddings.transformer_encoder import TransformerEncoder
+from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
 from internal_linker.services.vector_files.encoder import VectorFile
 from internal_linker.services.vector_files.given import gathered
 from internal_linker.services.vector_files.readers import array_rows, parquet_rows, table_rows
@@ -32,8 +34,16 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
             return LsaEncoder()
         case "multilingual":
             return MultilingualEncoder()
+        case "sentence-transformers":
+            wishes = Wishes(
+                settings.transformer_pooling,
+                settings.transformer_max_length,
+                settings.transformer_device,
+                settings.transformer_precision,
+            )
+            return TransformerEncoder(loaded_model(name.strip(), root, wishes))
         case "file":
-            given = vector_file(root, name)
+            given = vector_file(root, name.strip())
             notices += given.remarks
             return given
     try:
@@ -76,6 +86,6 @@ def facts_of(encoder: Encoder) -> str:
     """What `check` says of a sound encoder."""
     if isinstance(encoder, LsaEncoder):
         return "word statistics (LSA), no model needed"
-    if isinstance(encoder, VectorFile):
+    if isinstance(encoder, TransformerEncoder | VectorFile):
         return encoder.facts
     return f"{encoder.model}, sha256 as expected"

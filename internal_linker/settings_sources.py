@@ -33,7 +33,7 @@ _PLAIN_WORDS = {
 }
 _PROVIDERS = ("auto", "openai", "local", "multilingual", "lsa")
 # Each with what follows its name.
-_NAMED_PROVIDERS = {"file": ":PATH"}
+_NAMED_PROVIDERS = {"sentence-transformers": ":MODEL", "file": ":PATH"}
 # Longer values are cut in messages: a pasted document must not hide the sentence around it.
 _MOST_SHOWN = 80
 
