@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from sqlalchemy import Engine
 
@@ -34,13 +33,7 @@ KEPT_DAYS = 182
 
 @dataclass(frozen=True)
 class Databases(Clients):
-    """The caches and the link graph of a project folder.
-
-    Attributes:
-        root: the folder.
-    """
-
-    root: Path
+    """The caches and the link graph of a project folder."""
 
     def store(self, *, read_only: bool = False) -> Engine:
         """The database of the caches; `read_only` creates and changes nothing."""

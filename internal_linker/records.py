@@ -160,10 +160,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stands for a page or query in the embedding and the term index."""
+    """What stands for a page or query in the embedding and the term index.
+
+    `key` is the page's normal form, "" for a query: not what is said, but whose vector it is where vectors are given.
+    """
 
     title: str
     body: str
+    key: str = field(default="", compare=False)
 
     @property
     def whole(self) -> str:
