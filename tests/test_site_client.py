@@ -1,12 +1,20 @@
 """What fetches a site's pages: no private address, no answer without end, no sitemap that is none."""
 
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from internal_linker.services.web_pages.public_hosts import is_public
 from internal_linker.services.web_pages.site_client import NoAnswer, Refused, SiteClient
@@ -81,6 +89,42 @@ def test_a_head_that_drips_ends() -> None:
             client.get(f"http://127.0.0.1:{server.getsockname()[1]}/")
         client.close()
     assert time.monotonic() - began < 8
+
+
+def certificate(folder: Path, host: str) -> Path:
+    """A file with a key, and a certificate for this host that it signed itself."""
+    key, now = rsa.generate_private_key(65537, 2048), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+    parts = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / "both.pem"
+    path.write_bytes(
+        key.private_bytes(*parts) + builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    )
+    return path
+
+
+def test_certificates_are_for_the_hosts_name(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the connection goes to an address that was looked at: another name, or an unknown signer, is refused."""
+    path = certificate(tmp_path, "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    site.secure(context)
+    site.pages = {"/": "tea"}
+    strict = SiteClient(0, allow_private=True)
+    with pytest.raises(NoAnswer, match="self-signed"):
+        strict.get(site.url.replace("127.0.0.1", "localhost") + "/")
+    strict.close()
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    client = SiteClient(0, allow_private=True)
+    assert client.get(site.url.replace("127.0.0.1", "localhost") + "/").body == b"tea"
+    with pytest.raises(NoAnswer, match="not valid for '127.0.0.1'"):
+        client.get(site.url + "/")
+    client.close()
 
 
 BAD = {
