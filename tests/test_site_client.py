@@ -19,6 +19,7 @@ from cryptography.x509.oid import NameOID
 from internal_linker.services.web_pages.public_hosts import is_public
 from internal_linker.services.web_pages.site_client import NoAnswer, Refused, SiteClient
 from internal_linker.services.web_pages.sitemaps import NoSitemap, read_sitemap
+from internal_linker.services.web_pages.whole import site_of
 from tests.web_server import Reply, Site
 
 
@@ -89,6 +90,22 @@ def test_a_head_that_drips_ends() -> None:
             client.get(f"http://127.0.0.1:{server.getsockname()[1]}/")
         client.close()
     assert time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://WWW.Tea.example:443/a?b#c", "tea.example"),
+        ("http://tea.example:8080", "tea.example:8080"),
+        ("https://bücher.example/ä", "xn--bcher-kva.example"),
+        ("https://shop.tea.example", "shop.tea.example"),
+        ("/a", ""),
+        ("https://[", ""),
+    ],
+)
+def test_what_a_site_is(url: str, site: str) -> None:
+    """Host and port in one writing, with www. or without; a subdomain is another site."""
+    assert site_of(url) == site
 
 
 def certificate(folder: Path, host: str) -> Path:

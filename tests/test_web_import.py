@@ -87,7 +87,9 @@ def test_an_index_of_sitemaps_by_the_hosts_address(
     site.pages = {
         "/robots.txt": f"User-agent: *\nDisallow:\nSitemap: {site.url}/index.xml",
         "/index.xml": sitemap(*parts, "https://cdn.example/s.xml", index=True),
-        "/one.xml.gz": Reply(gzip.compress(sitemap(site.url + "/a", "https://other.example/").encode())),
+        "/one.xml.gz": Reply(
+            gzip.compress(sitemap(site.url + "/a", "https://other.example/", "/c").encode())
+        ),
         "/two.txt": f"{site.url}/b\n\n{site.url}/a\n",
         "/broken.xml": sitemap(site.url + "/c")[:-30],
         "/a": html_page("A"),
@@ -101,7 +103,7 @@ def test_an_index_of_sitemaps_by_the_hosts_address(
         "sitemap of another site": 1,
     }
     why = reasons(project)
-    assert "damaged" in why[parts[2]] and "HTTP 404" in why[parts[3]]
+    assert "damaged" in why[parts[2]] and "HTTP 404" in why[parts[3]] and "not a full URL" in why["/c"]
 
 
 def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
