@@ -1,5 +1,6 @@
 """What fetches a site's pages: no private address, no answer without end, no sitemap that is none."""
 
+import gzip
 import socket
 import ssl
 import threading
@@ -18,7 +19,7 @@ from cryptography.x509.oid import NameOID
 
 from internal_linker.services.web_pages.public_hosts import is_public
 from internal_linker.services.web_pages.site_client import NoAnswer, Refused, SiteClient
-from internal_linker.services.web_pages.sitemaps import NoSitemap, read_sitemap
+from internal_linker.services.web_pages.sitemaps import NoSitemap, packed_sitemap, read_sitemap
 from internal_linker.services.web_pages.whole import site_of
 from tests.web_server import Reply, Site
 
@@ -158,3 +159,17 @@ def test_what_is_no_sitemap_is_refused(case: str) -> None:
     """With a reason."""
     with pytest.raises(NoSitemap, match="it is no sitemap"):
         read_sitemap(BAD[case])
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (gzip.compress(b" " * 60_000_000), "unpacks to more than 50 MB"),
+        (gzip.compress(b"https://a.example/")[:-4], "cut off"),
+        (b"\x1f\x8bno", "damaged"),
+    ],
+)
+def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
+    """A small file that unpacks to more than a sitemap may have, or is not whole, is none."""
+    with pytest.raises(NoSitemap, match=reason):
+        packed_sitemap(data)

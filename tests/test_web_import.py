@@ -293,10 +293,3 @@ def test_what_cant_be_fetched_is_a_sentence(
     assert imported(project, *(option.format(site=site.url) for option in options)) == code
     assert sentence in capsys.readouterr().err.replace("\n", " ")
     assert not (project / "files/urls_rawdata.csv").exists()
-
-
-def test_a_sitemap_bomb_is_refused(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """A small file that unpacks to more than a sitemap may have."""
-    site.pages = {"/s.xml.gz": Reply(gzip.compress(b" " * 60_000_000))}
-    assert imported(project, "--sitemap", site.url + "/s.xml.gz", *QUICK) == 3
-    assert "unpacks to more than 50 MB" in capsys.readouterr().err
