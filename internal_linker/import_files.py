@@ -1,12 +1,13 @@
 """A project's files/, a crawler's files, a site -> the tables to import, and the places where an import is written."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from internal_linker.errors import ConfigurationError, InputError
+from internal_linker.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.fetched import PageCache
 from internal_linker.headers import names_columns
 from internal_linker.importing import Places
@@ -17,7 +18,15 @@ from internal_linker.services.csv_files.lists import RejectedCsv
 from internal_linker.services.csv_files.tables import CsvTable
 from internal_linker.services.csv_files.writing import write_rows
 from internal_linker.services.text_spool import TextSpool
-from internal_linker.services.web_pages.fetching import DISALLOWED, FAILED, FETCHED, UNCHANGED, Fetcher, Order
+from internal_linker.services.web_pages.fetching import (
+    DISALLOWED,
+    FAILED,
+    FETCHED,
+    UNCHANGED,
+    Fetcher,
+    Order,
+    Visit,
+)
 from internal_linker.services.web_pages.robots import Robots
 from internal_linker.services.web_pages.saved_files import SUFFIXES, SavedPages, html_files
 from internal_linker.services.web_pages.site_client import SiteClient
@@ -90,7 +99,7 @@ def site_tables(
 
     Raises:
         InputError: there is no sitemap or list, or the site is in a private network.
-        ServiceError: the site doesn't answer.
+        ServiceError: the site doesn't answer, or gives no page.
     """
     name, asides = " and ".join(filter(None, (wish.sitemap, str(wish.urls or "")))), Asides()
     with closing(SiteClient(wish.delay, allow_private=wish.allow_private)) as client:
@@ -109,10 +118,27 @@ def site_tables(
         progress.finish(", ".join(f"{count} {what}" for count, what in (*told, *more)))
         for remark in robots.remarks:
             progress.warn(remark)
+    _require_pages(name, visits)
     return [
         PageTable(name, len(visits), partial(fetcher.rows, name, visits), links, asides),
         LinkTable(name, links),
     ]
+
+
+def _require_pages(name: str, visits: Sequence[Visit]) -> None:
+    """Refuse a site that answered and gave no page at all: most of all one that shuts out what is no browser.
+
+    Raises:
+        ServiceError: there are answers, and none is a page.
+    """
+    if visits and all(visit.status != 200 for visit in visits):
+        statuses = Counter(visit.status for visit in visits).most_common(3)
+        told = ", ".join(f"{count} times HTTP {status}" for status, count in statuses)
+        raise ServiceError(
+            "The site",
+            f"none of the URLs of {name} gave a page ({told}). No table was changed. Where a browser shows them, ask "
+            "whoever runs the site to let the user agent InternalLinker in.",
+        )
 
 
 def listed_urls(path: Path) -> Iterator[tuple[int, str]]:

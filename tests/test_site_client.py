@@ -1,16 +1,26 @@
 """What fetches a site's pages: no private address, no answer without end, no sitemap that is none."""
 
+import gzip
 import socket
+import ssl
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 
 from internal_linker.services.web_pages.public_hosts import is_public
 from internal_linker.services.web_pages.site_client import NoAnswer, Refused, SiteClient
-from internal_linker.services.web_pages.sitemaps import NoSitemap, read_sitemap
+from internal_linker.services.web_pages.sitemaps import NoSitemap, packed_sitemap, read_sitemap
+from internal_linker.services.web_pages.whole import site_of
 from tests.web_server import Reply, Site
 
 
@@ -83,6 +93,58 @@ def test_a_head_that_drips_ends() -> None:
     assert time.monotonic() - began < 8
 
 
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://WWW.Tea.example:443/a?b#c", "tea.example"),
+        ("http://tea.example:8080", "tea.example:8080"),
+        ("https://bücher.example/ä", "xn--bcher-kva.example"),
+        ("https://shop.tea.example", "shop.tea.example"),
+        ("/a", ""),
+        ("https://[", ""),
+    ],
+)
+def test_what_a_site_is(url: str, site: str) -> None:
+    """Host and port in one writing, with www. or without; a subdomain is another site."""
+    assert site_of(url) == site
+
+
+def certificate(folder: Path, host: str) -> Path:
+    """A file with a key, and a certificate for this host that it signed itself."""
+    key, now = rsa.generate_private_key(65537, 2048), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+    parts = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / "both.pem"
+    path.write_bytes(
+        key.private_bytes(*parts) + builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    )
+    return path
+
+
+def test_certificates_are_for_the_hosts_name(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the connection goes to an address that was looked at: another name, or an unknown signer, is refused."""
+    path = certificate(tmp_path, "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    site.secure(context)
+    site.pages = {"/": "tea"}
+    strict = SiteClient(0, allow_private=True)
+    with pytest.raises(NoAnswer, match="self-signed"):
+        strict.get(site.url.replace("127.0.0.1", "localhost") + "/")
+    strict.close()
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    client = SiteClient(0, allow_private=True)
+    assert client.get(site.url.replace("127.0.0.1", "localhost") + "/").body == b"tea"
+    with pytest.raises(NoAnswer, match="not valid for '127.0.0.1'"):
+        client.get(site.url + "/")
+    client.close()
+
+
 BAD = {
     "a bomb of entities": b'<!DOCTYPE x [<!ENTITY a "b">]><urlset><url><loc>&a;</loc></url></urlset>',
     "elements in elements": b"<urlset>" * 1_000_000,
@@ -97,3 +159,17 @@ def test_what_is_no_sitemap_is_refused(case: str) -> None:
     """With a reason."""
     with pytest.raises(NoSitemap, match="it is no sitemap"):
         read_sitemap(BAD[case])
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (gzip.compress(b" " * 60_000_000), "unpacks to more than 50 MB"),
+        (gzip.compress(b"https://a.example/")[:-4], "cut off"),
+        (b"\x1f\x8bno", "damaged"),
+    ],
+)
+def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
+    """A small file that unpacks to more than a sitemap may have, or is not whole, is none."""
+    with pytest.raises(NoSitemap, match=reason):
+        packed_sitemap(data)

@@ -1,4 +1,4 @@
-"""An import that a person ends in the middle leaves the tables alone, and what it fetched is there the next time."""
+"""An import that a person ends, or that gets no page, leaves the tables alone; what it fetched is there next time."""
 
 import signal
 import time
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.crawls import empty_project
-from tests.small_project import REPOSITORY, finish, start, write_text
+from tests.crawls import empty_project, imported
+from tests.small_project import REPOSITORY, finish, forget_settings, start, write_text
 from tests.web_server import HTML, Reply, Site
 from tests.web_sites import html_page
 
@@ -38,3 +38,21 @@ def test_an_interrupted_import(tmp_path: Path) -> None:
         assert code == 0
         asked = dict(site.asked)
         assert asked["/a"]["if-none-match"] == '"1"' and "if-none-match" not in asked["/slow"]
+
+
+def test_a_site_that_shuts_us_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where no URL gives a page, that is said, exit code 4; a page that scripts write is counted."""
+    forget_settings(monkeypatch)
+    project = empty_project(tmp_path)
+    write_text(project / "files/urls_rawdata.csv", "my own pages")
+    with Site({"/a": Reply("no", 403), "/b": Reply("no", 403)}) as site:
+        write_text(project / "urls.txt", f"{site.url}/a\n{site.url}/b\n{site.url}/c\n")
+        options = ("--urls", str(project / "urls.txt"), "--allow-private", "--delay", "0")
+        assert imported(project, *options) == 4
+        assert "gave a page (2 times HTTP 403, 1 times HTTP 404)" in capsys.readouterr().err
+        assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
+        site.pages["/c"] = '<title>App</title><div id="app"></div><script src="/app.js"></script>'
+        assert imported(project, *options) == 0
+        assert "Pages without a text (scripts may write theirs): 1" in capsys.readouterr().out

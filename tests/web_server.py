@@ -1,5 +1,6 @@
 """A site on loopback, as its server gives it: pages with their heads, faults, and a ledger of what was asked for."""
 
+import ssl
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -48,6 +49,11 @@ class Site:
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
+
+    def secure(self, context: ssl.SSLContext) -> None:
+        """Serve by TLS from here on."""
+        self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
+        self.url = self.url.replace("http:", "https:")
 
     @property
     def paths(self) -> list[str]:

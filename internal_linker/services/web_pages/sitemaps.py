@@ -64,7 +64,8 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
         seen.update(new)
         queue.extend(new)
         for url in pages:
-            if site_of(url) != site_of(address):
+            # What is no URL gets its reason where it is asked for.
+            if site_of(url) not in ("", site_of(address)):
                 asides.left_out[_ELSEWHERE] += 1
             elif url not in known:
                 known.add(url)

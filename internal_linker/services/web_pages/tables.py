@@ -23,6 +23,7 @@ _IN_MEMORY = 20_000_000
 # Characters: what is longer is a picture or the like in the address itself.
 _LONGEST_TARGET = 10_000
 _UNRECOGNISED = "Pages whose main text was not recognised: all but menus is taken"
+_EMPTY = "Pages without a text (scripts may write theirs)"
 
 Row = tuple[int, Sequence[str]]
 
@@ -131,7 +132,7 @@ class LinkTable:
 def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[str]:
     """The row of a page that was read."""
     if page.whole:
-        asides.facts[_UNRECOGNISED] += 1
+        asides.facts[_UNRECOGNISED if page.content else _EMPTY] += 1
     return (
         *(page.url, page.title, page.h1, page.content, page.lang, page.indexability, status, page.canonical),
         *("", "text/html"),

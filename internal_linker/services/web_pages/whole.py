@@ -1,8 +1,9 @@
 """The URL of a robots.txt or a sitemap -> what is there, behind redirects within its site."""
 
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from internal_linker.services.web_pages.site_client import Answer, NoAnswer, SiteClient
+from internal_linker.urls import normal_form
 
 _MOST_HOPS = 5
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -39,13 +40,9 @@ def target_of(answer: Answer, url: str) -> str:
 
 
 def site_of(url: str) -> str:
-    """Host and port without www., which two URLs of one site share; "" where there is none."""
+    """Host and port without www., which two URLs of one site share; "" for what is no URL."""
     try:
-        parts = urlsplit(url)
-        port = parts.port
+        key = normal_form(url)
     except ValueError:
         return ""
-    if parts.scheme.lower() not in ("http", "https") or not parts.hostname:
-        return ""
-    default = port in (None, 443 if parts.scheme.lower() == "https" else 80)
-    return parts.hostname.rstrip(".").removeprefix("www.") + ("" if default else f":{port}")
+    return key.partition("://")[2].partition("/")[0].removeprefix("www.")
