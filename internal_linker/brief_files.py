@@ -34,6 +34,8 @@ def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Br
     Raises:
         InputError: the file can't be used, or there is nothing to read in what was given.
     """
+    # A command line may hold halves of characters.
+    given, title = (text.encode("utf-8", "replace").decode() for text in (given, title))
     title = " ".join(title.split())
     if given == "-":
         raw = stdin().read(_MOST_BYTES + 1)

@@ -7,7 +7,7 @@ from urllib.parse import urljoin
 from internal_linker.brief_records import Brief
 from internal_linker.errors import InputError
 from internal_linker.records import Collected, ExistingLink, Page, Source
-from internal_linker.steps.language import detect
+from internal_linker.steps.language import detect, detect_among
 from internal_linker.urls import normal_form
 
 # The key of a page whose URL is not known: no URL's.
@@ -66,8 +66,9 @@ def _key(url: str) -> str:
 def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
     """The language's code, "" where it is not sure, and a sentence where no page is in it."""
     given = brief.lang.lower().replace("_", "-").partition("-")[0]
-    lang = given or detect(f"{brief.title}\n{brief.text}")
-    if not lang or any(page.lang in ("", lang) for page in pages):
+    known, text = {page.lang for page in pages} - {""}, f"{brief.title}\n{brief.text}"
+    lang = given or detect(text) or (detect_among(text, known) if len(known) > 1 else "")
+    if not lang or not known or lang in known:
         return lang, []
     if given:
         return lang, [f"No page is in the language {lang}."]

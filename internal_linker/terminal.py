@@ -224,10 +224,11 @@ def print_brief(console: Console, brief: BriefLinks) -> None:
 def _print_link(console: Console, link: BriefLink, url: str) -> None:
     console.print(f"{link.rank:>2}  {url}  ({_reason(link)})", soft_wrap=True)
     if link.anchor:
-        others = "".join(f' | "{other.text}"' for other in link.more_anchors)
+        texts = [link.anchor, *(other.text for other in link.more_anchors)]
+        told = " | ".join(f'"{shortened(text, 100)}"' for text in texts)
         where = "in" if link.verbatim else "to be written, perhaps in"
         place = f"  {where}: {shortened(link.sentence, 200)}" if link.sentence else ""
-        console.print(f'    "{link.anchor}"{others}{place}', soft_wrap=True)
+        console.print(f"    {told}{place}", soft_wrap=True)
 
 
 def _by_reason(excluded: Mapping[str, int]) -> str:

@@ -43,6 +43,11 @@ def test_a_line_is_a_title() -> None:
     assert read("  How to steam\u00a0milk ") == Brief("How to steam milk")
 
 
+def test_half_a_character_is_replaced() -> None:
+    """What no encoding can hold comes with a command line and goes no further."""
+    assert read("milk \udce4").title == "milk ?"
+
+
 def test_a_text_begins_with_its_title() -> None:
     """The first line that holds anything is the title, the others are the text."""
     brief = read("\n\nSteaming milk\r\n\r\nCool milk first.\nThen steam.")

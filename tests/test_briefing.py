@@ -266,6 +266,8 @@ def test_languages_are_kept_apart(brief: Ask, tmp_path: Path) -> None:
     found = brief(folder, text, "--limit", "10")
     assert found["lang"] == "fa" and {*targets(found), *sources(found)} <= {row[0] for row in persian}
     assert targets(found) and not found["notes"][2:]
+    title = brief(folder, "چای سبز در خانه", "--limit", "10")
+    assert title["lang"] == "fa" and {*targets(title), *sources(title)} <= {row[0] for row in persian}
     assert brief(folder, text, "--lang", "en-GB")["lang"] == "en"
     german = brief(folder, "Tee\nGrünen Tee übergießt man nicht mit kochendem Wasser, sonst wird er bitter.")
     assert german["lang"] == "" and any("seems to be in de" in note for note in german["notes"])
