@@ -296,6 +296,16 @@ def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.Capt
     assert "gives vectors of 3 numbers, fewer than 4" in capsys.readouterr().err
 
 
+def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
+    """Topics come from these vectors, which here say something else than the titles."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
+    rows = [(url, "1 0" if at % 2 else "0 1") for at, url in enumerate(URLS)]
+    write_csv(folder / "v.csv", [("URL", "Embedding"), *rows])
+    assert command("audit", "--project", str(folder)) == 0
+    topics = [row["topic:string"] for row in read_csv(folder / "files/audit_nodes.csv")]
+    assert len(set(topics)) == 2 and topics == topics[:2] * 3
+
+
 def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where not one URL fits, that is an error with an example of both sides, and nothing is written."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
