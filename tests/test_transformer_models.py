@@ -247,11 +247,17 @@ def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "run").exists()
 
 
-def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) -> None:
-    """Older models have no safetensors: their .bin is read, and gives the same vectors."""
-    older = shutil.copytree(folder, tmp_path / "older")
+def as_older_models_are(folder: Path, elsewhere: Path) -> Path:
+    """A copy of the model, its weights in a pickle."""
+    older = shutil.copytree(folder, elsewhere / "older")
     (older / "model.safetensors").unlink()
     torch.save(transformers.BertModel.from_pretrained(folder).state_dict(), older / "pytorch_model.bin")
+    return older
+
+
+def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) -> None:
+    """Older models have no safetensors: their .bin is read, and gives the same vectors."""
+    older = as_older_models_are(folder, tmp_path)
     np.testing.assert_allclose(
         vectors(encoder_of(older), TEXTS), vectors(encoder_of(folder), TEXTS), atol=1e-6
     )
@@ -266,15 +272,18 @@ def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
 
 def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
     """A model of the hub comes with its first use, under the commit's name; then nobody is asked, online or not."""
-    recipe = f"title+4x{POSITIONS}/mean/{COMMIT[:16]}/v1"
-    with hub_of("maker/tiny", folder) as hub:
-        env = environment(HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path))
+    recipe, served = f"title+4x{POSITIONS}/mean/{COMMIT[:16]}/v1", as_older_models_are(folder, tmp_path)
+    (served / "onnx").mkdir()
+    (served / "onnx/config.json").write_text("{}", encoding="utf-8")
+    with hub_of("maker/tiny", served) as hub:
+        env = environment(HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path / "home"))
         first, second, none = load(["maker/tiny", "maker/tiny", "maker/none"], env)
         assert (first, second) == (recipe, recipe)
         assert none.startswith("the model maker/none can't be fetched (404 ")
-        assert sum(each.startswith("GET") and each.endswith("model.safetensors") for each in hub.asked) == 1
-        asked = [each for each in hub.asked if "maker/tiny" in each]
-        assert asked[-1].endswith("/modules.json") and len(asked) == len(set(asked))
+        files = [Path(each).name for each in hub.asked if "GET /maker/tiny/resolve" in each]
+        assert len(files) == len(set(files)) and "pytorch_model.bin" in files
+        assert not any("onnx" in each for each in hub.asked)
+        assert [each for each in hub.asked if "maker/tiny" in each][-1].endswith("/modules.json")
     offline, none = load(["maker/tiny", "maker/none"], env)
     assert offline == recipe and none.startswith("the model maker/none can't be fetched (")
 

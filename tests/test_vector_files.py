@@ -1,6 +1,7 @@
 """Vectors that the user brings: each page has its own, from any kind of file, and a bad file is one sentence."""
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,10 +23,13 @@ from internal_linker.services.vector_files.encoder import VectorFile
 from tests.builders import MemoryVectors, Told
 from tests.sites import read_csv
 from tests.small_project import (
+    REPOSITORY,
     URLS,
     command,
+    finish,
     forget_settings,
     make_project,
+    start,
     write_csv,
     write_settings,
     write_text,
@@ -147,6 +151,7 @@ def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
         ('{"a": 1}', "is no list of numbers"),
         ("[[1, 2], [3]]", "is no list of numbers"),
         ("1 2 3 4", "4 numbers, and 3 in the rows before"),
+        ("1 " * 1_100_000, "2,200,000 characters are no embedding"),
         ("nan 1 2", "a number is missing or infinite"),
         ("1 inf 2", "a number is missing or infinite"),
     ],
@@ -294,6 +299,36 @@ def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.Capt
     write_settings(folder, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 4})
     assert command("run", "--project", str(folder)) == 2
     assert "gives vectors of 3 numbers, fewer than 4" in capsys.readouterr().err
+
+
+def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
+    """Topics come from these vectors, which here say something else than the titles."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
+    rows = [(url, "1 0" if at % 2 else "0 1") for at, url in enumerate(URLS)]
+    write_csv(folder / "v.csv", [("URL", "Embedding"), *rows])
+    assert command("audit", "--project", str(folder)) == 0
+    topics = [row["topic:string"] for row in read_csv(folder / "files/audit_nodes.csv")]
+    assert len(set(topics)) == 2 and topics == topics[:2] * 3
+
+
+@pytest.mark.parametrize(
+    ("provider", "package", "remedy"),
+    [
+        ("file:v.parquet", "pyarrow", "-m pip install pyarrow"),
+        ("sentence-transformers:some/model", "torch", '"sentence-transformers>=6,<7" "torch>=2.6"'),
+    ],
+)
+def test_a_package_that_is_not_installed_is_told(
+    tmp_path: Path, provider: str, package: str, remedy: str
+) -> None:
+    """What is installed on wish only is named, with how to install it, before anything is fetched."""
+    folder = make_project(tmp_path / "site", {"embedding_provider": provider})
+    as_parquet(folder, {"embedding": NUMBERS.tolist()})
+    absent = f"raise ModuleNotFoundError('No module named {package}')"
+    write_text(tmp_path / "packages" / package / "__init__.py", absent)
+    paths = os.pathsep.join([str(tmp_path / "packages"), str(REPOSITORY)])
+    code, _, said = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=paths))
+    assert code == 2 and f"(No module named {package})" in said and remedy in " ".join(said.split())
 
 
 def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

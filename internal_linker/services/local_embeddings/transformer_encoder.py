@@ -20,7 +20,7 @@ TITLE_TOKENS = 48
 _CHARS_A_TOKEN, _LEAST_ROOM = 24, 8
 # Finished, and so cached, at a time; a GPU wants many chunks to choose batches of one length from.
 PAGES_A_ROUND = {"cpu": 16, "mps": 64, "cuda": 256}
-# Tokens in a batch to begin with. On a processor more gain nothing and take memory (tests/quality/ENCODERS.md).
+# Tokens in a batch to begin with. On a processor more are not surely quicker (tests/quality/ENCODERS.md).
 TOKENS = {"cpu": 4_096, "mps": 16_384, "cuda": 65_536}
 # What CUDA, Metal and the processor's allocator say, in errors of one class or another.
 _NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)

@@ -141,21 +141,19 @@ def _snapshots(name: str) -> Iterator[Path]:
     Raises:
         ConfigurationError: it can't be fetched.
     """
-    hub, repository = (
-        import_module("huggingface_hub"),
-        name if "/" in name else f"sentence-transformers/{name}",
-    )
-    fetch = partial(hub.snapshot_download, repository)
+    hub = import_module("huggingface_hub")
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    fetch = partial(hub.snapshot_download, repository, ignore_patterns=_OTHERS)
+    sound = [f"*{kind}" for kind in _FILES - {".bin"}]
     try:
         # What is fetched last tells that all is there, also where it is known that there is none.
         if hub.try_to_load_from_cache(repository, _LAST) is not None:
-            yield Path(fetch(local_files_only=True))
-        folder = Path(
-            fetch(allow_patterns=[f"*{kind}" for kind in _FILES - {".bin"}], ignore_patterns=_OTHERS)
-        )
+            with suppress(hub.errors.LocalEntryNotFoundError):
+                yield Path(fetch(allow_patterns=sound, local_files_only=True))
+        folder = Path(fetch(allow_patterns=sound))
         if not any(folder.rglob("*.safetensors")):
-            fetch(allow_patterns=["*.bin"], ignore_patterns=_OTHERS)
-        with suppress(hub.errors.EntryNotFoundError):
+            fetch(allow_patterns=["*.bin"])
+        with suppress(hub.errors.RemoteEntryNotFoundError):
             hub.hf_hub_download(repository, _LAST)
     except Exception as error:  # the hub's, its HTTP library's and the system's
         raise ConfigurationError(

@@ -20,6 +20,8 @@ from internal_linker.services.vector_files.given import MOST_DIMENSIONS, MOST_NU
 _NAMES = re.compile(r"\b(embeddings?|vectors?)\b")
 # Rows of a Parquet file that are unpacked at a time.
 _ROWS = 256
+# Characters that a number and its separator can have; JSON writes 25.
+_LONGEST_NUMBER = 32
 # Bytes that a URL can have; a list of URLs with more is none.
 _LONGEST_URL = 8192 * 4
 _NUMBERS = NDArray[np.float64]
@@ -45,6 +47,10 @@ def table_rows(table: StreamSource) -> Iterator[Row]:
 
 
 def _parsed(cell: str, where: str) -> _NUMBERS:
+    if len(cell) > MOST_DIMENSIONS * _LONGEST_NUMBER:
+        raise InputError(
+            f"{where}: {len(cell):,} characters are no embedding. Correct the row or leave it out."
+        )
     bare = cell.strip().removeprefix("[").removesuffix("]")
     try:
         return np.array(bare.replace(",", " ").split(), np.float64)
