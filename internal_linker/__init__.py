@@ -8,10 +8,12 @@ __version__ = "0.1.0"
 _MODULES = {
     "InternalLinkerError": "errors",
     "content_brief": "notebooks",
+    "import_crawl": "notebooks",
     "lookup": "notebooks",
+    "pairs": "notebooks",
     "run": "notebooks",
 }
-__all__ = ["InternalLinkerError", "content_brief", "lookup", "run"]
+__all__ = ["InternalLinkerError", "content_brief", "import_crawl", "lookup", "pairs", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -12,10 +12,10 @@ from internal_linker.encoders import word_statistics
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.gathering import gather
 from internal_linker.likeness import FIELDS, Senses, likeness
-from internal_linker.pairs import is_in
 from internal_linker.parts import Parts
 from internal_linker.ports import Progress
 from internal_linker.records import Page
+from internal_linker.row_pairs import is_in
 from internal_linker.settings_sources import provider
 from internal_linker.similarity import Similarity
 from internal_linker.steps.brand import found_brands, without_brands

@@ -14,12 +14,12 @@ from internal_linker.errors import InputError
 from internal_linker.gathering import gather
 from internal_linker.learning import teach
 from internal_linker.offers import sources_near
-from internal_linker.pairs import pairs_of, ranks
 from internal_linker.parts import Parts, Rules
 from internal_linker.planned_pages import NOWHERE, Planned, planned
 from internal_linker.ports import Progress
 from internal_linker.ranking import Ranking
 from internal_linker.records import Collected, Source, Targets, fold_query
+from internal_linker.row_pairs import pairs_of, ranks
 from internal_linker.searching import Searched, search_all
 from internal_linker.steps.remember import decided
 from internal_linker.steps.select import link_targets, select

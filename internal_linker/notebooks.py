@@ -1,16 +1,21 @@
-"""A project folder -> runs, look-ups and briefs as records, for notebooks and scripts; `import internal_linker`."""
+"""A project folder -> imports, runs, pairs, briefs as records, for notebooks and scripts; `import internal_linker`."""
 
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from internal_linker.analysing import Comparison
 from internal_linker.brief_files import read_brief
 from internal_linker.brief_records import BriefLinks
 from internal_linker.errors import ConfigurationError
+from internal_linker.import_files import crawl_tables, import_places, link_spool
+from internal_linker.importing import Imported, import_tables, recognise
+from internal_linker.pairing import PairWish, SimilarPages, find_pairs
 from internal_linker.records import Choice, Origin
 from internal_linker.reports import Report
 from internal_linker.running import brief_links, look_up, run_once
+from internal_linker.steps.crawl_filters import Filters
 from internal_linker.terminal import Reporter, open_console
 from internal_linker.wiring import open_project
 
@@ -132,6 +137,81 @@ def content_brief(
     opened = open_project(Path(project))
     brief = replace(read_brief(str(draft), io.BytesIO, title), query=query, url=url, lang=lang)
     return brief_links(opened, brief, _count("limit", limit, 50), _reporter(progress), no_serp=not search)
+
+
+def import_crawl(
+    *files: str | Path,
+    project: str | Path = ".",
+    url_column: str = "",
+    content_column: str = "",
+    base_url: str = "",
+    filters: Filters | None = None,
+    progress: bool = False,
+) -> Imported:
+    """Make files/urls_rawdata.csv and existing_links.csv, as the command `import` does without asking.
+
+    Args:
+        files: a crawler's exports (.csv, .xlsx), HTML files and folders of them.
+        project: the folder with config/ and files/.
+        url_column: the name of the pages' column of URLs, where it isn't recognised.
+        content_column: that of their main content, likewise.
+        base_url: the address of a folder of HTML files, where the files don't say it themselves.
+        filters: which pages are left out; None: none.
+        progress: whether steps and notes are shown on stderr.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    opened, reporter = open_project(Path(project)), _reporter(progress)
+    folder = opened.root / "files"
+    with link_spool(folder) as links, opened.lock(), import_places(folder) as (places, _):
+        sources = crawl_tables([Path(file) for file in files], base_url, links)
+        tables = recognise(sources, url_column, content_column, reporter)
+        return import_tables(tables, filters or Filters(), places, reporter)
+
+
+def pairs(
+    project: str | Path = ".",
+    by: str = "content",
+    *,
+    min_similarity: float = 0.5,
+    max_per_page: int = 0,
+    encoder: str = "",
+    words: float | None = None,
+    matryoshka: int = 0,
+    brands: Sequence[str] = (),
+    keep_brands: bool = False,
+    limit: int = 0,
+    progress: bool = False,
+) -> SimilarPages:
+    """All pairs of similar pages, as the command `pairs` finds them; nothing is written but the cache.
+
+    Args:
+        project: the folder with config/ and files/.
+        by: "title", "h1", "content", or several of them, with or without weights: "title=1,content=3".
+        min_similarity: of a pair, 0 to 1.
+        max_per_page: a pair must be among so many best matches of one of its pages; 0: all pairs.
+        encoder: a name as embedding_provider has it; "": that of the settings.
+        words: how much the words count beside the encoder, 0 to 1; None: fully, and alone for contents where no
+            model was asked for.
+        matryoshka: how many numbers of a vector count; 0: as the settings have it.
+        brands: what stands at the end of titles, outermost first; empty: it is found.
+        keep_brands: whether titles are left as they are.
+        limit: only the first pages; 0: all.
+        progress: whether steps and notes are shown on stderr.
+
+    Returns:
+        `.pairs` and `.orphaned`, and in `.compared.similarity.tiles()` all similarities.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    counts = _count("limit", limit), _count("matryoshka", matryoshka)
+    comparison = Comparison(by, encoder, words, tuple(brands), keep_brands, *counts)
+    wish = PairWish(comparison, min_similarity, _count("max_per_page", max_per_page))
+    opened = open_project(Path(project))
+    with opened.lock():
+        return find_pairs(opened, wish, _reporter(progress))
 
 
 def _count(name: str, value: int, most: int | None = None) -> int:

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import internal_linker
-from internal_linker import InternalLinkerError, content_brief, lookup, run
-from tests.small_project import REPOSITORY, URLS, forget_settings, make_project, write_text
+from internal_linker import InternalLinkerError, content_brief, import_crawl, lookup, pairs, run
+from tests.small_project import REPOSITORY, URLS, forget_settings, make_project, write_csv, write_text
 
 
 def test_the_public_names() -> None:
     """They are these and no others, each with a documentation of its own."""
-    public = {"InternalLinkerError", "content_brief", "lookup", "run"}
+    public = {"InternalLinkerError", "content_brief", "import_crawl", "lookup", "pairs", "run"}
     assert set(internal_linker.__all__) == public <= set(dir(internal_linker))
     assert all(len(getattr(internal_linker, name).__doc__) > 40 for name in public)
     with pytest.raises(AttributeError, match="nix"):
@@ -62,6 +62,24 @@ def test_what_a_brief_finds(folder: Path, capfd: pytest.CaptureFixture[str]) -> 
     assert not out and err.count("Embedding:") == 1
 
 
+def test_a_crawl_comes_in_and_its_pairs_go_out(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """As by the commands, without a question; a pair is a flat record with both titles."""
+    write_csv(
+        folder / "crawl.csv",
+        [("Address", "Title 1", "Text"), *((url, "Tea", "green tea") for url in URLS[:3])],
+    )
+    imported = import_crawl(folder / "crawl.csv", project=folder, content_column="Text")
+    assert (imported.pages, imported.page_columns) == (3, ["URL", "Title", "Main Content"])
+    found = pairs(folder, by="title", encoder="lsa")
+    assert [(pair.page, pair.match, pair.similarity) for pair in found.pairs] == [
+        (URLS[0], URLS[1], pytest.approx(1)),
+        (URLS[0], URLS[2], pytest.approx(1)),
+        (URLS[1], URLS[2], pytest.approx(1)),
+    ]
+    assert not found.orphaned
+    assert "".join(capfd.readouterr()) == ""
+
+
 def test_what_can_t_be_done_is_one_error(folder: Path) -> None:
     """The errors of the command line, with the same sentences; a wrong number is one, too."""
     calls: tuple[Callable[[], object], ...] = (
@@ -70,6 +88,9 @@ def test_what_can_t_be_done_is_one_error(folder: Path) -> None:
         lambda: content_brief("tea", folder / "nix"),
         lambda: content_brief("tea", folder, limit=51),
         lambda: run(folder, limit=-1),
+        lambda: pairs(folder, by="nix"),
+        lambda: pairs(folder, limit=-1),
+        lambda: import_crawl(folder / "nix.csv", project=folder),
     )
     for call in calls:
         with pytest.raises(InternalLinkerError):
