@@ -133,9 +133,9 @@ def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
             f"there {min(given, default='none')}, in your tables {without[0]}. "
             "Write the URLs there as they are in your tables."
         )
-    queries = f" and {len(keys) - pages} queries without a page" if len(keys) > pages else ""
-    some = f"{len(without)} pages{queries} have no vector in {encoder.name}: {_BY_WORDS}"
-    return some if without or queries else ""
+    counts = {"pages": len(without), "queries without a page": len(keys) - pages}
+    some = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
+    return f"{some} have no vector in {encoder.name}: {_BY_WORDS}" if some else ""
 
 
 class Shortened:

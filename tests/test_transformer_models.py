@@ -126,6 +126,16 @@ def test_a_shorter_length_reads_less(folder: Path) -> None:
     assert not np.allclose(longer[0], longer[1], atol=1e-3)
 
 
+def test_a_models_own_prompt_stands_before_each_chunk(folder: Path) -> None:
+    """What a model wants before each text takes room in each chunk, as a title of the same word does."""
+    loaded = loaded_model(str(folder), Path("/"), Wishes(device="cpu"))
+    loaded.model.prompts, loaded.model.default_prompt_name = {"passage": "tea "}, "passage"
+    prompted = vectors(TransformerEncoder(loaded), [Text("", "cup water " * 60)])
+    titled = vectors(encoder_of(folder), [Text("tea", "cup water " * 60), Text("", "cup water " * 60)])
+    np.testing.assert_allclose(prompted[0], titled[0], atol=1e-5)
+    assert not np.allclose(prompted[0], titled[1], atol=1e-3)
+
+
 def test_another_model_has_another_recipe(folder: Path, tmp_path: Path) -> None:
     """Vectors of two models of one name never meet in the cache; a moved folder or another card changes nothing."""
     moved = shutil.copytree(folder, tmp_path / "elsewhere" / folder.name)

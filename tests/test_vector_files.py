@@ -107,7 +107,7 @@ def test_two_pages_of_one_text_have_their_own_vectors(tmp_path: Path) -> None:
     assert (found.encoded, found.missing) == (3, 0)
     _, left_out = encodable(texts, [""] * 3, file)
     assert left_out == (
-        "0 pages and 1 queries without a page have no vector in file/v.csv: they are matched by their words alone."
+        "1 queries without a page have no vector in file/v.csv: they are matched by their words alone."
     )
 
 
@@ -290,7 +290,7 @@ def similarities(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With matryoshka_dimensions the vectors' beginnings are compared and links.csv says so; too many end the run."""
+    """With matryoshka_dimensions the vectors' beginnings are compared, and links.csv says so; not those of LSA."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 2})
     write_csv(folder / "v.csv", [("URL", "Embedding"), *((url, f"1 0 {at}") for at, url in enumerate(URLS))])
     assert command("run", "--project", str(folder)) == 0
@@ -299,6 +299,9 @@ def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.Capt
     write_settings(folder, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 4})
     assert command("run", "--project", str(folder)) == 2
     assert "gives vectors of 3 numbers, fewer than 4" in capsys.readouterr().err
+    write_settings(folder, {"embedding_provider": "lsa", "matryoshka_dimensions": 4})
+    assert command("run", "--accept-drift", "--project", str(folder)) == 0
+    assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"local/lsa-256"}
 
 
 def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
