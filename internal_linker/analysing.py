@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from internal_linker.arrays import Bools, Ints
+from internal_linker.encoders import word_statistics
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.gathering import gather
 from internal_linker.likeness import FIELDS, Senses, likeness
-from internal_linker.pairs import is_in
 from internal_linker.parts import Parts
 from internal_linker.ports import Progress
 from internal_linker.records import Page
+from internal_linker.row_pairs import is_in
+from internal_linker.settings_sources import provider
 from internal_linker.similarity import Similarity
 from internal_linker.steps.brand import found_brands, without_brands
 from internal_linker.steps.match import language_codes
@@ -37,6 +39,7 @@ class Comparison:
         brands: what stands at the end of titles, outermost first; empty: it is found.
         keep_brands: whether titles are left as they are.
         limit: only so many pages, the first ones; 0: all.
+        matryoshka: how many numbers of a vector count, from its beginning; 0: as the settings have it.
     """
 
     by: str = "content"
@@ -45,6 +48,7 @@ class Comparison:
     brands: Sequence[str] = ()
     keep_brands: bool = False
     limit: int = 0
+    matryoshka: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,7 @@ def compare(project: Project, wish: Comparison, progress: Progress) -> Compared:
     fields = fields_of(wish.by)
     lifts = _lifts(project, wish, fields)
     needless = all(lifts[name] is None for name in fields)
-    project = _with_encoder(project, "lsa" if needless else wish.encoder)
+    project = _with_encoder(project, "lsa" if needless else wish.encoder, wish.matryoshka)
     with project.parts(serp=False, deliver=False) as parts:
         progress.start("Input", 0, "pages")
         collected = gather(
@@ -149,16 +153,22 @@ def _lifts(project: Project, wish: Comparison, fields: Mapping[str, float]) -> d
     return dict.fromkeys(fields, 1.0) | ({} if asked else _WITHOUT_A_MODEL)
 
 
-def _with_encoder(project: Project, name: str) -> Project:
-    settings = project.settings.model_copy(update={"embedding_provider": name} if name else {})
-    return replace(project, settings=settings)
+def _with_encoder(project: Project, name: str, matryoshka: int) -> Project:
+    changes: dict[str, object] = {"matryoshka_dimensions": matryoshka} if matryoshka else {}
+    if name:
+        try:
+            changes["embedding_provider"] = provider(name)
+        except ValueError as error:
+            raise ConfigurationError(f"--encoder {name}: {error}.") from None
+    return replace(project, settings=project.settings.model_copy(update=changes))
 
 
 def _senses(parts: Parts, project: Project, lifts: Mapping[str, float | None], progress: Progress) -> Senses:
-    encoder = None if parts.encoder.corpus_bound else parts.encoder
+    by_words = parts.encoder.corpus_bound and parts.encoder.pages is None
+    encoder = None if by_words else parts.encoder
     if encoder is None and project.settings.embedding_provider != "lsa":
         progress.warn("The packaged model can't be loaded: pages are compared by their words alone.")
-    return Senses(encoder, parts.vector_cache, project.word_statistics(), lifts)
+    return Senses(encoder, parts.vector_cache, word_statistics(), lifts)
 
 
 def _titles(pages: Sequence[Page], wish: Comparison) -> tuple[list[str], list[str]]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from internal_linker.errors import ConfigurationError
+
 Vectors = NDArray[np.floating]
 Ints = NDArray[np.integer]
 Bools = NDArray[np.bool_]
@@ -65,13 +67,6 @@ class Block:
     mutual: bool = False
 
 
-def units(rows: Vectors) -> Vectors:
-    """(n, d) the same rows of length one; zeros where a row is next to nothing."""
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    found: Vectors = np.where(lengths > 1e-6, rows / np.maximum(lengths, 1e-6), 0).astype(rows.dtype)
-    return found
-
-
 def keys_of(scores: Vectors, rows: Ints) -> Keys:
     """Keys of finite float32 scores; `NOTHING` where a row is -1."""
     # Bits of floats below zero are turned, so that integers order as floats do; -0 would be below 0.
@@ -105,3 +100,32 @@ def empty_lists(count: int, keep: int) -> Nearest:
 def lists_of(lists: Nearest, texts: Ints | slice) -> Nearest:
     """The lists of some texts."""
     return Nearest(lists.rows[texts], lists.scores[texts], lists.floors[texts])
+
+
+def unit_rows(vectors: Vectors) -> Vectors:
+    """(n, d) float32 rows of length one: float16 storage and some servers leave lengths slightly off it."""
+    rows = vectors.astype(np.float32)
+    norms = np.sqrt(np.einsum("ij,ij->i", rows, rows))[:, None]
+    rows /= np.where(norms > 0, norms, 1)
+    return rows
+
+
+def units(rows: Vectors) -> Vectors:
+    """(n, d) the same rows of length one; zeros where a row is the little that sums of numbers leave of nothing."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    found: Vectors = np.where(lengths > 1e-6, rows / np.maximum(lengths, 1e-6), 0).astype(rows.dtype)
+    return found
+
+
+def shortened(vectors: Vectors, first: int) -> Vectors:
+    """(n, first) float32 rows of length one: the beginnings of (n, d) vectors, which Matryoshka models are made for.
+
+    Raises:
+        ConfigurationError: the vectors are shorter than that.
+    """
+    if first > vectors.shape[1]:
+        raise ConfigurationError(
+            f"vectors of {vectors.shape[1]} numbers can't be shortened to {first}: "
+            "choose a smaller number, or 0 for all."
+        )
+    return unit_rows(vectors[:, :first])

@@ -7,15 +7,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from rich.console import Console
 
-from internal_linker.arrays import Vectors
+from internal_linker.arrays import Vectors, unit_rows
 from internal_linker.audit_files import audit_sinks, communities, duplicates_of, proposed_of
 from internal_linker.audit_records import RULES, Audit, Finding, Limits
-from internal_linker.embedding import cached_vectors, hashes_of, unit_rows
+from internal_linker.embedding import cached_vectors, hashes_of
 from internal_linker.errors import ConfigurationError, ExitCode, InputError
 from internal_linker.gathering import with_links
 from internal_linker.inspecting import Material, inspect, page_row
 from internal_linker.parts import Parts
 from internal_linker.records import Collected, Page
+from internal_linker.sequences import Lazy
 from internal_linker.steps.collect import collect
 from internal_linker.steps.site_graph import adopted, shortest_path
 from internal_linker.steps.text import all_texts
@@ -153,13 +154,19 @@ def _material(
 
 
 def _vectors(pages: Sequence[Page], parts: Parts) -> Vectors | None:
-    """(n, d) unit rows from the cache, zeros where there is none; None where too many are missing."""
-    if parts.encoder.corpus_bound:
+    """(n, d) unit rows from the cache or a file, zeros where there is none; None where too many are missing."""
+    encoder, texts = parts.encoder, all_texts(pages, {}, ())
+    if encoder.corpus_bound and encoder.pages is None:
         return None
-    hashes = hashes_of(all_texts(pages, {}, ()))
-    found: dict[str, Vectors] = {}
-    for some in cached_vectors(list(dict.fromkeys(filter(None, hashes))), parts.encoder, parts.vector_cache):
-        found |= some
+    hashes, found = hashes_of(texts, encoder.pages), dict[str, Vectors]()
+    wanted = {key: row for row, key in enumerate(hashes) if key}
+    if encoder.pages is None:
+        for some in cached_vectors(list(wanted), encoder, parts.vector_cache):
+            found |= some
+    else:
+        keys, rows = list(wanted), list(wanted.values())
+        for batch in encoder.encode(Lazy(len(rows), lambda at: texts[rows[at]])):
+            found |= zip((keys[at] for at in batch.positions), batch.vectors, strict=True)
     if sum(each in found for each in hashes) < _MOST_VECTORS * len(hashes):
         return None
     none = np.zeros_like(next(iter(found.values())))

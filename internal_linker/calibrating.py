@@ -17,6 +17,7 @@ from internal_linker.measuring import encoding, opened, targets_of
 from internal_linker.parts import Parts
 from internal_linker.ranking import Ranking
 from internal_linker.records import ExistingLink
+from internal_linker.roles import takes_links
 from internal_linker.steps.calibrate import LEAST_PAIRS, Judged, Share, curve, draw, threshold_for, weights
 from internal_linker.steps.measure import fold
 from internal_linker.steps.select import eligible
@@ -136,7 +137,7 @@ def _ranking(project: Project, parts: Parts, reporter: Reporter) -> tuple[Rankin
     targets = targets_of(project, collected, collected.links)
     ranking = site_ranking(site, targets, encoding(site, parts, reporter), project.rules().linking)
     ranking, _ = teach(ranking, collected.links)
-    editable = [source for source in site.sources if source.page and not source.page.not_target]
+    editable = [source for source in site.sources if source.page and takes_links(source.page)]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))
     return ranking.knowing(collected.links, chosen[:MOST_SOURCES]), collected.links
 

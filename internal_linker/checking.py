@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from internal_linker.encoders import facts_of
 from internal_linker.errors import ConfigurationError, InputError, InternalLinkerError
 from internal_linker.ports import StreamSource
 from internal_linker.records import Collected
@@ -176,9 +177,10 @@ def _embeddings(project: Project) -> Iterator[Fact]:
 
     def local() -> str:
         encoder = project.encoder(notices)
-        if encoder.corpus_bound:
-            return "word statistics (LSA), no model needed"
-        return f"{encoder.model}, sha256 as expected"
+        # What is odd in a file of vectors is no fault; the packaged model's notice is one.
+        remarks = notices[:] if encoder.pages is not None else []
+        del notices[: len(remarks)]
+        return ". ".join([facts_of(encoder), *(remark.rstrip(".") for remark in remarks)])
 
     fact = _tried("Embeddings", local)
     yield Fact("Embeddings", False, " ".join(notices)) if notices else fact

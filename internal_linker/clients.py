@@ -1,27 +1,31 @@
 """Settings -> the clients of the outside services that they ask for."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
-from internal_linker.computing import local_encoder_at
+from internal_linker.encoders import own_encoder
 from internal_linker.errors import ConfigurationError
 from internal_linker.limits import Budget
 from internal_linker.ports import Encoder
 from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
-from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
 from internal_linker.services.openai.chat import OpenAIChat
 from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
-from internal_linker.steps.words import words
 
 
 @dataclass(frozen=True)
 class Clients:
-    """Makes the clients; nothing is contacted yet, and who asks for one closes it."""
+    """Makes the clients; nothing is contacted yet, and who asks for one closes it.
+
+    Attributes:
+        settings: of a project.
+        root: its folder.
+    """
 
     settings: Settings
+    root: Path
 
     def sheet(self, notices: list[str]) -> GoogleSheet | None:
         """The Google Sheet, where the settings want it and have what it takes."""
@@ -106,22 +110,8 @@ class Clients:
         return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
 
     def encoder(self, notices: list[str]) -> Encoder:
-        """The encoder of the settings; LSA, with a notice, where the local model can't be loaded (others raise)."""
-        if self.uses_openai:
-            return self.openai()
-        if self.settings.embedding_provider == "lsa":
-            return self.word_statistics()
-        if self.settings.embedding_provider == "multilingual":
-            return MultilingualEncoder()
-        try:
-            return local_encoder_at(self.settings.dask_scheduler)
-        except ConfigurationError as error:
-            notices.append(f"{error} This run uses word statistics (LSA) in its place.")
-            return self.word_statistics()
-
-    def word_statistics(self) -> Encoder:
-        """The encoder that needs no model."""
-        return LsaEncoder(words)
+        """The encoder of the settings, with notices on what is unusual about it; see `own_encoder`."""
+        return self.openai() if self.uses_openai else own_encoder(self.settings, self.root, notices)
 
     def search_service(self, wanted: bool, notices: list[str]) -> Serper | None:
         """The search service; None, with a notice, where the run has none.

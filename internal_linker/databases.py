@@ -1,21 +1,22 @@
 """Settings -> the project's database, and the work on databases as a whole: copy, verify, prune."""
 
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from sqlalchemy import Engine
 
 from internal_linker.clients import Clients
 from internal_linker.errors import ConfigurationError
+from internal_linker.fetched import PageCache
 from internal_linker.ports import Encoder, Progress
 from internal_linker.stores import (
     answer_cache,
     edge_store,
     embedding_cache,
     join_store,
+    page_cache,
     run_store,
     serp_cache,
 )
@@ -32,17 +33,20 @@ KEPT_DAYS = 182
 
 @dataclass(frozen=True)
 class Databases(Clients):
-    """The caches and the link graph of a project folder.
-
-    Attributes:
-        root: the folder.
-    """
-
-    root: Path
+    """The caches and the link graph of a project folder."""
 
     def store(self, *, read_only: bool = False) -> Engine:
         """The database of the caches; `read_only` creates and changes nothing."""
         return self._database(self.settings.store_url, read_only=read_only)
+
+    @contextmanager
+    def page_cache(self) -> Iterator[PageCache]:
+        """The pages that imports fetched."""
+        engine = self.store()
+        try:
+            yield page_cache.StoredPages(engine)
+        finally:
+            engine.dispose()
 
     def copy_store(self, source: str, destination: str, progress: Progress) -> None:
         """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
@@ -52,7 +56,8 @@ class Databases(Clients):
             InputError: there is no cache at the source.
             StoreLost: a server is gone in the middle; copy again.
         """
-        # The chunks come before the joins that need them; finished blocks are work in progress and stay.
+        # The chunks come before the joins that need them; finished blocks are work in progress and stay, and pages
+        # that an import fetched cost nothing.
         tables = (
             embedding_cache.EMBEDDINGS,
             serp_cache.SERP,
@@ -84,6 +89,7 @@ class Databases(Clients):
             edge_store.EDGES: edge_store.is_sound,
             run_store.RUN_LINKS: run_store.is_sound,
             run_store.RUNS: run_store.is_sound_run,
+            page_cache.FETCHED_PAGES: page_cache.is_sound,
         }
         engine = self.store(read_only=True)
         try:
@@ -125,5 +131,5 @@ class Databases(Clients):
 
 def _waste(days: int) -> list[Waste]:
     before = datetime.now(UTC) - timedelta(days=days)
-    stores = (embedding_cache, serp_cache, answer_cache, join_store, edge_store, run_store)
+    stores = (embedding_cache, serp_cache, answer_cache, join_store, edge_store, run_store, page_cache)
     return [waste for store in stores for waste in store.waste(before)]

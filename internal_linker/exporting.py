@@ -17,6 +17,8 @@ def cached_rows(parts: Parts) -> tuple[Iterator[tuple[str, Vectors]], int, int]:
         ConfigurationError: the encoder's vectors are never kept.
         InputError: there are no pages.
     """
+    if parts.encoder.pages is not None:
+        raise ConfigurationError(f"The vectors come from {parts.encoder.name}: there is nothing to export.")
     if parts.encoder.corpus_bound:
         raise ConfigurationError(
             "Word statistics (LSA) give vectors that hold for one run only and are not kept. "

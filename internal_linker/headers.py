@@ -1,5 +1,6 @@
 """The header row of a sheet or file -> where each column that matters stands, whoever named it, and its cells."""
 
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
@@ -33,6 +34,8 @@ class Kind(StrEnum):
     START = "Start"
     CONTENT_TYPE = "Content Type"
     WORDS = "Word Count"
+    ROLE = "Role"
+    VECTOR = "Embedding"
 
 
 # Best first: a table with both "Status Code" (200) and "Status" (OK) means the former by a status.
@@ -110,7 +113,11 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
         *("word count", "wortanzahl", "wortzahl", "recuento de palabras", "nombre de mots"),
         *("conteggio parole", "numero di parole"),
     ),
+    Kind.ROLE: ("role", "link role"),
+    Kind.VECTOR: ("embedding", "embeddings"),
 }
+# What people call a crawler's extraction of embeddings: "Extract embeddings from page content 1".
+_EMBEDDINGS = re.compile(r"\bembeddings?\b")
 
 
 def find_column(header: Sequence[str], kind: Kind) -> int | None:
@@ -126,6 +133,13 @@ def find_column(header: Sequence[str], kind: Kind) -> int | None:
 def find_named(header: Sequence[str], name: str) -> int | None:
     """Position (from 0) of the column that a person calls so, in any case and spacing; None without one."""
     return _first(header, (fold_header(name),))
+
+
+def find_vectors(header: Sequence[str]) -> int | None:
+    """Position (from 0) of the column of embeddings, whatever else its name says of them; None without one."""
+    named = find_column(header, Kind.VECTOR)
+    others = (at for at, name in enumerate(header) if _EMBEDDINGS.search(fold_header(name[:_LONGEST])))
+    return next(others, None) if named is None else named
 
 
 def columns_of(

@@ -63,10 +63,7 @@ def read_html(html: str) -> HtmlText:
 
     Elements in elements by the ten thousand are no page: of those all text is read, and links, but no structure.
     """
-    if _is_abyss(html):
-        html = _TAG.sub(lambda tag: _BREAK if tag[1].lower() in _BLOCK_NAMES else "", html)
-    # A lone surrogate would end the parser's reading.
-    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    tree = parsed(html)
     body = tree.body
     if body is None:  # a frameset
         return HtmlText("", ())
@@ -84,6 +81,14 @@ def read_html(html: str) -> HtmlText:
     lines = [line for line in body.text().split(_BREAK) if line.strip()]
     headings = tuple(number for number, line in enumerate(lines) if _HEADING in line)
     return HtmlText("\n".join(map(_one_line, lines)), tuple(links), headings)
+
+
+def parsed(html: str) -> LexborHTMLParser:
+    """The tree of what `read_html` reads: where that tells of no structure, it has none but links."""
+    if _is_abyss(html):
+        html = _TAG.sub(lambda tag: _BREAK if tag[1].lower() in _BLOCK_NAMES else "", html)
+    # A lone surrogate would end the parser's reading.
+    return LexborHTMLParser(html.encode("utf-8", "replace"))
 
 
 def _is_abyss(html: str) -> bool:

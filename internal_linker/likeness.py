@@ -1,10 +1,10 @@
 """Pages and the fields to compare them by -> their similarity, by meaning (an encoder) or words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from internal_linker.arrays import Vectors
-from internal_linker.embedding import embed, encodable, unit_rows
+from internal_linker.arrays import unit_rows
+from internal_linker.embedding import embed, encodable
 from internal_linker.ports import Encoder, Progress, VectorCache
 from internal_linker.records import Page, Text
 from internal_linker.sequences import Lazy
@@ -41,7 +41,6 @@ def likeness(
     fields: Mapping[str, float],
     senses: Senses,
     progress: Progress,
-    finish: Callable[[Vectors], Vectors] = lambda vectors: vectors,
 ) -> tuple[Similarity, list[str]]:
     """Read each field of all pages; the answer tells in sentences what could not be had.
 
@@ -51,7 +50,6 @@ def likeness(
         fields: what to compare by ("title", "h1", "content"), and how much each counts, above 0.
         senses: the encoders.
         progress: is told.
-        finish: makes other vectors of an encoder's (n, d).
     """
     compared: list[Field] = []
     gaps: list[str] = []
@@ -60,15 +58,12 @@ def likeness(
         lift = senses.lifts.get(name, 1.0)
         meaning = None
         if senses.encoder and lift is not None:
-            known, unknown = encodable(texts, [page.lang for page in pages], senses.encoder)
-            if unknown:
-                progress.warn(
-                    f"{unknown} pages are in a language that {senses.encoder.name} does not know: "
-                    "they are compared by their words."
-                )
+            known, left_out = encodable(texts, [page.lang for page in pages], senses.encoder)
+            if left_out:
+                progress.warn(left_out)
             embedded = embed(known, senses.encoder, senses.cache, progress)
             gaps += [embedded.problem] if embedded.problem else []
-            meaning = finish(unit_rows(embedded.vectors))
+            meaning = unit_rows(embedded.vectors)
         by_words = meaning is None or lift
         rows = _words(name, pages, texts, senses, progress) if by_words else None
         compared.append(Field(name, weight, meaning, rows, lift or 0.0))
@@ -82,13 +77,13 @@ class _Texts:
         self._name, self._pages, self._titles = name, pages, titles
 
     def __call__(self, row: int) -> Text:
-        page = self._pages[row]
-        if self._name == "title":
-            return Text(self._titles[row].strip(), "")
+        page, title, body = self._pages[row], self._titles[row], ""
         if self._name == "h1":
-            return Text(page.h1.strip(), "")
-        body = str(page.content).strip()
-        return Text((self._titles[row] or page.h1).strip(), body) if body else Text("", "")
+            title = page.h1
+        elif self._name == "content":
+            body = str(page.content).strip()
+            title = (title or page.h1) if body else ""
+        return Text(title.strip(), body, page.key)
 
 
 def _words(

@@ -8,6 +8,7 @@ from internal_linker.listed import Duplicate, Orphan
 from internal_linker.offers import sources_near
 from internal_linker.ranking import Ranking
 from internal_linker.records import Collected
+from internal_linker.roles import takes_links
 from internal_linker.steps.duplicate import canonical_candidates
 from internal_linker.steps.links import inlinks
 
@@ -45,7 +46,7 @@ def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> list[Duplicate]:
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
     # An error or a copy is no place for a link, and a query is no page.
-    editable = [at for at, source in enumerate(ranking.sources) if source.page and not source.page.not_target]
+    editable = [at for at, source in enumerate(ranking.sources) if source.page and takes_links(source.page)]
     keys = [key for key in ranking.linkable if not linked[key]]
     near = dict(zip(keys, sources_near(ranking, keys, SOURCES, editable), strict=True))
     return [

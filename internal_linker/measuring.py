@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from internal_linker.anchor_agreement import agreement
-from internal_linker.arrays import Vectors
+from internal_linker.arrays import Vectors, unit_rows
 from internal_linker.backtesting import Changes, as_it_was, backtest, compare, placed
-from internal_linker.embedding import embed, encodable, unit_rows
+from internal_linker.embedding import embed, encodable
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.evaluating import HIDINGS, REACH, Hidden, Row, evaluate, hide
 from internal_linker.gathering import gather, with_links

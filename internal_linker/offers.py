@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from internal_linker.pairs import pairs_of, ranks
 from internal_linker.ranking import BLOCK, Ranking
+from internal_linker.row_pairs import pairs_of, ranks
 
 
 def sources_near(

@@ -8,9 +8,9 @@ import numpy as np
 from internal_linker.analysing import Compared, Comparison, compare
 from internal_linker.analysis_files import require_matrix, rows_of, write_matrix, write_tables
 from internal_linker.arrays import Bools, Vectors
-from internal_linker.pairs import ranks
 from internal_linker.ports import Progress
 from internal_linker.records import Page
+from internal_linker.row_pairs import ranks
 from internal_linker.sequences import Lazy
 from internal_linker.similarity import Similarity
 from internal_linker.steps.alike import AlikePairs, alike

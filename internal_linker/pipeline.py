@@ -131,7 +131,11 @@ class Run:
             collected.aliases,
         )
         off = self.rules.off
-        sources = [one for one in choose(collected.sources, self.choice) if not off.hold(one.key)]
+        sources = [
+            one
+            for one in choose(collected.sources, self.choice)
+            if not (off.hold(one.key) or (one.page and one.page.target_only))
+        ]
         queried = sum(bool(source.query) for source in collected.sources)
         self.progress.finish(
             f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
@@ -167,12 +171,9 @@ class Run:
         )
 
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
-        known, skipped = encodable(texts, [page.lang for page in collected.pages], self.parts.encoder)
-        if skipped:
-            self.progress.warn(
-                f"{skipped} pages are in a language that {self.parts.encoder.name} does not know: "
-                "they are matched by their words alone."
-            )
+        known, left_out = encodable(texts, [page.lang for page in collected.pages], self.parts.encoder)
+        if left_out:
+            self.progress.warn(left_out)
         return known
 
     def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[Sequence[Text], Embedded]:

@@ -1,6 +1,6 @@
 """The small protocols through which a run reaches the outside: what a service, store or face must offer."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 from internal_linker.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
@@ -118,10 +118,14 @@ class Encoder(Protocol):
     recipe: str
     """Version of how a text is cut and pooled: vectors of two recipes are never mixed."""
     corpus_bound: bool
-    """True where a vector depends on the other texts (LSA): encode all at once and cache nothing."""
+    """True where a vector depends on more than its text (LSA: on the others): encode all at once, cache nothing."""
 
     languages: frozenset[str]
     """Two-letter codes of the languages it knows; empty: no limit."""
+
+    @property
+    def pages(self) -> Collection[str] | None:
+        """Normal forms of the pages whose vectors it was given, for it has no others; None: it reads any text."""
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         """Yield each batch as it is finished, in any order, until all texts are done.

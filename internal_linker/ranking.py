@@ -11,7 +11,6 @@ import numpy as np
 
 from internal_linker.arrays import Ints, Nearest, Vectors
 from internal_linker.link_rules import LinkRules
-from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.ports import Workers
 from internal_linker.records import (
     Candidate,
@@ -23,6 +22,7 @@ from internal_linker.records import (
     Targets,
     Text,
 )
+from internal_linker.row_pairs import NO_PAIRS, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.searching import Searched
 from internal_linker.site import Site
 from internal_linker.steps.fuse import Numbers, Ranked, fuse

@@ -10,10 +10,10 @@ import numpy as np
 from internal_linker.edges import Edge
 from internal_linker.link_rules import LinkRules
 from internal_linker.offers import offers
-from internal_linker.pairs import ranks
 from internal_linker.ranking import BLOCK, Ranking
 from internal_linker.records import Candidate, Link, Recommendation, Targets
 from internal_linker.remembering import Memory
+from internal_linker.row_pairs import ranks
 from internal_linker.searching import Searched
 from internal_linker.steps.fuse import Ranked
 from internal_linker.steps.select import select

@@ -1,5 +1,6 @@
 """The records that travel through a run: frozen, without behaviour that touches the outside."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -8,6 +9,31 @@ from internal_linker.arrays import Vectors
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A row that could not be used, and why."""
+
+    table: str
+    row: int
+    url: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asides:
+    """What reading a table's rows tells beside them; complete when all of them were gone through.
+
+    Attributes:
+        rejects: what became no row.
+        left_out: how much became no row on purpose, by the reason.
+        facts: what else is worth a number, by its name.
+    """
+
+    rejects: list[Reject] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    facts: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,21 +47,17 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class TableStream:
-    """A table too large to be held: its rows, as in `Table`, come one by one and can be gone through once."""
+    """A table too large to be held: its rows, as in `Table`, come one by one and can be gone through once.
+
+    `made`: by this program, of what is no table, so that nobody need look at its columns. `size`: rows, 0 if unknown.
+    """
 
     name: str
     header: tuple[str, ...]
     rows: Iterator[tuple[int, Sequence[str]]]
-
-
-@dataclass(frozen=True, slots=True)
-class Reject:
-    """A row that could not be used, and why."""
-
-    table: str
-    row: int
-    url: str
-    reason: str
+    asides: Asides = field(default_factory=Asides)
+    made: bool = False
+    size: int = 0
 
 
 class StoredText:
@@ -58,6 +80,8 @@ class Page:
     """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""
     headings: tuple[int, ...] = ()
     """Which lines of the content, from 0, are headings, where the input tells; rising."""
+    target_only: bool = False
+    """Whether no links are wanted for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +160,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stands for a page or query in the embedding and the term index."""
+    """What stands for a page or query in the embedding and the term index.
+
+    `key` is the page's normal form, "" for a query: not what is said, but whose vector it is where vectors are given.
+    """
 
     title: str
     body: str
+    key: str = field(default="", compare=False)
 
     @property
     def whole(self) -> str:

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field
 from pydantic_settings import BaseSettings
 
-from internal_linker.settings_sources import Country, Url
+from internal_linker.settings_sources import Country, Provider, Url
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
@@ -64,11 +64,13 @@ class ServiceSettings(BaseSettings):
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
 
-    embedding_provider: Literal["auto", "openai", "local", "multilingual", "lsa"] = Field(
+    embedding_provider: Provider = Field(
         "auto",
         title="Embeddings",
         description="auto: OpenAI if there is a key, else the local model; "
-        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model.",
+        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model; "
+        "sentence-transformers:MODEL: any such model, by its name or folder, installed on wish; "
+        "file:PATH: vectors that you have.",
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
     embedding_dimensions: int = Field(
@@ -98,6 +100,34 @@ class ServiceSettings(BaseSettings):
         "float16",
         description="How vectors are kept, in the cache and in memory: "
         "float16 takes half the room and gives the same links.",
+    )
+    matryoshka_dimensions: int = Field(
+        0,
+        ge=0,
+        le=8192,
+        description="Numbers of a vector that count, from its beginning, for models that were trained for it; "
+        "0: all. The cache keeps all of them.",
+    )
+    transformer_pooling: Literal["", "mean", "cls", "max"] = Field(
+        "",
+        title="Models of sentence-transformers",
+        description="What becomes of the vectors of a text's tokens: their mean, the first one (cls) or the largest "
+        "of each number (max); empty: as the model has it, and mean where it doesn't say.",
+    )
+    transformer_max_length: int = Field(
+        0,
+        ge=0,
+        le=131_072,
+        description="Tokens that the model reads at a time; of a page it reads four times as many. "
+        "0: as many as it can.",
+    )
+    transformer_device: Literal["auto", "cuda", "mps", "cpu"] = Field(
+        "auto",
+        description="Where the model runs: an NVIDIA GPU (cuda), an Apple GPU (mps) or the processor; "
+        "auto: the first of them that is there.",
+    )
+    transformer_precision: Literal["auto", "float32", "float16"] = Field(
+        "auto", description="How the model computes; auto: float16 on cuda, float32 elsewhere."
     )
 
     anchor_model: str = Field(

@@ -31,6 +31,9 @@ _PLAIN_WORDS = {
     "finite": "it must be a number, with a point as in 0.5",
     "string": 'it must be a text in double quotes, as in "text"',
 }
+_PROVIDERS = ("auto", "openai", "local", "multilingual", "lsa")
+# Each with what follows its name.
+_NAMED_PROVIDERS = {"sentence-transformers": ":MODEL", "file": ":PATH"}
 # Longer values are cut in messages: a pasted document must not hide the sentence around it.
 _MOST_SHOWN = 80
 
@@ -54,6 +57,24 @@ def _country(value: str) -> str:
     return value.lower()
 
 
+def provider(value: str) -> str:
+    """The name of an encoder, as it is.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    kind, _, name = value.partition(":")
+    if value in _PROVIDERS or (kind in _NAMED_PROVIDERS and name.strip()):
+        return value
+    near = difflib.get_close_matches(
+        re.split("[:/]", value)[0].lower(), [*_PROVIDERS, *_NAMED_PROVIDERS], n=1
+    )
+    meant = near[0] + _NAMED_PROVIDERS.get(near[0], "") if near else ""
+    every = [*_PROVIDERS, *(kind + rest for kind, rest in _NAMED_PROVIDERS.items())]
+    hint = f"; did you mean {meant}?" if meant else ""
+    raise ValueError(f"it must be {', '.join(every[:-1])} or {every[-1]}{hint}")
+
+
 def _zone(value: str) -> str:
     zones = available_timezones()
     if value and value not in zones:
@@ -65,6 +86,7 @@ def _zone(value: str) -> str:
 
 Url = Annotated[str, AfterValidator(_address)]
 Scheduler = Annotated[str, AfterValidator(_scheduler)]
+Provider = Annotated[str, AfterValidator(provider)]
 Country = Annotated[str, AfterValidator(_country)]
 Zone = Annotated[str, AfterValidator(_zone)]
 

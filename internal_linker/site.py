@@ -9,9 +9,9 @@ import numpy as np
 
 from internal_linker.arrays import Bools, Ints, Nearest, Vectors
 from internal_linker.comparing import SERVED, Comparison
-from internal_linker.pairs import NO_PAIRS, Pairs, both, is_in, pairs_of
 from internal_linker.ports import Workers
 from internal_linker.records import Page, Text
+from internal_linker.row_pairs import NO_PAIRS, Pairs, both, is_in, pairs_of
 from internal_linker.steps.boilerplate import Boilerplate
 from internal_linker.steps.dates import days, nearness
 from internal_linker.steps.duplicate import NearDuplicates, Pair

@@ -18,13 +18,17 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from internal_linker.brief_records import BriefLink, BriefLinks
 from internal_linker.learning import TOO_FEW
-from internal_linker.records import Recommendation
+from internal_linker.plain_text import shortened
+from internal_linker.records import Candidate, Recommendation
 from internal_linker.reports import Plan, Report
 from internal_linker.runlog import LOGGER
 
 # Of tiers, origins and sections, those with most decisions.
 MOST_GROUPS = 12
+# Of pages that are like a new one.
+MOST_LIKE = 5
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -183,18 +187,48 @@ def print_links(console: Console, recommendation: Recommendation) -> None:
     """The links of one page or query, with the reason for each; no table, since it would cut the URLs."""
     console.print(f"Links for {recommendation.source.name}")
     for link in recommendation.links:
-        target = link.target
-        origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
-        figures = (
-            ("score", target.score),
-            ("embedding", target.similarity),
-            ("words", target.lexical),
-            ("probability", target.probability),
-        )
-        known = "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
-        console.print(f"{link.rank:>2}  {target.url}  ({origin}{known})", soft_wrap=True)
+        console.print(f"{link.rank:>2}  {link.target.url}  ({_reason(link.target)})", soft_wrap=True)
     if recommendation.note:
         console.print(f"Note: {recommendation.note}")
+
+
+def _reason(target: Candidate | BriefLink) -> str:
+    origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
+    figures = (
+        ("score", target.score),
+        ("embedding", target.similarity),
+        ("words", target.lexical),
+        ("probability", target.probability),
+    )
+    return origin + "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
+
+
+def print_brief(console: Console, brief: BriefLinks) -> None:
+    """The links of a page that does not exist yet, both ways, with texts for them."""
+    for page in brief.like[:MOST_LIKE]:
+        cosine = "" if math.isnan(page.similarity) else f", embedding {page.similarity:.2f}"
+        console.print(f"There already: {page.url}  ({page.why}{cosine})", soft_wrap=True)
+    if len(brief.like) > MOST_LIKE:
+        console.print(f"... and {len(brief.like) - MOST_LIKE} more: --json names all.")
+    name = shortened(brief.title, 100)
+    console.print(f"{name} should link to", soft_wrap=True)
+    for link in brief.links_to:
+        _print_link(console, link, link.target)
+    console.print(f"{name} should be linked to by", soft_wrap=True)
+    for link in brief.links_from:
+        _print_link(console, link, link.source)
+    for note in brief.notes:
+        console.print(f"Note: {note}", soft_wrap=True)
+
+
+def _print_link(console: Console, link: BriefLink, url: str) -> None:
+    console.print(f"{link.rank:>2}  {url}  ({_reason(link)})", soft_wrap=True)
+    if link.anchor:
+        texts = [link.anchor, *(other.text for other in link.more_anchors)]
+        told = " | ".join(f'"{shortened(text, 100)}"' for text in texts)
+        where = "in" if link.verbatim else "to be written, perhaps in"
+        place = f"  {where}: {shortened(link.sentence, 200)}" if link.sentence else ""
+        console.print(f"    {told}{place}", soft_wrap=True)
 
 
 def _by_reason(excluded: Mapping[str, int]) -> str:

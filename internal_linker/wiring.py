@@ -9,6 +9,7 @@ from pathlib import Path
 from internal_linker.computing import compute_at, workers
 from internal_linker.databases import Databases
 from internal_linker.deciding import EdgeQueue
+from internal_linker.embedding import Shortened
 from internal_linker.errors import ConfigurationError
 from internal_linker.exclusions import Exclusions, read_exclusions
 from internal_linker.exposure import exposed_keys, unencrypted
@@ -16,7 +17,7 @@ from internal_linker.headers import Kind, find_column
 from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import LinkSink, StreamSource
+from internal_linker.ports import Encoder, LinkSink, StreamSource
 from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
 from internal_linker.sections import Sections
@@ -33,6 +34,7 @@ from internal_linker.services.csv_files.lists import (
 from internal_linker.services.csv_files.tables import CsvTable, Keeps, LinksCsv, OutputCsv
 from internal_linker.services.google_sheets.review import ReviewTab
 from internal_linker.services.google_sheets.sheet import GoogleSheet
+from internal_linker.services.local_embeddings.lsa import LsaEncoder
 from internal_linker.services.openai.chat import OpenAIChat
 from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.review_xlsx import ReviewWorkbook
@@ -102,6 +104,7 @@ class Project(Databases):
         notices = [*self.exposed()]
         sheet = self.sheet(notices)
         encoder = self.encoder(notices)
+        used = self._shortened(encoder)
         client = self.search_service(serp, notices)
         chat = self.chat() if deliver else None
         engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
@@ -113,9 +116,9 @@ class Project(Databases):
             queries_in_sheet=sheet is not None,
             serp=client,
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
-            encoder=encoder,
+            encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks(model or encoder.name, keeps, edges) if deliver else (),
+            sinks=self._sinks(model or used.name, keeps, edges) if deliver else (),
             sheet=sheet if deliver else None,
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
@@ -248,6 +251,11 @@ class Project(Databases):
     def lock(self) -> AbstractContextManager[None]:
         """Hold the folder: see `folder_lock`."""
         return folder_lock(self.root)
+
+    def _shortened(self, encoder: Encoder) -> Encoder:
+        """The encoder with as many numbers of its vectors as count; word statistics are short already."""
+        first = self.settings.matryoshka_dimensions
+        return Shortened(encoder, first) if first and not isinstance(encoder, LsaEncoder) else encoder
 
     def _desk(self, sheet: GoogleSheet | None) -> ReviewTab | ReviewWorkbook | None:
         if self.settings.review == "none":

@@ -1,7 +1,7 @@
 """Short ways to make records, and fakes that come in through the ports."""
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -151,6 +151,7 @@ class Letters:
         self, *, fails_after: int = -1, corpus_bound: bool = False, languages: frozenset[str] = frozenset()
     ) -> None:
         self.fails_after, self.corpus_bound, self.languages = fails_after, corpus_bound, languages
+        self.pages: Collection[str] | None = None
         self.asked: list[Text] = []
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:

@@ -28,7 +28,19 @@ from tests.small_project import (
 from tests.standins import GoogleStandIn, SerperStandIn
 
 COMMANDS = (
-    *("run", "lookup", "import", "check", "review", "history", "diff", "rollback", "audit", "evaluate"),
+    *(
+        "run",
+        "lookup",
+        "content-brief",
+        "import",
+        "check",
+        "review",
+        "history",
+        "diff",
+        "rollback",
+        "audit",
+        "evaluate",
+    ),
     *("backtest", "calibrate", "clusters", "init", "export-vectors", "schedule", "store copy"),
 )
 HEAVY = ("numpy", "sklearn", "scipy", "onnxruntime", "openai", "gspread", "sqlalchemy", "pydantic", "rich")

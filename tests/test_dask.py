@@ -244,7 +244,7 @@ def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None
     vectors = np.concatenate([batch.vectors for batch in batches])[order]
     np.testing.assert_array_equal(vectors, np.concatenate([b.vectors for b in local.encode(TEXTS)]))
     assert sorted(at for batch in batches for at in batch.positions) == list(range(len(TEXTS)))
-    for name in ("name", "model", "dimensions", "recipe", "corpus_bound", "languages"):
+    for name in ("name", "model", "dimensions", "recipe", "corpus_bound", "languages", "pages"):
         assert getattr(there, name) == getattr(local, name)
     assert there.estimate(TEXTS).cost_usd == 0 and list(there.encode([])) == []
 

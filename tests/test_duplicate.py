@@ -8,10 +8,10 @@ import pytest
 from internal_linker.arrays import Vectors
 from internal_linker.link_rules import CANDIDATES, LinkRules
 from internal_linker.offers import sources_near
-from internal_linker.pairs import pairs_of
 from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
 from internal_linker.records import Collected, Fusion, Page, SerpTarget, Source, Targets
+from internal_linker.row_pairs import pairs_of
 from internal_linker.searching import Searched
 from internal_linker.steps.duplicate import SHINGLE, NearDuplicates, jaccard, shingles
 from internal_linker.steps.text import page_text

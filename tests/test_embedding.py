@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.arrays import Vectors
-from internal_linker.embedding import BLOCK, Embedded, embed, plan_embedding
+from internal_linker.embedding import BLOCK, Embedded, Shortened, embed, plan_embedding
 from internal_linker.errors import ConfigurationError
 from internal_linker.ports import Encoder
 from internal_linker.records import EncodedBatch, Text, Usage
@@ -22,7 +22,7 @@ ANY = st.lists(
 )
 
 
-def run(texts: Sequence[Text], encoder: Letters, cache: MemoryVectors | None = None) -> Embedded:
+def run(texts: Sequence[Text], encoder: Encoder, cache: MemoryVectors | None = None) -> Embedded:
     return embed(texts, encoder, MemoryVectors() if cache is None else cache, Told())
 
 
@@ -184,3 +184,40 @@ def test_vectors_of_the_cache_come_in_blocks() -> None:
     assert (result.cached, cache.asked) == (5 * BLOCK, [BLOCK] * 5)
     block_bytes, hash_bytes = 4 * 256 * BLOCK, 500 * len(texts)
     assert peak < result.vectors.nbytes + 4 * block_bytes + hash_bytes
+
+
+def test_shortened_vectors_are_cut_behind_the_cache() -> None:
+    """Each row is the whole vector's beginning, of length one; the cache has it whole, so another length is free."""
+    cache, letters = MemoryVectors(), Letters()
+    whole = run(TEXTS, letters, cache).vectors
+    for first in (5, 26):
+        result = run(TEXTS, Shortened(letters, first), cache)
+        beginning = whole[:, :first]
+        np.testing.assert_allclose(
+            result.vectors, beginning / np.linalg.norm(beginning, axis=1, keepdims=True), atol=1e-6
+        )
+        assert (result.encoded, result.cached) == (0, len(TEXTS))
+    fresh = run(TEXTS, Shortened(Letters(), 5), other := MemoryVectors())
+    assert fresh.encoded == len(TEXTS) and {len(vector) for vector in other.kept.values()} == {26}
+
+
+def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
+    """Where the encoder knows its length it is told before anything is spent, else with the first vectors."""
+    with pytest.raises(ConfigurationError, match="letters gives vectors of 26 numbers, fewer than 27"):
+        Shortened(Letters(), 27)
+    unknown = Letters()
+    unknown.dimensions = 0
+    with pytest.raises(ConfigurationError, match="vectors of 26 numbers can't be shortened to 27"):
+        run(TEXTS, Shortened(unknown, 27))
+
+
+def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() -> None:
+    """links.csv and the watch over drift see the length; what the cache goes by is the encoder's own."""
+    letters, short = Letters(), Shortened(Letters(), 5)
+    assert short.name == "letters (first 5)"
+    assert (short.model, short.dimensions, short.recipe) == (
+        letters.model,
+        letters.dimensions,
+        letters.recipe,
+    )
+    assert short.estimate(TEXTS) == letters.estimate(TEXTS)

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.arrays import Ints
-from internal_linker.pairs import pairs_of
 from internal_linker.records import Fusion
+from internal_linker.row_pairs import pairs_of
 from internal_linker.steps.fuse import SERP_WEIGHT, Ranked, fuse
 
 NUMBERS = range(8)

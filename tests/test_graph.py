@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from internal_linker.pairs import Pairs, pairs_of
 from internal_linker.records import ExistingLink
+from internal_linker.row_pairs import Pairs, pairs_of
 from internal_linker.steps.graph import LinkGraph
 
 Ends = set[tuple[int, int]]

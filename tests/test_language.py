@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.steps.language import detect, page_languages
+from internal_linker.steps.language import detect, detect_among, page_languages
 
 SENTENCES = {
     "ar": "تساعد الروابط الداخلية القراء على العثور على الصفحات التي يحتاجون إليها وتوجه محركات البحث إلى المهم منها.",
@@ -137,3 +137,20 @@ def test_common_code_wins_over_a_rare_one() -> None:
 def test_no_pages() -> None:
     """A site without pages has no languages."""
     assert page_languages([], []) == []
+
+
+@pytest.mark.parametrize(
+    ("title", "languages", "found"),
+    [
+        ("قهوه در خانه", ("ar", "en", "fa"), "fa"),
+        ("طريقة تحضير القهوة", ("ar", "fa"), "ar"),
+        ("Kaffee kochen wie im Café", ("de", "en", "fr"), "de"),
+        ("espresso", ("de", "en", "it"), ""),
+        ("V60", ("de", "en"), ""),
+        ("Kaffee", ("xx",), ""),
+        ("", (), ""),
+    ],
+)
+def test_a_title_is_told_among_few_languages(title: str, languages: tuple[str, ...], found: str) -> None:
+    """A few words will do where a site's languages are known; what could be several of them is left open."""
+    assert detect_among(title, languages) == found

@@ -11,8 +11,10 @@ from internal_linker.errors import ExitCode
 from internal_linker.settings import KEY_FILES, Settings
 from tests.sites import make_project
 from tests.small_project import REPOSITORY, command, write_text
+from tests.web_sites import html_page
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
 COMMANDS = re.findall(r"^\$ \./run_main\.sh(.*)$", README, re.MULTILINE)
 
 
@@ -36,6 +38,7 @@ def test_commands_of_the_readme_run(arguments: str, tmp_path: Path, monkeypatch:
     write_text(tmp_path / "all_inlinks.csv", links)
     pages = (REPOSITORY / "files/urls_rawdata.csv").read_text(encoding="utf-8")
     write_text(tmp_path / "crawl.csv", pages.replace("URL,Title,H1", "Address,Title 1,H1-1", 1))
+    write_text(tmp_path / "saved-pages/brewing/index.html", html_page("Brewing"))
     monkeypatch.chdir(tmp_path)
     project = make_project(tmp_path, 50, {"embedding_provider": "lsa"})
     words = shlex.split(arguments) or ["run"]
@@ -46,8 +49,18 @@ def test_commands_of_the_readme_run(arguments: str, tmp_path: Path, monkeypatch:
 
 
 def test_there_are_commands_to_run() -> None:
-    """The README shows the first start, a look-up, the check, a dry run and a trial run."""
-    assert len(COMMANDS) >= 5
+    """The README shows the first start, a look-up, the check, a dry run and a trial run; and a piece of Python."""
+    assert len(COMMANDS) >= 5 and PYTHON
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_of_the_readme_runs(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every piece of Python code of the README prints something on the sample site, started in its folder."""
+    monkeypatch.chdir(make_project(tmp_path, 50, {"embedding_provider": "lsa"}))
+    exec(code, {})
+    assert capsys.readouterr().out
 
 
 def test_settings_table_is_the_codes() -> None:

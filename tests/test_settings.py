@@ -94,6 +94,14 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         ("max_cost_usd = inf", "max_cost_usd: it must be a number"),
         ("serp_max_age_days = nan", "serp_max_age_days: it must be a number"),
         ("google_sheet_name = 7", "google_sheet_name: it must be a text in double quotes"),
+        (
+            'embedding_provider = "lokal"',
+            "it must be auto, openai, local, multilingual, lsa, sentence-transformers:MODEL "
+            "or file:PATH; did you mean local? (it is 'lokal')",
+        ),
+        ('embedding_provider = "files:v.csv"', "did you mean file:PATH? (it is 'files:v.csv')"),
+        ('embedding_provider = "sentence-transformer/x"', "did you mean sentence-transformers:MODEL?"),
+        ('embedding_provider = "file: "', "did you mean file:PATH?"),
         ('fusion = "mix"', "fusion: it must be 'fill' or 'blend' (it is 'mix')"),
         ('gl = "usa"', "gl: it must be a country's two letters, as in us or de (it is 'usa')"),
         ('base_url = "localhost"', "base_url: it must be an address that begins with https:// or http://"),

@@ -3,8 +3,8 @@
 import numpy as np
 
 from internal_linker.comparing import SERVED
-from internal_linker.pairs import Pairs, pairs_of
 from internal_linker.records import Text
+from internal_linker.row_pairs import Pairs, pairs_of
 from internal_linker.site import Site
 from internal_linker.steps.terms import FIXED_TERMS
 from tests.builders import page

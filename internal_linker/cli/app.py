@@ -11,6 +11,7 @@ import typer
 
 from internal_linker import __version__
 from internal_linker.cli.auditing import audit
+from internal_linker.cli.brief import content_brief
 from internal_linker.cli.caches import cache
 from internal_linker.cli.calibrating import calibrate
 from internal_linker.cli.clustering import clusters
@@ -43,6 +44,7 @@ app = typer.Typer(
 for command in (
     run,
     lookup,
+    content_brief,
     import_,
     check,
     pairs,

@@ -11,6 +11,7 @@ from internal_linker.cli.comparing import (
     JsonOption,
     KeepBrandsOption,
     LimitOption,
+    MatryoshkaOption,
     WordsOption,
 )
 from internal_linker.cli.project import ProjectOption, opened_project
@@ -50,6 +51,7 @@ def clusters(
     ] = 0.4,
     encoder: EncoderOption = "",
     words: WordsOption = None,
+    matryoshka: MatryoshkaOption = 0,
     brand: BrandOption = None,
     keep_brands: KeepBrandsOption = False,
     limit: LimitOption = 0,
@@ -67,7 +69,7 @@ def clusters(
     from internal_linker.clustering import ClusterWish, find_clusters, write_clusters
     from internal_linker.terminal import Reporter, open_console
 
-    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit)
+    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit, matryoshka)
     wish = ClusterWish(comparison, method, count, min_similarity)
     reporter = Reporter(open_console(stderr=True))
     with opened.lock():

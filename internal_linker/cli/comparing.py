@@ -26,6 +26,12 @@ WordsOption = Annotated[
         "--words", min=0, max=1, metavar="SHARE", help="How much words count beside the encoder, 0 to 1."
     ),
 ]
+MatryoshkaOption = Annotated[
+    int,
+    typer.Option(
+        "--matryoshka", min=0, metavar="N", help="Only the first N numbers of a vector count (0: all)."
+    ),
+]
 BrandOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -11,6 +11,7 @@ from internal_linker.cli.comparing import (
     JsonOption,
     KeepBrandsOption,
     LimitOption,
+    MatryoshkaOption,
     WordsOption,
 )
 from internal_linker.cli.project import ProjectOption, opened_project
@@ -42,6 +43,7 @@ def pairs(
     ] = "",
     encoder: EncoderOption = "",
     words: WordsOption = None,
+    matryoshka: MatryoshkaOption = 0,
     brand: BrandOption = None,
     keep_brands: KeepBrandsOption = False,
     limit: LimitOption = 0,
@@ -58,7 +60,7 @@ def pairs(
     from internal_linker.pairing import PairWish, find_pairs, write_pairs
     from internal_linker.terminal import Reporter, open_console
 
-    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit)
+    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit, matryoshka)
     wish = PairWish(comparison, min_similarity, max_per_page, full_matrix)
     reporter = Reporter(open_console(stderr=True))
     with opened.lock():

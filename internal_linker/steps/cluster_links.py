@@ -7,7 +7,7 @@ import numpy as np
 
 from internal_linker.arrays import Bools, Ints, Vectors
 from internal_linker.cluster_records import MissingLinks
-from internal_linker.pairs import is_in
+from internal_linker.row_pairs import is_in
 from internal_linker.similarity import MOST_ROWS, TILE
 
 # Of each page the most similar ones of its cluster that it doesn't link to.

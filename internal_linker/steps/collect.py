@@ -22,6 +22,7 @@ from internal_linker.records import (
     TableStream,
     fold_query,
 )
+from internal_linker.roles import SOURCE, SOURCE_ONLY, TARGET, role_of
 from internal_linker.sequences import Lazy
 from internal_linker.urls import NormalForms, normal_form, other_page, without_tracking
 
@@ -34,6 +35,7 @@ _LONGEST_TEXT = 1_000_000
 _LONGEST_QUERY = 1_000
 _OPTIONAL = (
     *(Kind.TITLE, Kind.H1, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT),
+    Kind.ROLE,
 )
 
 
@@ -154,6 +156,11 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     """The page of a row; where it leads to and the links in its content go into `site`, what is cut into `reasons`."""
     key = normal_form(cells[Kind.URL])
     not_target, leads_to = _standing(key, cells)
+    role = ""
+    try:
+        role = role_of(cells.get(Kind.ROLE, ""))
+    except ValueError as error:
+        reasons.append(str(error))
     if leads_to:
         site.leads_to.setdefault(key, leads_to)
     content = cells[Kind.CONTENT]
@@ -179,7 +186,8 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         content=content if key in site.places else site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
         headings=headings,
-        not_target=not_target,
+        not_target=not_target or (SOURCE_ONLY if role == SOURCE else ""),
+        target_only=role == TARGET,
     )
 
 

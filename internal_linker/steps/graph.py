@@ -7,8 +7,8 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Ints, Vectors
-from internal_linker.pairs import Pairs
 from internal_linker.records import ExistingLink
+from internal_linker.row_pairs import Pairs
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,14 @@ def detect(text: str) -> str:
     """The two-letter code of the text's language; "" for a short text, code, or an unclear one."""
     language, confidence = _guess(text)
     return language if confidence >= _SURE else ""
+
+
+def detect_among(text: str, languages: Collection[str]) -> str:
+    """As `detect`, of a text that is in one of these languages, so that a title will do; "" where that is unclear."""
+    shares = _shares(" ".join(text.split())[: _PIECES * _PIECE])
+    known = {code: shares[code] for code in languages if code in shares}
+    best = max(known, key=known.__getitem__, default="")
+    return best if best and known[best] >= _SURE * sum(known.values()) > 0 else ""
 
 
 def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
@@ -93,16 +101,22 @@ def _names(texts: Sequence[str], given: Sequence[str]) -> dict[str, str]:
 
 def _guess(text: str) -> tuple[str, float]:
     """The likeliest language and its probability, 0 to 1; ("", 0) where there is too little to judge."""
-    sample = _own_keys(_own_script(_sample(text)))
+    sample = _own_script(_sample(text))
     # A character of Chinese, Japanese or Korean says as much as three letters.
     if len(_LETTER.findall(sample)) + 2 * len(_EAST_ASIAN.findall(sample)) < _FEW_LETTERS:
         return "", 0.0
-    shares: dict[str, float] = defaultdict(float)
-    for code, share in _identifier().rank(sample):
-        shares[_SISTERS.get(code, code)] += share
+    shares = _shares(sample)
     best = max(shares, key=shares.__getitem__)
     known = len(best) == 2 and best not in _NO_LANGUAGE
     return (best, shares[best]) if known else ("", 0.0)
+
+
+def _shares(sample: str) -> dict[str, float]:
+    """The probability of each language, 0 to 1."""
+    shares: dict[str, float] = defaultdict(float)
+    for code, share in _identifier().rank(_own_keys(sample)):
+        shares[_SISTERS.get(code, code)] += share
+    return shares
 
 
 def _sample(text: str) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.arrays import Bools, Ints, Vectors
-from internal_linker.pairs import Pairs, pairs_of
+from internal_linker.row_pairs import Pairs, pairs_of
 
 # Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
 # larger ones mean and deviation are within a tenth of a deviation of those of all targets (tests/test_match.py).

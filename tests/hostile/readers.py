@@ -1,5 +1,6 @@
 """Every reader of outside data, as a function of bytes that fails where a promise is broken: for fuzzers."""
 
+import io
 import json
 import tempfile
 import time
@@ -11,6 +12,8 @@ from unittest.mock import patch
 
 import httpx
 
+from internal_linker.brief_files import read_brief
+from internal_linker.brief_records import Brief
 from internal_linker.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
 from internal_linker.exclusions import read_exclusions
 from internal_linker.headers import Kind, cells_of, columns_of
@@ -19,7 +22,6 @@ from internal_linker.limits import Budget, Circuit, retry_after
 from internal_linker.plain_text import plain_text
 from internal_linker.records import Collected, Reject
 from internal_linker.services.csv_files.tables import CsvTable
-from internal_linker.services.csv_files.text_encoding import recognise
 from internal_linker.services.google_sheets.refusals import Refusals
 from internal_linker.services.google_sheets.service_account import key_fields
 from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
@@ -31,8 +33,11 @@ from internal_linker.services.xlsx_tables import XlsxTable
 from internal_linker.settings import load_settings
 from internal_linker.steps.collect import collect
 from internal_linker.steps.links import add_links
+from internal_linker.text_encoding import recognise
 from internal_linker.urls import normal_form, without_tracking
 from tests.builders import whole
+from tests.drafts import zipped
+from tests.hostile.web_readers import embedding, robots, sitemap, web_page
 from tests.small_project import SITE
 from tests.standins.google_token import make_service_account
 
@@ -138,6 +143,20 @@ def workbook(raw: bytes) -> None:
         assert all(isinstance(cell, str) for _, row in table.rows for cell in row)
 
 
+def draft(raw: bytes) -> None:
+    """A title or a text, headings among its lines, or why there is none; Word's own XML may be anything."""
+    for name in ("draft.md", "draft.txt", "draft.docx"):
+        with _file(raw, InputError, name) as file:
+            _is_brief(read_brief(str(file), io.BytesIO))
+    with _file(zipped({"word/document.xml": raw}), InputError, "draft.docx") as file:
+        _is_brief(read_brief(str(file), io.BytesIO))
+
+
+def _is_brief(brief: Brief) -> None:
+    assert brief.title or brief.text
+    assert all(0 <= line <= brief.text.count("\n") for line in brief.headings)
+
+
 def serper(raw: bytes) -> None:
     """Links that are texts and a cost of 0 or more, or an error without the key."""
     status, body = _status(raw)
@@ -193,7 +212,7 @@ READERS: dict[str, Callable[[bytes], None]] = {
     reader.__name__: reader
     for reader in (
         *(pages, queries, links, encoding, html, urls, patterns, settings, account, workbook),
-        *(serper, openai, google, headers),
+        *(draft, serper, openai, google, headers, web_page, sitemap, robots, embedding),
     )
 }
 

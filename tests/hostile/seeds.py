@@ -1,11 +1,15 @@
 """A few good inputs of each reader: what fuzzers damage."""
 
+import gzip
 import json
 
 from internal_linker.settings_file import render_settings
+from tests.drafts import document, paragraph
 from tests.hostile.stores import one_sheet
 from tests.hostile.tables import LINKS, PAGES, QUERIES, rows_of, text_of
 from tests.small_project import SITE
+from tests.web_server import sitemap
+from tests.web_sites import html_page
 
 _KEY = {
     "type": "service_account",
@@ -17,6 +21,9 @@ _HTML = (
     '<!doctype html><nav>Menu</nav><h1>Tea</h1><p>Green <b>t</b>ea &amp; <a href="/water/">water</a><br>hot'
     "<ul><li>one<li>two</ul><script>var x = '<p>'</script><table><tr><td>1<td>2</table><!-- no -->"
 )
+_TABLE = "<w:tbl><w:tr><w:tc><w:tcPr><w:gridSpan w:val='2'/></w:tcPr>{}</w:tc></w:tr></w:tbl>"
+_PAGE = html_page("Tea", head='<base href="/x/"><meta name=robots content=noindex>', links=[("../a", "pots")])
+_SITEMAP = sitemap(f"{SITE}/a", f"{SITE}/b?c=d&e=f")
 _GOOGLE = {
     "error": {"code": 403, "message": "The caller does not have permission", "details": [{"reason": "X"}]}
 }
@@ -50,6 +57,12 @@ SEEDS: dict[str, list[bytes]] = {
     "links": _tables(LINKS),
     "encoding": _tables(PAGES),
     "html": [_HTML.encode()],
+    "web_page": [b"text/html; charset=utf-8\n" + page for page in (_HTML.encode(), _PAGE.encode())],
+    "sitemap": [_SITEMAP.encode(), gzip.compress(_SITEMAP.encode()), f"{SITE}/a\n{SITE}/b\n".encode()],
+    "robots": [
+        b"User-agent: *\nDisallow: /*.php$\nAllow: /a\nCrawl-delay: 2\nSitemap: https://a.example/s.xml\n"
+    ],
+    "embedding": [b"[0.25, -1e-3, 3]", b"0.25,-1.5, 3"],
     "urls": [
         f"{SITE}:443/a%c3%a4/b?utm_source=x&q=%41#top".encode(),
         "HTTPS://bücher.example/ä/?b=1".encode(),
@@ -61,6 +74,11 @@ SEEDS: dict[str, list[bytes]] = {
         json.dumps(_KEY).encode(),
     ],
     "workbook": [one_sheet("Link Id", "Status", "Anchor")],
+    "draft": [
+        b"---\ntitle: Tea\n---\n# Tea\n\n[Green](/tea/) *tea*\n\n- a\n\n```\nb\n```\n",
+        document(paragraph("Tea", "Heading1"), paragraph("Green <w:tab/>")).encode(),
+        document(_TABLE.format(paragraph("Tea"))).encode("utf-16"),
+    ],
     "serper": _answers(
         {"organic": [{"link": SITE}, {"link": 5}], "credits": 1}, {"message": "Not enough credits"}
     ),

@@ -16,7 +16,7 @@ from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
-from internal_linker.arrays import Vectors
+from internal_linker.arrays import Vectors, shortened
 from internal_linker.errors import ConfigurationError
 from internal_linker.evaluating import Hidden
 from internal_linker.ports import Encoder
@@ -38,6 +38,7 @@ ENCODERS: Mapping[str, Callable[[], Encoder]] = {
     "multilingual": MultilingualEncoder,
 }
 WEIGHTS = (0.5, 0.65, 0.8)  # `lexical_weight` beside an encoder
+FIRST = (256, 128, 64, 32)  # `matryoshka_dimensions`
 SAMPLE = 40  # pages of each site that an encoder is timed on; LSA and the words need them all
 
 
@@ -79,6 +80,22 @@ def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None
             yield row([name, str(weight), *(added(*pair) for pair in zip(ours, alone, strict=True))])
 
 
+def cut(read: Hidden, folder: Path | None) -> Iterator[str]:
+    """The lines of the second table: what is lost where MiniLM's vectors are shortened, on an English site."""
+    encoder, rules = LocalEncoder(), replace(CONTENT, lexical_weight=DEFAULT.lexical_weight)
+    with embedder(folder) as embedded:
+        vectors = embedded([*map(page_text, read.pages)], encoder)
+
+    def measured(some: Vectors) -> Measured:
+        return measure(read.truth, first_five(ranking(read, some, rules), read))
+
+    whole = measured(vectors)
+    yield from head(["numbers", "NDCG@5, difference from all of them"])
+    yield row([str(encoder.dimensions), str(whole.ndcg)])
+    for first in FIRST:
+        yield row([str(first), added(measured(shortened(vectors, first)), whole)])
+
+
 def cost(name: str, site_name: str) -> str:
     """Seconds and processor seconds a page, and this process's peak memory (known on Linux only)."""
     read = site(site_name)
@@ -111,10 +128,11 @@ def installed(encoders: Mapping[str, Callable[[], Encoder]]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print both tables."""
+    """Print the tables."""
     folder = cache_folder(__doc__)
     names = list(installed(ENCODERS))
-    for line in gains({name: site(name) for name in DEVELOPMENT}, names, folder):
+    sites = {name: site(name) for name in DEVELOPMENT}
+    for line in (*gains(sites, names, folder), "", *cut(sites[DEVELOPMENT[0]], folder)):
         print(line)
     print("", *head(["encoder", *DEVELOPMENT]), sep="\n")
     for name in (ALONE, *names):

@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from internal_linker.arrays import Vectors
-from internal_linker.embedding import embed, encodable, unit_rows
+from internal_linker.arrays import Vectors, unit_rows
+from internal_linker.embedding import embed, encodable
 from internal_linker.evaluating import Hidden
 from internal_linker.link_rules import LinkRules
 from internal_linker.ports import Encoder

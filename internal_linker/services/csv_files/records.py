@@ -11,7 +11,7 @@ from pathlib import Path
 
 from internal_linker.errors import InputError
 from internal_linker.headers import names_columns
-from internal_linker.services.csv_files.text_encoding import recognise, unreadable
+from internal_linker.text_encoding import recognise, unreadable
 
 # Characters; far over any page's text, and small enough for the C long of Windows.
 LONGEST_CELL = 100_000_000

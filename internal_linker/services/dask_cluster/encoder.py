@@ -33,6 +33,7 @@ class DaskEncoder:
         self._cluster, self._make, local = Cluster(address, patience), make, make(1)
         self.name, self.model, self.dimensions = local.name, local.model, local.dimensions
         self.recipe, self.corpus_bound, self.languages = local.recipe, local.corpus_bound, local.languages
+        self.pages = local.pages
 
     def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
         """Yield (len, d) float32 unit vectors, `TEXTS_A_TASK` texts at a time, as they come; closing it cancels.

@@ -29,6 +29,7 @@ class LsaEncoder:
     recipe = "lsa/v2"
     corpus_bound = True
     languages: frozenset[str] = frozenset()
+    pages = None
 
     def __init__(self, words: Callable[[str], Sequence[str]]) -> None:
         self._words = words

@@ -53,6 +53,7 @@ class LocalEncoder:
     recipe = "title+4x254/v1"
     corpus_bound = False
     languages: frozenset[str] = frozenset({"en"})
+    pages = None
 
     def __init__(self, threads: int = 0) -> None:
         self._threads = threads or os.cpu_count() or 1

@@ -40,6 +40,7 @@ class MultilingualEncoder:
     recipe = "title+4x900c/v1"
     corpus_bound = False
     languages: frozenset[str] = frozenset("ar de en es fr it ja ko nl pl pt ru th tr zh".split())
+    pages = None
 
     def __init__(self) -> None:
         try:

@@ -84,6 +84,7 @@ class OpenAIEmbeddings:
 
     corpus_bound = False
     languages: frozenset[str] = frozenset()
+    pages = None
 
     def __init__(
         self,

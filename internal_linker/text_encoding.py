@@ -22,7 +22,18 @@ _OTHER_FORMATS = (
 _WEB_PAGE = re.compile(rb"\s*<(!doctype html|html)", re.IGNORECASE)
 # Bytes that no text holds; NUL is left out because broken exports do hold it.
 _BINARY_BYTES = bytes(set(range(1, 32)) - set(b"\t\n\v\f\r\x1a\x1b")) + b"\x7f"
-_REMEDY = 'Open it in a spreadsheet program and save it as "CSV UTF-8".'
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What a file should be: its name in an error, the remedy where it is something else, whether it may be HTML."""
+
+    name: str
+    remedy: str
+    html: bool = False
+
+
+CSV = Shape("a CSV file", 'Open it in a spreadsheet program and save it as "CSV UTF-8".')
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ class Recognised:
     remarks: tuple[str, ...] = ()
 
 
-def recognise(path: Path) -> Recognised:
+def recognise(path: Path, shape: Shape = CSV) -> Recognised:
     """Find a file's encoding by reading all of it: one bad byte at the end decides as much as one in front.
 
     UTF-8 and UTF-16, with or without a byte order mark, else Windows-1252. A file that is UTF-8 but for
@@ -43,12 +54,12 @@ def recognise(path: Path) -> Recognised:
         InputError: it is not there, can't be read, is empty or is no text.
     """
     if path.is_dir():
-        raise InputError(f"{path} is a folder, not a CSV file. Name the file in it.")
+        raise InputError(f"{path} is a folder, not {shape.name}. Name the file in it.")
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is no file but a pipe or a device. Put a CSV file in its place.")
+        raise InputError(f"{path} is no file but a pipe or a device. Put {shape.name} in its place.")
     try:
         with path.open("rb") as file:
-            return _recognise(path, file)
+            return recognise_open(str(path), file, shape)
     except FileNotFoundError:
         raise InputError(f"{path} is not there. Put the file there, or correct its name.") from None
     except OSError as error:
@@ -62,28 +73,27 @@ def unreadable(path: Path, error: OSError) -> InputError:
     )
 
 
-def _recognise(path: Path, file: BinaryIO) -> Recognised:
+def recognise_open(path: str, file: BinaryIO, shape: Shape = CSV) -> Recognised:
+    """As `recognise`, of what is open; `path` is what a person calls it."""
     head = file.read(_HEAD)
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return _utf16(path, file, "utf-16")
     if encoding := _utf16_without_mark(head):
         return _utf16(path, file, encoding)
-    _refuse_other_formats(path, head)
+    _refuse_other_formats(path, head, shape)
     marks = _nul_remark(path, file)
     if _decodes(file, "utf-8"):
         return Recognised("utf-8-sig", marks)
     letters, broken, undefined = _count_beyond_ascii(file)
     if letters > broken:
-        remark = (
-            f"{path} holds bytes that are not valid UTF-8 ({broken}); they stand as \ufffd now. {_REMEDY}"
-        )
+        remark = f"{path} holds bytes that are not valid UTF-8 ({broken}); they stand as \ufffd now. {shape.remedy}"
         return Recognised("utf-8-sig", (*marks, remark))
     lost = f", and {undefined} unknown characters stand as \ufffd" if undefined else ""
-    remark = f"{path} is not UTF-8; it was read as Windows-1252{lost}. If letters look wrong: {_REMEDY}"
+    remark = f"{path} is not UTF-8; it was read as Windows-1252{lost}. If letters look wrong: {shape.remedy}"
     return Recognised("cp1252", (*marks, remark))
 
 
-def _utf16(path: Path, file: BinaryIO, encoding: str) -> Recognised:
+def _utf16(path: str, file: BinaryIO, encoding: str) -> Recognised:
     if _decodes(file, encoding):
         return Recognised(encoding)
     return Recognised(encoding, (f"{path}: some characters are not valid UTF-16; they stand as \ufffd.",))
@@ -98,14 +108,14 @@ def _utf16_without_mark(head: bytes) -> str:
     return "utf-16-be" if even >= enough and even > 20 * odd else ""
 
 
-def _refuse_other_formats(path: Path, head: bytes) -> None:
+def _refuse_other_formats(path: str, head: bytes, shape: Shape) -> None:
     found = next((what for mark, what in _OTHER_FORMATS if head.startswith(mark)), "")
-    if _WEB_PAGE.match(head):
+    if _WEB_PAGE.match(head) and not shape.html:
         found = "a web page (often a log-in or error page saved in a table's place)"
     elif not found and len(head) - len(head.translate(None, _BINARY_BYTES)) > len(head) // 20:
         found = "no text"
     if found:
-        raise InputError(f"{path} is {found}, not a CSV file. {_REMEDY}")
+        raise InputError(f"{path} is {found}, not {shape.name}. {shape.remedy}")
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:
@@ -114,7 +124,7 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
         yield chunk
 
 
-def _nul_remark(path: Path, file: BinaryIO) -> tuple[str, ...]:
+def _nul_remark(path: str, file: BinaryIO) -> tuple[str, ...]:
     count = sum(chunk.count(0) for chunk in _chunks(file))
     return (f"{path} holds NUL characters ({count}); they were left out.",) if count else ()
 

@@ -1,0 +1,97 @@
+"""Settings and a project folder -> the encoder that embedding_provider names, unless it is a server's."""
+
+from pathlib import Path
+
+from internal_linker.computing import local_encoder_at
+from internal_linker.errors import ConfigurationError, InputError
+from internal_linker.ports import Encoder
+from internal_linker.services.csv_files.tables import CsvTable
+from internal_linker.services.local_embeddings.lsa import LsaEncoder
+from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
+from internal_linker.services.local_embeddings.transformer_encoder import TransformerEncoder
+from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
+from internal_linker.services.vector_files.encoder import VectorFile
+from internal_linker.services.vector_files.given import gathered
+from internal_linker.services.vector_files.readers import array_rows, parquet_rows, table_rows
+from internal_linker.settings import Settings
+from internal_linker.steps.words import words
+
+
+def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
+    """The encoder of the settings; LSA, with a notice, where the packaged model can't be loaded (others raise).
+
+    Args:
+        settings: of the project.
+        root: its folder, where paths start.
+        notices: what a person should know is added.
+
+    Raises:
+        ConfigurationError: a model or the package behind it can't be loaded.
+        InputError: a file of vectors can't be used.
+    """
+    provider, _, name = settings.embedding_provider.partition(":")
+    match provider:
+        case "lsa":
+            return word_statistics()
+        case "multilingual":
+            return MultilingualEncoder()
+        case "sentence-transformers":
+            wishes = Wishes(
+                settings.transformer_pooling,
+                settings.transformer_max_length,
+                settings.transformer_device,
+                settings.transformer_precision,
+            )
+            return TransformerEncoder(loaded_model(name.strip(), root, wishes))
+        case "file":
+            given = vector_file(root, name.strip())
+            notices += given.remarks
+            return given
+    try:
+        return local_encoder_at(settings.dask_scheduler)
+    except ConfigurationError as error:
+        notices.append(f"{error} This run uses word statistics (LSA) in its place.")
+        return word_statistics()
+
+
+def word_statistics() -> Encoder:
+    """The encoder that needs no model."""
+    return LsaEncoder(words)
+
+
+def vector_file(root: Path, name: str) -> VectorFile:
+    """The vectors of a .csv, .parquet or .npy file.
+
+    Args:
+        root: the project's folder, where a relative path starts.
+        name: the path.
+
+    Raises:
+        ConfigurationError: it is none of these, or the package that reads it is not installed.
+        InputError: it is not there, can't be read, or holds what is no vector.
+    """
+    path = root / name
+    if path.suffix.lower() not in (".csv", ".parquet", ".npy"):
+        raise ConfigurationError(f"embedding_provider: {name} must be a file .csv, .parquet or .npy.")
+    if not path.is_file():
+        raise InputError(f"{name} is not there. Put it there, or correct embedding_provider.")
+    match path.suffix.lower():
+        case ".csv":
+            rows = table_rows(CsvTable(path, name))
+        case ".parquet":
+            rows = parquet_rows(path, name)
+        case _:
+            pages = root / "files/urls_rawdata.csv"
+            rows = array_rows(
+                path, name, CsvTable(pages, "files/urls_rawdata.csv") if pages.exists() else None
+            )
+    return VectorFile(path.name, gathered(rows, name))
+
+
+def facts_of(encoder: Encoder) -> str:
+    """What `check` says of a sound encoder."""
+    if isinstance(encoder, LsaEncoder):
+        return "word statistics (LSA), no model needed"
+    if isinstance(encoder, TransformerEncoder | VectorFile):
+        return encoder.facts
+    return f"{encoder.model}, sha256 as expected"

