@@ -7,13 +7,14 @@ __version__ = "0.1.0"
 # The public names and their modules. No import for type checkers stands here: every module would wait for all others.
 _MODULES = {
     "InternalLinkerError": "errors",
+    "clusters": "notebooks",
     "content_brief": "notebooks",
     "import_crawl": "notebooks",
     "lookup": "notebooks",
     "pairs": "notebooks",
     "run": "notebooks",
 }
-__all__ = ["InternalLinkerError", "content_brief", "import_crawl", "lookup", "pairs", "run"]
+__all__ = ["InternalLinkerError", "clusters", "content_brief", "import_crawl", "lookup", "pairs", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from internal_linker.arrays import Ints, Vectors
+from internal_linker.sequences import Lazy
 
 REASONS = ("hub to page", "page to hub", "similar pages")
 """Why a link within a cluster is missing, by the numbers that `MissingLinks` has."""
@@ -54,6 +55,46 @@ class MissingLinks:
 
 
 @dataclass(frozen=True, slots=True)
+class ClusteredPage:
+    """A page with its cluster.
+
+    Attributes:
+        cluster: its number; None for a page that is in none.
+        name: of the cluster, "" likewise.
+        title: without brand, or the first heading where there is no title.
+        url: its address.
+        distance: from the cluster's centre, 0 to 2; NaN for a page that is in none.
+        hub: whether it is the cluster's hub.
+    """
+
+    cluster: int | None
+    name: str
+    title: str
+    url: str
+    distance: float
+    hub: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MissingLink:
+    """A link that doesn't stand.
+
+    Attributes:
+        source: the URL of the page that should link.
+        target: that of the page to link to.
+        similarity: of the two.
+        why: one of `REASONS`.
+        cluster: the number of their cluster.
+    """
+
+    source: str
+    target: str
+    similarity: float
+    why: str
+    cluster: int
+
+
+@dataclass(frozen=True, slots=True)
 class PageMap:
     """Pages on a flat map.
 
@@ -95,3 +136,29 @@ class SiteClusters:
     missing: MissingLinks
     similarities: Vectors
     map: PageMap
+
+    @property
+    def pages(self) -> Sequence[ClusteredPage]:
+        """Each page, in the input's order."""
+        return Lazy(len(self.urls), self._page)
+
+    @property
+    def missing_links(self) -> Sequence[MissingLink]:
+        """Each missing link, cluster by cluster."""
+        return Lazy(len(self.missing.sources), self._missing_link)
+
+    def _page(self, row: int) -> ClusteredPage:
+        title, url, distance = self.titles[row], self.urls[row], float(self.distances[row])
+        label = int(self.labels[row])
+        if label < 0:
+            return ClusteredPage(None, "", title, url, distance, False)
+        cluster = self.clusters[label]
+        return ClusteredPage(
+            cluster.number, cluster.name, title, url, distance, bool(self.hubs[label] == row)
+        )
+
+    def _missing_link(self, at: int) -> MissingLink:
+        source, target = int(self.missing.sources[at]), int(self.missing.targets[at])
+        similarity, why = float(self.similarities[at]), REASONS[self.missing.reasons[at]]
+        cluster = self.clusters[self.labels[source]].number
+        return MissingLink(self.urls[source], self.urls[target], similarity, why, cluster)

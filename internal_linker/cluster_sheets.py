@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from internal_linker.cluster_records import REASONS, SiteClusters
+from internal_linker.cluster_records import SiteClusters
 from internal_linker.sequences import Lazy
 from internal_linker.worksheets import Cell, Column, Sheet
 
@@ -13,13 +13,11 @@ def page_sheet(found: SiteClusters) -> Sheet:
     """Each page in its cluster, those nearest to the centre first; at the end the pages that are in none."""
     last = np.where(found.labels < 0, len(found.clusters), found.labels)
     order = np.lexsort((np.nan_to_num(found.distances), last))
-    hubs = set(found.hubs.tolist())
 
     def row(at: int) -> Sequence[Cell]:
-        page = int(order[at])
-        label, distance = int(found.labels[page]), float(found.distances[page])
-        number, name = (found.clusters[label].number, found.clusters[label].name) if label >= 0 else ("", "")
-        return [number, name, found.titles[page], found.urls[page], distance, "yes" if page in hubs else "no"]
+        page = found.pages[int(order[at])]
+        hub = "yes" if page.hub else "no"
+        return [page.cluster or "", page.name, page.title, page.url, page.distance, hub]
 
     columns = [
         *(Column("Cluster"), Column("Name", 35), Column("Title", 45), Column("URL", 55, "link")),
@@ -30,18 +28,13 @@ def page_sheet(found: SiteClusters) -> Sheet:
 
 def missing_sheet(found: SiteClusters) -> Sheet:
     """Each missing link, with why it is one."""
-    missing = found.missing
+    missing, titles = found.missing, found.titles
 
     def row(at: int) -> Sequence[Cell]:
-        source, target = int(missing.sources[at]), int(missing.targets[at])
-        cluster, titles = found.clusters[found.labels[source]], found.titles
-        link = (
-            found.urls[source],
-            found.urls[target],
-            float(found.similarities[at]),
-            REASONS[missing.reasons[at]],
-        )
-        return [*link, titles[source], titles[target], cluster.number, cluster.name]
+        link = found.missing_links[at]
+        ends = titles[missing.sources[at]], titles[missing.targets[at]]
+        name = found.clusters[link.cluster - 1].name
+        return [link.source, link.target, link.similarity, link.why, *ends, link.cluster, name]
 
     columns = [
         *(Column("Source", 55, "link"), Column("Target", 55, "link"), Column("Similarity", 12, "score")),

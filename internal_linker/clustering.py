@@ -10,7 +10,14 @@ from internal_linker.analysing import Compared, Comparison, compare
 from internal_linker.analysis_files import rows_of, write_cluster_page, write_tables
 from internal_linker.arrays import Ints, Vectors
 from internal_linker.audit_records import SiteGraph
-from internal_linker.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
+from internal_linker.cluster_records import (
+    Cluster,
+    ClusteredPage,
+    MissingLink,
+    MissingLinks,
+    PageMap,
+    SiteClusters,
+)
 from internal_linker.cluster_sheets import missing_sheet, page_sheet, summary_sheet
 from internal_linker.computing import louvain
 from internal_linker.errors import ConfigurationError, InputError
@@ -64,6 +71,21 @@ class Clustering:
     compared: Compared
     tried: Sequence[Tried]
     found: SiteClusters
+
+    @property
+    def clusters(self) -> Sequence[Cluster]:
+        """All clusters, the largest first."""
+        return self.found.clusters
+
+    @property
+    def pages(self) -> Sequence[ClusteredPage]:
+        """Each page with its cluster, in the input's order."""
+        return self.found.pages
+
+    @property
+    def missing_links(self) -> Sequence[MissingLink]:
+        """Links that the clusters lack."""
+        return self.found.missing_links
 
     @property
     def alone(self) -> int:

@@ -1,4 +1,4 @@
-"""A project folder -> imports, runs, pairs, briefs as records, for notebooks and scripts; `import internal_linker`."""
+"""A project folder -> imports, runs, pairs, clusters, briefs as records, for notebooks and scripts."""
 
 import io
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ from pathlib import Path
 from internal_linker.analysing import Comparison
 from internal_linker.brief_files import read_brief
 from internal_linker.brief_records import BriefLinks
+from internal_linker.clustering import Clustering, ClusterWish, find_clusters
 from internal_linker.errors import ConfigurationError
 from internal_linker.import_files import crawl_tables, import_places, link_spool
 from internal_linker.importing import Imported, import_tables, recognise
@@ -212,6 +213,51 @@ def pairs(
     opened = open_project(Path(project))
     with opened.lock():
         return find_pairs(opened, wish, _reporter(progress))
+
+
+def clusters(
+    project: str | Path = ".",
+    by: str = "content",
+    *,
+    k: int | str = "",
+    method: str = "kmeans",
+    min_similarity: float = 0.4,
+    encoder: str = "",
+    words: float | None = None,
+    matryoshka: int = 0,
+    brands: Sequence[str] = (),
+    keep_brands: bool = False,
+    limit: int = 0,
+    progress: bool = False,
+) -> Clustering:
+    """Groups of similar pages with their names, as the command `clusters` finds them; nothing is written but the cache.
+
+    Args:
+        project: the folder with config/ and files/.
+        by: as for `pairs`.
+        k: 12 clusters, or as many between "5-40" as part the pages best; "": as suits the site.
+        method: "kmeans", or "communities" of the graph of similar pages, which needs the extra `graph`.
+        min_similarity: of two pages that are joined; for communities only.
+        encoder: as for `pairs`.
+        words: likewise.
+        matryoshka: likewise.
+        brands: likewise.
+        keep_brands: likewise.
+        limit: likewise.
+        progress: whether steps and notes are shown on stderr.
+
+    Returns:
+        `.clusters`, `.pages` and `.missing_links`.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    counts = _count("limit", limit), _count("matryoshka", matryoshka)
+    comparison = Comparison(by, encoder, words, tuple(brands), keep_brands, *counts)
+    wish = ClusterWish(comparison, method, str(k), min_similarity)
+    opened = open_project(Path(project))
+    with opened.lock():
+        return find_clusters(opened, wish, _reporter(progress))
 
 
 def _count(name: str, value: int, most: int | None = None) -> int:

@@ -66,7 +66,8 @@ def three_topics(folder: Path) -> Path:
 def found(capsys: pytest.CaptureFixture[str], project: Path, *options: str) -> dict[str, Any]:
     capsys.readouterr()
     assert command("clusters", "--project", str(project), "--by", "title", "--json", *options) == 0
-    answer: dict[str, Any] = json.loads(capsys.readouterr().out)
+    # NaN is no JSON.
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
     return answer
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import internal_linker
-from internal_linker import InternalLinkerError, content_brief, import_crawl, lookup, pairs, run
+from internal_linker import InternalLinkerError, clusters, content_brief, import_crawl, lookup, pairs, run
 from tests.small_project import REPOSITORY, URLS, forget_settings, make_project, write_csv, write_text
 
 
 def test_the_public_names() -> None:
     """They are these and no others, each with a documentation of its own."""
-    public = {"InternalLinkerError", "content_brief", "import_crawl", "lookup", "pairs", "run"}
+    public = {"InternalLinkerError", "clusters", "content_brief", "import_crawl", "lookup", "pairs", "run"}
     assert set(internal_linker.__all__) == public <= set(dir(internal_linker))
     assert all(len(getattr(internal_linker, name).__doc__) > 40 for name in public)
     with pytest.raises(AttributeError, match="nix"):
@@ -80,6 +80,20 @@ def test_a_crawl_comes_in_and_its_pairs_go_out(folder: Path, capfd: pytest.Captu
     assert "".join(capfd.readouterr()) == ""
 
 
+def test_clusters_are_records(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Of each cluster, page and missing link; nothing is written into files/ or printed."""
+    before = {path.name for path in (folder / "files").glob("cluster*")}
+    found = clusters(folder, by="title", k=2)
+    assert [page.url for page in found.pages] == URLS
+    assert sum(one.pages for one in found.clusters) == len(URLS)
+    assert {page.cluster for page in found.pages} == {one.number for one in found.clusters}
+    assert {page.url for page in found.pages if page.hub} == {one.hub for one in found.clusters}
+    assert len(found.missing_links) == sum(one.missing for one in found.clusters) > 0
+    assert all(is_dataclass(each) for each in (found.pages[0], found.clusters[0], found.missing_links[0]))
+    assert {path.name for path in (folder / "files").glob("cluster*")} == before
+    assert "".join(capfd.readouterr()) == ""
+
+
 def test_what_can_t_be_done_is_one_error(folder: Path) -> None:
     """The errors of the command line, with the same sentences; a wrong number is one, too."""
     calls: tuple[Callable[[], object], ...] = (
@@ -89,6 +103,8 @@ def test_what_can_t_be_done_is_one_error(folder: Path) -> None:
         lambda: content_brief("tea", folder, limit=51),
         lambda: run(folder, limit=-1),
         lambda: pairs(folder, by="nix"),
+        lambda: clusters(folder, k=7),
+        lambda: clusters(folder, k="9-5"),
         lambda: pairs(folder, limit=-1),
         lambda: import_crawl(folder / "nix.csv", project=folder),
     )

@@ -114,45 +114,23 @@ def _print(result: "Clustering") -> None:
 
 def _as_json(result: "Clustering", names: list[str]) -> dict[str, object]:
     from dataclasses import asdict
-    from math import isfinite
 
-    from internal_linker.cluster_records import REASONS
-
-    found, missing = result.found, result.found.missing
-    hubs = set(found.hubs.tolist())
     return {
-        "pages": [
-            {
-                "cluster": int(label) + 1 if label >= 0 else None,
-                "name": found.clusters[label].name if label >= 0 else None,
-                "title": found.titles[row],
-                "url": found.urls[row],
-                "distance": round(float(found.distances[row]), 4) if label >= 0 else None,
-                "hub": row in hubs,
-            }
-            for row, label in enumerate(found.labels.tolist())
-        ],
-        "clusters": [
-            asdict(one) | {"density": one.density if isfinite(one.density) else None}
-            for one in found.clusters
-        ],
-        "missing_links": [
-            {
-                "source": found.urls[source],
-                "target": found.urls[target],
-                "similarity": round(float(similarity), 4),
-                "why": REASONS[reason],
-            }
-            for source, target, similarity, reason in zip(
-                missing.sources.tolist(),
-                missing.targets.tolist(),
-                found.similarities.tolist(),
-                missing.reasons.tolist(),
-                strict=True,
-            )
-        ],
+        "clusters": [_finite(asdict(one)) for one in result.clusters],
+        "pages": [_finite(asdict(one)) for one in result.pages],
+        "missing_links": [_finite(asdict(one)) for one in result.missing_links],
         "left_out": dict(result.compared.left_out),
         "brands": list(result.compared.brands),
         "files": [f"files/{name}" for name in names],
         "gaps": list(result.compared.gaps),
+    }
+
+
+def _finite(record: dict[str, object]) -> dict[str, object]:
+    """The record with null where there is no number: NaN is no JSON."""
+    from math import isfinite
+
+    return {
+        name: None if isinstance(value, float) and not isfinite(value) else value
+        for name, value in record.items()
     }
