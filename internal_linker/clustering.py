@@ -9,6 +9,7 @@ import numpy as np
 from internal_linker.analysing import Compared, Comparison, compare
 from internal_linker.analysis_files import rows_of, write_cluster_page, write_tables
 from internal_linker.arrays import Ints, Vectors
+from internal_linker.audit_files import duplicates_of
 from internal_linker.audit_records import SiteGraph
 from internal_linker.cluster_records import (
     Cluster,
@@ -216,7 +217,9 @@ def _described(
     names = cluster_names(clusters.labels, titles, languages, Reader(normalise))
     inner = inner_links(clusters.labels, clusters.distances, compared.links)
     progress.start("Links", n, "pages")
-    asked = points, clusters.labels, inner.hubs, compared.links
+    # Pages of nearly the same text are not linked to each other: one of them should go.
+    unwanted = np.union1d(compared.links, _copies(project, compared))
+    asked = points, clusters.labels, inner.hubs, unwanted
     missing = missing_links(*asked, progress.advance)
     progress.finish(f"{len(missing.sources)} missing within clusters")
     rows = drawn(clusters.labels, inner.hubs)
@@ -238,6 +241,16 @@ def _described(
         similarities=compared.similarity.of(missing.sources, missing.targets),
         map=page_map,
     )
+
+
+def _copies(project: Project, compared: Compared) -> Ints:
+    """Keys of links, source * n + target, between pages that the last run found to be near-duplicates."""
+    n, rows = len(compared.pages), {page.url: row for row, page in enumerate(compared.pages)}
+    found = [
+        (rows.get(one.page), rows.get(one.canonical)) for one in duplicates_of(project.root / "files") or ()
+    ]
+    pairs = [(one, other) for one, other in found if one is not None and other is not None]
+    return np.array([key for one, other in pairs for key in (one * n + other, other * n + one)], np.int64)
 
 
 def _clusters(

@@ -136,6 +136,19 @@ def test_links_within_clusters_are_counted_and_missing_ones_listed(
     assert coffee["missing"] == len(inside - set(links)) == 16
 
 
+def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the last run found to be nearly the same page is no missing link, in neither direction."""
+    project = three_topics(tmp_path)
+    ends = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
+    copies = f"{SITE}/0/", f"{SITE}/1/"
+    assert {copies, copies[::-1]} <= ends
+    header = "Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap"
+    rows = [(*copies, "0.99", "0.98", "0.9"), (f"{SITE}/0/", f"{SITE}/gone/", "0.99", "0.98", "0.9")]
+    write_csv(project / "files/duplicates.csv", [header, *rows])
+    again = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
+    assert not {copies, copies[::-1]} & again and len(again) >= len(ends) - 2
+
+
 def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Pages like no other are in none, which is told, and stand at the end of the CSV; --k has no meaning then."""
     pytest.importorskip("networkit")

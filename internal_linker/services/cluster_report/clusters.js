@@ -132,6 +132,13 @@ for (const button of document.querySelectorAll("button[data-legend]")) {
     drawDots();
   });
 }
+// A link to a cluster's pages opens them.
+function unfold() {
+  const part = document.getElementById(location.hash.slice(1));
+  if (part instanceof HTMLDetailsElement) part.open = true;
+}
+window.addEventListener("hashchange", unfold);
+unfold();
 drawAlways(() => {
   drawDots();
   drawBranches();
