@@ -110,6 +110,13 @@ def test_a_name_that_no_term_gives_is_a_title() -> None:
     assert named("ja", ["おいしいみそしる", "あさごはん"]) == ["おいしいみそしる"]
 
 
+def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
+    """A title of a million characters, with or without spaces, is named in no time, and briefly."""
+    endless = ["コーヒー豆" * 200_000, "tea " * 250_000, "x" * 1_000_000, "豆" * 1_000_000]
+    found = named("ja", *([title, title] for title in endless))
+    assert len(set(found)) == 4 and max(map(len, found)) < 200
+
+
 @settings(deadline=None, max_examples=60)
 @given(titles=st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=12))
 def test_any_titles_have_names(titles: list[str]) -> None:

@@ -4,6 +4,7 @@ import json
 import re
 from base64 import b64encode
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
@@ -141,6 +142,16 @@ def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.Tem
     assert len(document.css("script")) == 3
     assert document.css("img, [onerror]") == []
     assert len(data_of(document)["dots"]) == len(titles) + 2
+
+
+def test_an_endless_title_is_cut(tmp_path: Path) -> None:
+    """A title of a megabyte makes no page of megabytes: its beginning is shown."""
+    sizes = []
+    for title in ("Tea", "T" * 1_000_000):
+        found = clusters([3], [title] * 3)
+        named = replace(found, clusters=[replace(found.clusters[0], name="Tea")])
+        sizes.append(written(tmp_path, named).stat().st_size)
+    assert sizes[1] - sizes[0] < 20_000
 
 
 def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ _SHARE, _FEW_TITLES, _OFTEN = 0.1, 2, 1.5
 _VAGUE = 2
 # In larger clusters a term of one title is not worth its place in memory.
 _MANY_TITLES = 100
+# Characters of a title that are read, and of a term: what is longer is no title, and no word.
+_LONGEST_TITLE, _LONGEST_TERM = 500, 60
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _IS_LETTER = re.compile(r"[^\W\d_]")
 _FIRST_EAST_ASIAN = "\u2e80"
@@ -85,7 +87,8 @@ def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Terms:
     """The terms of a cluster, counted once a title; of a large cluster those of several titles."""
     written: _Written = {}
     for title, language in titles:
-        for gram, text in dict(_grams(title, language, reader.read(title, language))).items():
+        read = title[:_LONGEST_TITLE]
+        for gram, text in dict(_grams(read, language, reader.read(read, language))).items():
             written.setdefault(gram, Counter())[text] += 1
     if len(titles) > _MANY_TITLES:
         written = {gram: forms for gram, forms in written.items() if forms.total() > 1}
@@ -127,6 +130,8 @@ def _goes_on(phrases: Phrases, unspaced: Sequence[bool], word: int) -> bool:
 
 
 def _tells(text: str, words: int) -> bool:
+    if len(text) > _LONGEST_TERM:
+        return False
     if not _IS_UNSPACED.match(text):
         return _IS_LETTER.search(text) is not None
     return len(text) >= _LEAST_CHARACTERS if text >= _FIRST_EAST_ASIAN else words >= _LEAST_LETTERS

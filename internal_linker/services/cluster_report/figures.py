@@ -13,6 +13,7 @@ from internal_linker.html_reports.document import href
 # Of a cluster: in the tables, fewer where there are many clusters, and in the tree.
 MOST_PAGES, MOST_LINKS, LEAST, MOST_ROWS = 50, 20, 5, 3_000
 MOST_LEAVES, MOST_BRANCHES = 30, 100
+_LONGEST = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,11 @@ class ClusterPart:
     links: Sequence[LinkRow]
 
 
+def brief(text: str) -> str:
+    """The text, or the beginning of one that nobody would read to its end."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
 def parts(found: SiteClusters) -> list[ClusterPart]:
     """All clusters with what the tables show of them."""
     share = max(LEAST, MOST_ROWS // max(1, len(found.clusters)))
@@ -56,7 +62,7 @@ def chart_data(found: SiteClusters) -> dict[str, Any]:
     clusters = [{"name": f"{one.number} · {one.name}", "pages": one.pages} for one in found.clusters]
     hubs = set(found.hubs.tolist())
     dots = [
-        [round(x, 4), round(y, 4), int(found.labels[row]), found.titles[row], found.urls[row],
+        [round(x, 4), round(y, 4), int(found.labels[row]), brief(found.titles[row]), found.urls[row],
          href(found.urls[row]), int(row in hubs)]
         for row, (x, y) in zip(found.map.rows.tolist(), found.map.places.tolist(), strict=True)
     ]  # fmt: skip
@@ -90,11 +96,11 @@ def _part(found: SiteClusters, at: int, most: int) -> ClusterPart:
 def _branch(found: SiteClusters, at: int) -> dict[str, Any]:
     rows, hub = _members(found, at), int(found.hubs[at])
     shown = [hub, *(row for row in rows[:MOST_LEAVES].tolist() if row != hub)]
-    leaves = [{"name": found.titles[row] or found.urls[row], "url": found.urls[row]} for row in shown]
+    leaves = [{"name": brief(found.titles[row] or found.urls[row]), "url": found.urls[row]} for row in shown]
     return {"leaves": leaves, "more": len(rows) - len(shown)}
 
 
 def _page(found: SiteClusters, row: int) -> PageRow:
     url = found.urls[row]
     is_hub = bool(found.hubs[found.labels[row]] == row)
-    return PageRow(found.titles[row], url, href(url), float(found.distances[row]), is_hub)
+    return PageRow(brief(found.titles[row]), url, href(url), float(found.distances[row]), is_hub)

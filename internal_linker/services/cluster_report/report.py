@@ -8,7 +8,7 @@ import numpy as np
 
 from internal_linker.cluster_records import SiteClusters
 from internal_linker.html_reports.document import document
-from internal_linker.services.cluster_report.figures import MOST_BRANCHES, chart_data, parts
+from internal_linker.services.cluster_report.figures import MOST_BRANCHES, brief, chart_data, parts
 from internal_linker.whole_files import ReplaceWhole, remarks_on, replace_whole
 
 _TEMPLATE = Path(__file__).parent / "clusters.html"
@@ -45,5 +45,5 @@ class ClustersHtml:
             "data": chart_data(found),
             "made": f"{self._now():%Y-%m-%d}",
         }
-        text = document(_TEMPLATE, shown)
+        text = document(_TEMPLATE, shown, {"brief": brief})
         return remarks_on(self.path, self._write_whole(self.path, lambda file: file.writelines(text)))
