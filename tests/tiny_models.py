@@ -1,17 +1,23 @@
-"""A BERT of two layers and a hundred words, as a folder or served like a model of the Hugging Face hub."""
+"""A BERT of two layers and few words: as a folder, as an encoder, or served like a model of the Hugging Face hub."""
 
 import hashlib
 import http.server
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import numpy as np
 import pytest
+
+from internal_linker.arrays import Vectors
+from internal_linker.records import Text
+from internal_linker.services.local_embeddings.transformer_encoder import TransformerEncoder
+from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
 
 torch: Any = pytest.importorskip("torch", reason="the extra transformers is not installed")
 pytest.importorskip("sentence_transformers", reason="the extra transformers is not installed")
@@ -50,6 +56,27 @@ def save_bert(folder: Path, *, larger: float = 1.0) -> Path:
     model.save_pretrained(folder)
     transformers.BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
+
+
+TEXTS = [
+    Text("Green tea", "How long green tea leaves steep. " * 2),
+    Text("", "black cup"),
+    Text("white tea", ""),
+    Text("tea " * 100, "fresh leaves " * 200),
+    Text("الشاي \ud83c", "dark water " * 30),
+]
+
+
+def encoder_of(folder: Path, **wishes: Any) -> TransformerEncoder:
+    """The model as an encoder, on the processor if nothing else is wished."""
+    return TransformerEncoder(loaded_model(str(folder), Path("/"), Wishes(**{"device": "cpu", **wishes})))
+
+
+def vectors(encoder: TransformerEncoder, texts: Sequence[Text]) -> Vectors:
+    """All vectors; the positions came in order, each once."""
+    batches = list(encoder.encode(texts))
+    assert [at for batch in batches for at in batch.positions] == list(range(len(texts)))
+    return np.concatenate([batch.vectors for batch in batches])
 
 
 class Hub:
