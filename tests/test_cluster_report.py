@@ -188,6 +188,12 @@ def test_the_charts_are_drawn_without_a_network(sizes: list[int], tmp_path: Path
     assert document.css_first("title").text() == "Clusters of www.slowkettle.example"  # type: ignore[union-attr]
 
 
+def test_a_name_of_pictures_is_cut_between_them(tmp_path: Path) -> None:
+    """A label ends with a whole character: half of an emoji would end a browser that writes the document down."""
+    dom, said = rendered(written(tmp_path, clusters([3, 2], ["😀" * 80] * 5)))
+    assert said == "" and "😀…" in dom
+
+
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_page_can_be_pictured(width: int, tmp_path: Path) -> None:
     """A picture of it can be taken, as wide as a phone and as a desk's screen."""

@@ -11,6 +11,7 @@ function tint(cluster) {
 
 function middle(numbers) { return numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)]; }
 
+// ECharts' own way cuts a character beyond U+FFFF in two.
 function cut(text, most) { return [...text].length > most ? [...text].slice(0, most - 1).join("") + "…" : text; }
 
 function dots(cluster) {
@@ -63,17 +64,17 @@ function drawDots() {
   chart.off("legendselectchanged").on("legendselectchanged", (told) => { selected = told.selected; });
 }
 
-function branch(cluster, at) {
+function branch(cluster, at, room) {
   return { name: cluster.name, cluster: at, symbolSize: 12, itemStyle: { color: tint(at), borderColor: tint(at) },
     lineStyle: { color: tint(at) },
-    label: { formatter: `${isolated(cut(cluster.name, 50))} · ${whole.format(cluster.pages)}` } };
+    label: { formatter: `${isolated(cut(cluster.name, room - 6))} · ${whole.format(cluster.pages)}` } };
 }
 
-function leaves(at) {
+function leaves(at, room) {
   const { leaves, more } = data.branches[at];
   const children = leaves.map(({ name, url }, place) => ({ name, url, symbolSize: place ? 6 : 12,
     itemStyle: { color: tint(at), borderColor: tint(at) },
-    label: { formatter: isolated(cut(name, 60)) + (place ? "" : " (hub)") } }));
+    label: { formatter: isolated(cut(name, room - 6)) + (place ? "" : " (hub)") } }));
   return more > 0 ? [...children, { name: `and ${pages(more)} more`, symbolSize: 0 }] : children;
 }
 
@@ -82,22 +83,23 @@ function drawBranches() {
   const place = document.getElementById("branches"), radial = shape === "radial", narrow = place.clientWidth < 700;
   const all = data.clusters.slice(0, data.branches.length);
   document.getElementById("branch").value = opened;
-  const children = opened < 0 ? all.map(branch) : leaves(opened);
+  const side = Math.min(900, Math.max(420, place.clientWidth));
+  // Letters that a label has room for.
+  const letters = Math.floor((radial ? side * 0.24 : narrow ? 180 : 400) / 6.5);
+  const children = opened < 0 ? all.map((one, at) => branch(one, at, letters)) : leaves(opened, letters);
   const name = opened < 0 ? data.site : data.clusters[opened].name;
-  place.style.height = (radial ? Math.min(900, Math.max(420, place.clientWidth)) : 60 + 26 * children.length) + "px";
+  place.style.height = (radial ? side : 60 + 26 * children.length) + "px";
   echarts.getInstanceByDom(place)?.resize();
   const told = ({ data: node }) => `<bdi>${html(node.name)}</bdi>` +
     (node.url ? `<br><bdi dir="ltr">${html(node.url)}</bdi>` : "");
   const room = radial ? { top: "26%", bottom: "26%", left: "26%", right: "26%" } :
     { top: 10, bottom: 10, left: narrow ? 8 : 180, right: narrow ? 190 : 420 };
-  const width = radial ? place.clientHeight * 0.24 : narrow ? 180 : 400;
   const chart = draw("branches", {
     tooltip: { ...tooltip(told), extraCssText: "max-width: 30rem; white-space: normal; overflow-wrap: anywhere" },
     series: [{ type: "tree", layout: shape, ...room, symbol: "circle", symbolSize: 10, expandAndCollapse: false,
-      data: [{ name, children, label: { show: !radial && !narrow, position: "left", align: "right", width: 165,
-        overflow: "break", formatter: isolated(name) } }],
-      label: { color: colour("ink"), fontSize: 12, width, overflow: "truncate",
-        ...(radial ? {} : { position: "right", align: "left" }) },
+      data: [{ name, children, label: { show: !radial && !narrow, position: "left", align: "right",
+        formatter: isolated(cut(name, 26)) } }],
+      label: { color: colour("ink"), fontSize: 12, ...(radial ? {} : { position: "right", align: "left" }) },
       lineStyle: { color: colour("line"), width: 1.5 },
       itemStyle: { color: colour("muted"), borderColor: colour("muted") } }],
   });
