@@ -41,9 +41,9 @@ def against_notebooks(torch_python: str, rounds: int) -> tuple[list[Row], list[f
     rows = []
     with TemporaryDirectory() as folder:
         work = Path(folder)
-        _write(work / "many.csv", many_pages())
+        write_pages(work / "many.csv", many_pages())
         hidden = site(DEVELOPMENT[0])
-        _write(work / "site.csv", hidden.pages)
+        write_pages(work / "site.csv", hidden.pages)
         for mode in MODES:
             times: dict[str, list[float]] = {"ours": [], "theirs": []}
             for number in range(rounds):
@@ -123,7 +123,8 @@ def first_five(urls: Sequence[str], similarity: Vectors) -> Mapping[str, Sequenc
     return {url: [urls[at] for at in row] for url, row in zip(urls, best.tolist(), strict=True)}
 
 
-def _write(path: Path, pages: Sequence[Page]) -> None:
+def write_pages(path: Path, pages: Sequence[Page]) -> None:
+    """A table of pages as a project has it."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         table = csv.writer(file)
         table.writerow(_HEADER)
