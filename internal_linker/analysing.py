@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from internal_linker.arrays import Bools, Ints
-from internal_linker.encoders import word_statistics
+from internal_linker.encoders import content_words
 from internal_linker.errors import ConfigurationError, InputError
 from internal_linker.gathering import gather
 from internal_linker.likeness import FIELDS, Senses, likeness
@@ -168,7 +168,7 @@ def _senses(parts: Parts, project: Project, lifts: Mapping[str, float | None], p
     encoder = None if by_words else parts.encoder
     if encoder is None and project.settings.embedding_provider != "lsa":
         progress.warn("The packaged model can't be loaded: pages are compared by their words alone.")
-    return Senses(encoder, parts.vector_cache, word_statistics(), lifts)
+    return Senses(encoder, parts.vector_cache, content_words(), lifts)
 
 
 def _titles(pages: Sequence[Page], wish: Comparison) -> tuple[list[str], list[str]]:

@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -26,14 +25,13 @@ from internal_linker.services.local_embeddings.multilingual import MultilingualE
 from internal_linker.steps.measure import Measured, measure, paired
 from internal_linker.steps.signals import FIXED_WEIGHTS
 from internal_linker.steps.text import page_text
-from internal_linker.steps.words import words
 from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
 from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
 
 ALONE = "words and passages alone"
 CONTENT = replace(DEFAULT, weights=replace(FIXED_WEIGHTS, time=0))
 ENCODERS: Mapping[str, Callable[[], Encoder]] = {
-    "LSA": partial(LsaEncoder, words),
+    "LSA": LsaEncoder,
     "MiniLM": LocalEncoder,
     "multilingual": MultilingualEncoder,
 }
