@@ -60,7 +60,7 @@ def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.Captu
     told = [[cell.value for cell in row] for row in book["Pairs"].iter_rows(min_row=2)]
     assert [row[:4] for row in told] == [row[:4] for row in rows]
     assert book["By page"].max_row == 2 * len(rows) + 1
-    assert "Similar pages" in capsys.readouterr().out
+    assert f"Pairs in files/pairs.csv: {len(rows)}" in capsys.readouterr().out
 
 
 def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,5 +1,6 @@
 """The command that groups similar pages: clusters."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,8 @@ from internal_linker.cli.comparing import (
     LimitOption,
     MatryoshkaOption,
     WordsOption,
+    at_work,
+    conclude,
 )
 from internal_linker.cli.project import ProjectOption, opened_project
 
@@ -67,62 +70,42 @@ def clusters(
     opened = opened_project(context, project)
     from internal_linker.analysing import Comparison
     from internal_linker.clustering import ClusterWish, find_clusters, write_clusters
-    from internal_linker.terminal import Reporter, open_console
 
     comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit, matryoshka)
     wish = ClusterWish(comparison, method, count, min_similarity)
-    reporter = Reporter(open_console(stderr=True))
-    with opened.lock():
-        try:
-            result = find_clusters(opened, wish, reporter)
-            names = write_clusters(opened, result, reporter)
-        finally:
-            reporter.close()
-    if as_json:
-        import json
-
-        typer.echo(json.dumps(_as_json(result, names)))
-    else:
-        _print(result)
-    if result.compared.gaps:
-        from internal_linker.errors import ExitCode
-
-        raise typer.Exit(ExitCode.GAPS)
+    with at_work(opened) as reporter:
+        result = find_clusters(opened, wish, reporter)
+        names = write_clusters(opened, result, reporter)
+    data = partial(_as_json, result) if as_json else None
+    conclude(result.compared, names, data, partial(_show, result))
 
 
-def _print(result: "Clustering") -> None:
-    from internal_linker.terminal import open_console, print_rows
+def _show(result: "Clustering") -> list[tuple[str, str]]:
+    """Print the largest clusters; the rows below them."""
+    from internal_linker.terminal import open_console
 
-    console, found, compared = open_console(), result.found, result.compared
+    console, found = open_console(), result.found
     for one in found.clusters[:_SHOWN]:
         density = f"{one.density:.3f}" if one.pages > 1 else "    -"
         console.print(f"{one.pages:>6} pages  density {density}  {one.name}  <- {one.hub}", soft_wrap=True)
     if len(found.clusters) > _SHOWN:
         console.print(f"... and {len(found.clusters) - _SHOWN} more.")
-    rows = [
-        ("Pages compared", str(len(compared.pages))),
-        *((f"Left out: {reason}", str(count)) for reason, count in sorted(compared.left_out.items())),
-        ("Taken from the titles", ", ".join(compared.brands) or "nothing"),
+    return [
         ("Clusters", str(len(found.clusters))),
         ("Pages in no cluster", str(result.alone)),
         ("Links within clusters", str(sum(one.links for one in found.clusters))),
         ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
         ("... from hubs, beyond those", str(found.missing.left_out)),
     ]
-    print_rows(console, "Clusters", rows)
 
 
-def _as_json(result: "Clustering", names: list[str]) -> dict[str, object]:
+def _as_json(result: "Clustering") -> dict[str, object]:
     from dataclasses import asdict
 
     return {
         "clusters": [_finite(asdict(one)) for one in result.clusters],
         "pages": [_finite(asdict(one)) for one in result.pages],
         "missing_links": [_finite(asdict(one)) for one in result.missing_links],
-        "left_out": dict(result.compared.left_out),
-        "brands": list(result.compared.brands),
-        "files": [f"files/{name}" for name in names],
-        "gaps": list(result.compared.gaps),
     }
 
 

@@ -1,5 +1,6 @@
 """The command that lists similar pages: pairs."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,8 @@ from internal_linker.cli.comparing import (
     LimitOption,
     MatryoshkaOption,
     WordsOption,
+    at_work,
+    conclude,
 )
 from internal_linker.cli.project import ProjectOption, opened_project
 
@@ -58,61 +61,38 @@ def pairs(
     opened = opened_project(context, project)
     from internal_linker.analysing import Comparison
     from internal_linker.pairing import PairWish, find_pairs, write_pairs
-    from internal_linker.terminal import Reporter, open_console
 
     comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit, matryoshka)
     wish = PairWish(comparison, min_similarity, max_per_page, full_matrix)
-    reporter = Reporter(open_console(stderr=True))
-    with opened.lock():
-        try:
-            result = find_pairs(opened, wish, reporter)
-            names = write_pairs(opened, wish, result, reporter)
-        finally:
-            reporter.close()
-    if as_json:
-        import json
-
-        typer.echo(json.dumps(_as_json(result, names)))
-    else:
-        _print(result)
-    if result.compared.gaps:
-        from internal_linker.errors import ExitCode
-
-        raise typer.Exit(ExitCode.GAPS)
+    with at_work(opened) as reporter:
+        result = find_pairs(opened, wish, reporter)
+        names = write_pairs(opened, wish, result, reporter)
+    data = partial(_as_json, result) if as_json else None
+    conclude(result.compared, names, data, partial(_show, result))
 
 
-def _print(result: "SimilarPages") -> None:
-    from internal_linker.terminal import open_console, print_rows
+def _show(result: "SimilarPages") -> list[tuple[str, str]]:
+    """Print the first pairs; the rows below them."""
+    from internal_linker.terminal import open_console
 
-    console = open_console()
+    console, found = open_console(), result.found
     for pair in result.pairs[:_SHOWN]:
-        console.print(
-            f"{pair.similarity:.3f}  {pair.page} {_ARROWS[pair.links, pair.linked]} {pair.match}",
-            soft_wrap=True,
-        )
-    compared, found = result.compared, result.found
-    rows = [
-        ("Pages compared", str(len(compared.pages))),
-        *((f"Left out: {reason}", str(count)) for reason, count in sorted(compared.left_out.items())),
-        ("Taken from the titles", ", ".join(compared.brands) or "nothing"),
+        arrow = _ARROWS[pair.links, pair.linked]
+        console.print(f"{pair.similarity:.3f}  {pair.page} {arrow} {pair.match}", soft_wrap=True)
+    return [
         ("Pairs in files/pairs.csv", str(len(found.first))),
         ("Pairs beyond --max-per-page", str(found.found - len(found.first))),
-        ("... that are not linked yet", str(int((~(result.links | result.linked)).sum()))),
+        ("Pairs that are not linked yet", str(int((~(result.links | result.linked)).sum()))),
         ("Orphaned content", f"{len(found.alone)} pages"),
     ]
-    print_rows(console, "Similar pages", rows)
 
 
-def _as_json(result: "SimilarPages", names: list[str]) -> dict[str, object]:
+def _as_json(result: "SimilarPages") -> dict[str, object]:
     from dataclasses import asdict
 
     return {
         "pages": len(result.compared.pages),
-        "left_out": dict(result.compared.left_out),
-        "brands": list(result.compared.brands),
         "pairs": [asdict(pair) for pair in result.pairs],
         "beyond_max_per_page": result.found.found - len(result.found.first),
         "orphaned_content": [page.url for page in result.orphaned],
-        "files": [f"files/{name}" for name in names],
-        "gaps": list(result.compared.gaps),
     }
