@@ -159,7 +159,8 @@ def _with_encoder(project: Project, name: str, matryoshka: int) -> Project:
         try:
             changes["embedding_provider"] = provider(name)
         except ValueError as error:
-            raise ConfigurationError(f"--encoder {name}: {error}.") from None
+            end = "" if str(error).endswith("?") else "."
+            raise ConfigurationError(f"--encoder {name}: {error}{end}") from None
     return replace(project, settings=project.settings.model_copy(update=changes))
 
 

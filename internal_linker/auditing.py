@@ -70,12 +70,16 @@ def audit_project(project: Project, wish: Wish) -> ExitCode:
     if wish.path:
         return _print_path(console, audit, collected, *wish.path)
     _print(console, audit)
-    for sink in audit_sinks(project.root / "files", report=wish.report):
-        reporter.start("Writing", 0, "")
-        remarks = sink.write(audit)
-        reporter.finish(sink.name)
-        for remark in remarks:
-            reporter.warn(remark)
+    sinks = audit_sinks(project.root / "files", report=wish.report)
+    try:
+        for sink in sinks:
+            reporter.start("Writing", 0, "")
+            remarks = sink.write(audit)
+            reporter.finish(sink.name)
+            for remark in remarks:
+                reporter.warn(remark)
+    finally:
+        reporter.close()
     return _judged(console, audit.findings, bounds)
 
 

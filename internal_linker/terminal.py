@@ -52,24 +52,18 @@ class Reporter:
         self._task = TaskID(0)
 
     def start(self, step: str, total: int, unit: str) -> None:
-        """A step begins."""
+        """A step begins; where nobody knows how long it is, the bar only shows that it goes on."""
+        self.close()
         self._step, self._unit, self._began, self._done = step, unit, time.monotonic(), 0
         LOGGER.info("%s: start%s", step, f", {total} {unit}" if total else "")
-        if self.console.is_terminal and total:
-            self._bar = Progress(
-                # The usual spinner's dots end a run on Windows consoles with a code page of their own.
-                SpinnerColumn("line"),
-                TextColumn("{task.description:<15}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[speed]}"),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-                console=self.console,
-                transient=True,
-            )
-            self._task = self._bar.add_task(step, total=total, speed="")
+        if self.console.is_terminal:
+            # The usual spinner's dots end a run on Windows consoles with a code page of their own.
+            columns = [SpinnerColumn("line"), TextColumn("{task.description:<15}"), BarColumn()]
+            known = MofNCompleteColumn(), TextColumn("{task.fields[speed]}")
+            left = TextColumn("left"), TimeRemainingColumn()
+            columns += [*known, TimeElapsedColumn(), *left] if total else [TimeElapsedColumn()]
+            self._bar = Progress(*columns, console=self.console, transient=True)
+            self._task = self._bar.add_task(step, total=total or None, speed="")
             self._bar.start()
 
     def advance(self, count: int = 1) -> None:

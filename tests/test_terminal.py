@@ -155,6 +155,18 @@ def test_a_terminal_without_unicode_shows_bars_and_tables(tmp_path: Path) -> Non
     assert "?" not in text and "pages/s" in text and "+----" in text and "| Pages" in text
 
 
+def test_a_step_of_unknown_length_shows_that_it_goes_on() -> None:
+    """On a terminal a bar moves without figures; a step that begins anew takes the place of one that never ended."""
+    console, out = printed(terminal=True)
+    reporter = Reporter(console)
+    reporter.start("Input", 0, "pages")
+    reporter.start("Writing", 0, "")
+    reporter.finish("audit.xlsx")
+    text = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", out.getvalue())
+    assert "| Input " in text or "/ Input " in text or "- Input " in text
+    assert "Writing:        audit.xlsx" in text and "0/" not in text
+
+
 def printed(width: int = 40, terminal: bool = False) -> tuple[Console, io.StringIO]:
     out = io.StringIO()
     console = open_console()
