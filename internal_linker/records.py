@@ -25,10 +25,7 @@ class Reject:
 class Asides:
     """What reading a table's rows tells beside them; complete when all of them were gone through.
 
-    Attributes:
-        rejects: what became no row.
-        left_out: how much became no row on purpose, by the reason.
-        facts: what else is worth a number, by its name.
+    `rejects` became no row, `left_out` counts what became none on purpose, `facts` what else is worth a number.
     """
 
     rejects: list[Reject] = field(default_factory=list)
@@ -160,10 +157,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stands for a page or query in the embedding and the term index.
-
-    `key` is the page's normal form, "" for a query: not what is said, but whose vector it is where vectors are given.
-    """
+    """What stands for a page or query in the embedding and the term index; `key`: the page's, whose vector it is."""
 
     title: str
     body: str

@@ -28,20 +28,8 @@ from tests.small_project import (
 from tests.standins import GoogleStandIn, SerperStandIn
 
 COMMANDS = (
-    *(
-        "run",
-        "lookup",
-        "content-brief",
-        "import",
-        "check",
-        "review",
-        "history",
-        "diff",
-        "rollback",
-        "audit",
-        "evaluate",
-    ),
-    *("backtest", "calibrate", "clusters", "init", "export-vectors", "schedule", "store copy"),
+    *"run lookup content-brief import check pairs clusters review history diff rollback audit evaluate".split(),
+    *("backtest", "calibrate", "init", "export-vectors", "schedule", "store copy"),
 )
 HEAVY = ("numpy", "sklearn", "scipy", "onnxruntime", "openai", "gspread", "sqlalchemy", "pydantic", "rich")
 KEY = "sk-secret-0123456789"
