@@ -2,17 +2,21 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from internal_linker.encoders import own_encoder
 from internal_linker.errors import ConfigurationError
 from internal_linker.limits import Budget
 from internal_linker.ports import Encoder
-from internal_linker.services.google_sheets.review import ReviewTab
-from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.openai.chat import OpenAIChat
 from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
+
+# Google's libraries take a fifth of the time in which a command starts, and most need none of them.
+if TYPE_CHECKING:
+    from internal_linker.services.google_sheets.review import ReviewTab
+    from internal_linker.services.google_sheets.sheet import GoogleSheet
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Clients:
     settings: Settings
     root: Path
 
-    def sheet(self, notices: list[str]) -> GoogleSheet | None:
+    def sheet(self, notices: list[str]) -> "GoogleSheet | None":
         """The Google Sheet, where the settings want it and have what it takes."""
         settings = self.settings
         account = settings.service_account.get_secret_value()
@@ -43,6 +47,8 @@ class Clients:
             raise ConfigurationError(
                 f'query_source = "sheet" needs {missing}. Fill it in, or set query_source = "csv".'
             )
+        from internal_linker.services.google_sheets.sheet import GoogleSheet
+
         return GoogleSheet(
             account,
             settings.google_sheet_id,
@@ -51,8 +57,10 @@ class Clients:
             links_per_page=settings.links_per_page,
         )
 
-    def review_tab(self) -> ReviewTab:
+    def review_tab(self) -> "ReviewTab":
         """The tab of the Sheet where editors say what they think of links."""
+        from internal_linker.services.google_sheets.review import ReviewTab
+
         settings = self.settings
         account = settings.service_account.get_secret_value()
         return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)

@@ -17,7 +17,7 @@ from internal_linker.headers import Kind, find_column
 from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import Encoder, LinkSink, StreamSource
+from internal_linker.ports import Encoder, LinkSink, ReviewDesk, StreamSource
 from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
 from internal_linker.sections import Sections
@@ -32,13 +32,8 @@ from internal_linker.services.csv_files.lists import (
     VectorsCsv,
 )
 from internal_linker.services.csv_files.tables import CsvTable, Keeps, LinksCsv, OutputCsv
-from internal_linker.services.google_sheets.review import ReviewTab
-from internal_linker.services.google_sheets.sheet import GoogleSheet
 from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.services.openai.chat import OpenAIChat
-from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.review_xlsx import ReviewWorkbook
-from internal_linker.services.serper import Serper
 from internal_linker.services.text_spool import TextSpool
 from internal_linker.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
 from internal_linker.stores.answer_cache import StoredAnswers
@@ -142,10 +137,9 @@ class Project(Databases):
             parts = replace(parts, turn=functools.partial(turn, engine))
         with ExitStack() as closing:
             closing.callback(engine.dispose)
-            closed = Serper | OpenAIEmbeddings | OpenAIChat | GoogleSheet | ReviewTab | TextSpool
             for service in (client, encoder, chat, sheet, desk, spool):
-                if isinstance(service, closed):
-                    closing.callback(service.close)
+                if close := getattr(service, "close", None):
+                    closing.callback(close)
             yield parts
 
     def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
@@ -257,7 +251,7 @@ class Project(Databases):
         first = self.settings.matryoshka_dimensions
         return Shortened(encoder, first) if first and not isinstance(encoder, LsaEncoder) else encoder
 
-    def _desk(self, sheet: GoogleSheet | None) -> ReviewTab | ReviewWorkbook | None:
+    def _desk(self, sheet: LinkSink | None) -> ReviewDesk | None:
         if self.settings.review == "none":
             return None
         return self.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, TypeGuard
 
 import xlsxwriter
+from xlsxwriter.url import Url
 
 Cell = str | int | float
 # What is written of a sheet; Excel ends at 1,048,576 rows with the header.
@@ -77,12 +78,14 @@ def put_row(sheet: Any, at: int, cells: Sequence[Cell], style: Any = None) -> No
 def _put_rows(sheet: Any, table: Sheet, link: Any, score: Any) -> int:
     """Write the rows below the header; tells how many."""
     at, linked = 0, 0
+    # The same pages stand in many rows, and looking a URL over takes most of the time of writing it.
+    urls: dict[str, Url] = {}
     links = [column.look == "link" for column in table.columns]
     styles = [score if column.look == "score" else None for column in table.columns]
     for at, cells in enumerate(islice(table.rows, MOST_ROWS), 1):
         for column, cell in enumerate(cells):
             if links[column] and linked < _MOST_LINKS and _can_be_followed(cell):
-                sheet.write_url(at, column, cell, link, cell)
+                sheet.write_url(at, column, urls.get(cell) or urls.setdefault(cell, _url(cell)), link)
                 linked += 1
             else:
                 _put(sheet, at, column, cell, styles[column])
@@ -97,9 +100,14 @@ def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any) -> None:
         sheet.write_number(at, column, cell, style)
 
 
-def _can_be_followed(cell: Cell) -> bool:
-    return (
-        isinstance(cell, str)
-        and cell[:8].lower().startswith(("http://", "https://"))
-        and len(cell) <= _LONGEST_URL
-    )
+def _url(cell: str) -> Url:
+    url = Url(cell)
+    url.text = cell
+    return url
+
+
+def _can_be_followed(cell: Cell) -> TypeGuard[str]:
+    if not isinstance(cell, str) or not cell[:8].lower().startswith(("http://", "https://")):
+        return False
+    # Excel counts a character beyond the first plane as two.
+    return len(cell.encode("utf-16-le", "surrogatepass")) <= 2 * _LONGEST_URL

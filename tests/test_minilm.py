@@ -15,7 +15,7 @@ from tokenizers import BertWordPieceTokenizer
 from internal_linker.arrays import Vectors
 from internal_linker.records import EncodedBatch, Text
 from internal_linker.services.local_embeddings import minilm
-from internal_linker.services.local_embeddings.minilm import PAGES_A_ROUND, LocalEncoder, verified_model
+from internal_linker.services.local_embeddings.minilm import CHARS_A_ROUND, LocalEncoder, verified_model
 from tests.small_project import environment
 
 TEXTS = [
@@ -27,7 +27,10 @@ TEXTS = [
     Text("Long", "One of more than four chunks: kettles, cups, water and milk. " * 120),
     Text("الشاي الأخضر", "茶 ☕ \ud83c naïve café"),
 ]
-SHORT = [Text(f"Page {number}", f"A few words on topic {number}.") for number in range(3 * PAGES_A_ROUND)]
+# One chunk each, too long to share its turn with another.
+SHORT = [Text(f"Page {number:04}", "tea leaves " * 40) for number in range(600)]
+ROUND = -(-CHARS_A_ROUND // len(SHORT[0].title + SHORT[0].body))
+SHORT = SHORT[: 3 * ROUND]
 # Prints by how much encoding raises the peak of this process, in MB, and on how many cores.
 MEMORY = """
 import os, resource
@@ -114,14 +117,25 @@ class Held(LocalEncoder):
         self.free, self.failing, self.begun, self.gate = free, failing, 0, threading.Event()
         self._counting = threading.Lock()
 
-    def _forward(self, chunk: list[int]) -> Vectors:
+    def _forward(self, chunks: Sequence[Sequence[int]]) -> Vectors:
+        assert len(chunks) == 1
         with self._counting:
             at, self.begun = self.begun, self.begun + 1
         if at >= self.free:
             self.gate.wait()
         if at == self.failing:
             raise MemoryError
-        return np.ones(self.dimensions, np.float32)
+        return np.ones((1, self.dimensions), np.float32)
+
+
+def test_a_title_has_the_same_vector_whatever_is_computed_with_it(encoder: LocalEncoder) -> None:
+    """Alone, or beside others of its length."""
+    titles = [
+        Text(f"How to brew {drink} at home", "") for drink in ("tea", "coffee", "milk", "water", "cold brew")
+    ]
+    together = vectors(encoder, titles * 9)
+    for at, title in enumerate(titles):
+        np.testing.assert_allclose(together[at], vectors(encoder, [title])[0], rtol=0, atol=1e-6)
 
 
 def threads() -> list[str]:
@@ -135,31 +149,31 @@ def test_one_more_round_is_computed_while_the_last_is_written() -> None:
     batches = encoder.encode(SHORT)
     next(batches)
     deadline = time.monotonic() + 30
-    while encoder.begun < 2 * PAGES_A_ROUND and time.monotonic() < deadline:
+    while encoder.begun < 2 * ROUND and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)
-    assert encoder.begun == 2 * PAGES_A_ROUND
-    assert [len(batch.vectors) for batch in batches] == 2 * [PAGES_A_ROUND]
+    assert encoder.begun == 2 * ROUND
+    assert [len(batch.vectors) for batch in batches] == 2 * [ROUND]
 
 
 def test_closing_early_ends_the_work() -> None:
     """A run that stops waits for the chunks at work, begins no other, and leaves no thread behind."""
-    encoder = Held(free=PAGES_A_ROUND)
+    encoder = Held(free=ROUND)
     batches: Generator[EncodedBatch, None, None] = encoder.encode(SHORT)
     next(batches)
     threading.Timer(0.2, encoder.gate.set).start()
     batches.close()
-    assert encoder.begun <= PAGES_A_ROUND + (os.cpu_count() or 1)
+    assert encoder.begun <= ROUND + (os.cpu_count() or 1)
     assert threads() == []
 
 
 def test_a_failing_chunk_costs_no_finished_round() -> None:
     """What fails in a thread is raised where the batches are read, behind the rounds before it."""
-    encoder = Held(free=len(SHORT), failing=PAGES_A_ROUND + 3)
+    encoder = Held(free=len(SHORT), failing=ROUND + 3)
     done: list[EncodedBatch] = []
     with pytest.raises(MemoryError):
         done.extend(encoder.encode(SHORT))
-    assert [list(batch.positions) for batch in done] == [list(range(PAGES_A_ROUND))]
+    assert [list(batch.positions) for batch in done] == [list(range(ROUND))]
     assert threads() == []
 
 

@@ -48,6 +48,7 @@ def test_links_can_be_clicked_and_are_no_formulas() -> None:
         "javascript:alert(1)",
         "file:///etc/passwd",
         "https://a.example/" + "x" * 3000,
+        "https://a.example/" + "\N{HOT BEVERAGE}" * 1500 + "\N{BAR CHART}" * 500,
     )
     sheet = openpyxl.load_workbook(
         written(Sheet("Links", [Column("URL", 40, "link")], [(url,) for url in urls]))
