@@ -55,7 +55,7 @@ def test_links_can_be_clicked_and_are_no_formulas() -> None:
     )["Links"]
     cells = [row[0] for row in sheet.iter_rows(min_row=2)]
     assert [cell.value for cell in cells] == list(urls)
-    assert [bool(cell.hyperlink) for cell in cells] == [True, False, False, False]
+    assert [bool(cell.hyperlink) for cell in cells] == [True, False, False, False, False]
     assert {cell.data_type for cell in cells} == {"s"}
 
 
