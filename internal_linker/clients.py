@@ -13,7 +13,7 @@ from internal_linker.services.openai.encoder import OpenAIEmbeddings
 from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
 
-# Google's libraries take a fifth of the time in which a command starts, and most need none of them.
+# Google's libraries take a sixth of the time in which a command starts, and most need none of them.
 if TYPE_CHECKING:
     from internal_linker.services.google_sheets.review import ReviewTab
     from internal_linker.services.google_sheets.sheet import GoogleSheet

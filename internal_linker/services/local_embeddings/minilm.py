@@ -167,7 +167,7 @@ def _batches(chunks: Sequence[Sequence[int]]) -> Iterator[list[int]]:
     """Places of chunks that are computed at once.
 
     Of titles most of the time goes into reading the model's weights, so some of one length share it: that needs no
-    padding and no more memory than a long chunk alone, and gives the same vectors (on x86-64 to the last digit).
+    padding and no more memory than a long chunk alone, and gave the same vectors to the last digit where it was tried.
     """
     by_length: dict[int, list[int]] = {}
     for at, chunk in enumerate(chunks):
