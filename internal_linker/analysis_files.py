@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from internal_linker.arrays import Vectors
-from internal_linker.cluster_records import SiteClusters
+from internal_linker.cluster_records import PageMap, SiteClusters
 from internal_linker.errors import ConfigurationError
 from internal_linker.sequences import Lazy
 from internal_linker.services.cluster_report.report import ClustersHtml
@@ -62,14 +62,14 @@ def _told(table: Sheet, advance: Callable[[int], None]) -> Sheet:
     return replace(table, rows=Lazy(len(table.rows), row))
 
 
-def write_cluster_page(files: Path, found: SiteClusters) -> tuple[str, Sequence[str]]:
+def write_cluster_page(files: Path, found: SiteClusters, page_map: PageMap) -> tuple[str, Sequence[str]]:
     """Write the clusters as a page for browsers; answers with the file's name and what was unusual.
 
     Raises:
         OutputError: it can't be written; it is as it was.
     """
     path = files / "clusters.html"
-    return path.name, ClustersHtml(path).write(found)
+    return path.name, ClustersHtml(path).write(found, page_map)
 
 
 def require_matrix(form: str, pages: int = 0) -> None:

@@ -122,7 +122,6 @@ class SiteClusters:
         hubs: (k,) rows.
         missing: links that the clusters lack.
         similarities: (m,) of the ends of these.
-        map: where pages lie.
     """
 
     site: str
@@ -135,7 +134,6 @@ class SiteClusters:
     hubs: Ints
     missing: MissingLinks
     similarities: Vectors
-    map: PageMap
 
     @property
     def pages(self) -> Sequence[ClusteredPage]:

@@ -12,10 +12,10 @@ from internal_linker.worksheets import Cell, Column, Sheet
 def page_sheet(found: SiteClusters) -> Sheet:
     """Each page in its cluster, those nearest to the centre first; at the end the pages that are in none."""
     last = np.where(found.labels < 0, len(found.clusters), found.labels)
-    order = np.lexsort((np.nan_to_num(found.distances), last))
+    order, pages = np.lexsort((np.nan_to_num(found.distances), last)), found.pages
 
     def row(at: int) -> Sequence[Cell]:
-        page = found.pages[int(order[at])]
+        page = pages[int(order[at])]
         hub = "yes" if page.hub else "no"
         return [page.cluster or "", page.name, page.title, page.url, page.distance, hub]
 
@@ -28,10 +28,10 @@ def page_sheet(found: SiteClusters) -> Sheet:
 
 def missing_sheet(found: SiteClusters) -> Sheet:
     """Each missing link, with why it is one."""
-    missing, titles = found.missing, found.titles
+    missing, titles, links = found.missing, found.titles, found.missing_links
 
     def row(at: int) -> Sequence[Cell]:
-        link = found.missing_links[at]
+        link = links[at]
         ends = titles[missing.sources[at]], titles[missing.targets[at]]
         name = found.clusters[link.cluster - 1].name
         return [link.source, link.target, link.similarity, link.why, *ends, link.cluster, name]

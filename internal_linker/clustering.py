@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,10 +32,12 @@ from internal_linker.sequences import Lazy
 from internal_linker.steps.alike import alike
 from internal_linker.steps.cluster_links import InnerLinks, inner_links, missing_links
 from internal_linker.steps.cluster_names import cluster_names
-from internal_linker.steps.clustering import Clusters, Tried, by_means, ordered, points_of, tries
-from internal_linker.steps.page_map import drawn, places
 from internal_linker.steps.words import normalise
 from internal_linker.wiring import Project
+
+# scikit-learn takes as long to be loaded as 600 titles to be embedded, so one is done beside the other.
+if TYPE_CHECKING:
+    from internal_linker.steps.clustering import Clusters, Tried
 
 METHODS = {"kmeans": "by k-means", "communities": "as communities of the graph of similar pages"}
 # Nobody reads the names of more.
@@ -67,11 +72,13 @@ class Clustering:
         compared: the pages.
         tried: numbers of clusters that were tried, language by language.
         found: the clusters.
+        points: (n, d) float32 unit rows, or zeros: what they were made of.
     """
 
     compared: Compared
-    tried: Sequence[Tried]
+    tried: "Sequence[Tried]"
     found: SiteClusters
+    points: Vectors
 
     @property
     def clusters(self) -> Sequence[Cluster]:
@@ -103,7 +110,11 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
     """
     bounds = count_bounds(wish.count)
     louvain_method = _louvain(wish)
-    compared = compare(project, wish.comparison, progress)
+    with ThreadPoolExecutor(1, thread_name_prefix="load") as loading:
+        loading.submit(import_module, "internal_linker.steps.clustering")
+        compared = compare(project, wish.comparison, progress)
+    from internal_linker.steps.clustering import by_means, points_of, tries
+
     progress.start("Points", len(compared.pages), "pages")
     points = points_of(compared.similarity)
     known = np.asarray(points.any(axis=1))
@@ -113,7 +124,7 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
         raise InputError(
             f"files/urls_rawdata.csv: no page has words by which it can be compared (--by {wish.comparison.by})."
         )
-    tried = list[Tried]()
+    tried: list[Tried] = []
     if louvain_method:
         labels = _communities(compared, wish.min_similarity, louvain_method, progress)
     else:
@@ -129,7 +140,7 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
             progress.warn(
                 f"{count} clusters instead of {wish.count}: each language has one at least, and equal pages share one."
             )
-    return Clustering(compared, tried, _described(project, wish, compared, points, labels, progress))
+    return Clustering(compared, tried, _described(project, wish, compared, points, labels, progress), points)
 
 
 def write_clusters(project: Project, result: Clustering, progress: Progress) -> list[str]:
@@ -138,12 +149,18 @@ def write_clusters(project: Project, result: Clustering, progress: Progress) -> 
     Raises:
         OutputError: a file can't be written; it is as it was.
     """
+    from internal_linker.steps.page_map import drawn, places
+
     files, found = project.root / "files", result.found
     tables = {"clusters.csv": page_sheet(found), "cluster_links.csv": missing_sheet(found)}
     sheets = [summary_sheet(found), *tables.values()]
+    rows = drawn(found.labels, found.hubs)
+    progress.start("Map", 0, "pages")
+    page_map = PageMap(rows, places(result.points[rows]))
+    progress.finish(f"{len(rows)} pages")
     progress.start("Writing", rows_of([*tables.values(), *sheets]), "rows")
     remarks = write_tables(files, tables, "clusters.xlsx", sheets, progress.advance)
-    page, more = write_cluster_page(files, found)
+    page, more = write_cluster_page(files, found, page_map)
     names = [*tables, "clusters.xlsx", page]
     progress.finish(", ".join(names))
     for remark in [*remarks, *more]:
@@ -200,7 +217,7 @@ def _communities(
     return labels
 
 
-def _told(tried: Tried) -> str:
+def _told(tried: "Tried") -> str:
     ends = f"{tried.counts[0]} to {tried.counts[-1]}"
     return f", {tried.best} of {ends} by silhouette ({max(tried.silhouettes):.3f})"
 
@@ -209,6 +226,8 @@ def _described(
     project: Project, wish: ClusterWish, compared: Compared, points: Vectors, labels: Ints, progress: Progress
 ) -> SiteClusters:
     """The clusters with all that is told of them."""
+    from internal_linker.steps.clustering import ordered
+
     clusters, n = ordered(points, labels), len(compared.pages)
     titles = [
         title.strip() or page.h1.strip() for title, page in zip(compared.titles, compared.pages, strict=True)
@@ -222,11 +241,6 @@ def _described(
     asked = points, clusters.labels, inner.hubs, unwanted
     missing = missing_links(*asked, progress.advance)
     progress.finish(f"{len(missing.sources)} missing within clusters")
-    rows = drawn(clusters.labels, inner.hubs)
-    progress.start("Map", len(rows), "pages")
-    page_map = PageMap(rows, places(points[rows]))
-    progress.advance(len(rows))
-    progress.finish(f"{len(rows)} pages")
     urls = Lazy(n, lambda row: compared.pages[row].url)
     return SiteClusters(
         site=project.site,
@@ -239,7 +253,6 @@ def _described(
         hubs=inner.hubs,
         missing=missing,
         similarities=compared.similarity.of(missing.sources, missing.targets),
-        map=page_map,
     )
 
 
@@ -257,7 +270,7 @@ def _clusters(
     names: Sequence[str],
     urls: Sequence[str],
     titles: Sequence[str],
-    clusters: Clusters,
+    clusters: "Clusters",
     inner: InnerLinks,
     missing: MissingLinks,
 ) -> list[Cluster]:

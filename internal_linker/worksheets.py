@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
-from typing import Any, BinaryIO, Literal, TypeGuard
+from typing import Any, BinaryIO, Literal
 
 import xlsxwriter
 from xlsxwriter.url import Url
@@ -79,13 +79,15 @@ def _put_rows(sheet: Any, table: Sheet, link: Any, score: Any) -> int:
     """Write the rows below the header; tells how many."""
     at, linked = 0, 0
     # The same pages stand in many rows, and looking a URL over takes most of the time of writing it.
-    urls: dict[str, Url] = {}
+    urls: dict[Cell, Url | None] = {}
     links = [column.look == "link" for column in table.columns]
     styles = [score if column.look == "score" else None for column in table.columns]
     for at, cells in enumerate(islice(table.rows, MOST_ROWS), 1):
         for column, cell in enumerate(cells):
-            if links[column] and linked < _MOST_LINKS and _can_be_followed(cell):
-                sheet.write_url(at, column, urls.get(cell) or urls.setdefault(cell, _url(cell)), link)
+            if links[column] and cell not in urls:
+                urls[cell] = _url(cell)
+            if links[column] and linked < _MOST_LINKS and (url := urls[cell]):
+                sheet.write_url(at, column, url, link)
                 linked += 1
             else:
                 _put(sheet, at, column, cell, styles[column])
@@ -100,14 +102,13 @@ def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any) -> None:
         sheet.write_number(at, column, cell, style)
 
 
-def _url(cell: str) -> Url:
+def _url(cell: Cell) -> Url | None:
+    """The link of a cell; None where it can't be followed."""
+    if not isinstance(cell, str) or not cell[:8].lower().startswith(("http://", "https://")):
+        return None
+    # Excel counts a character beyond the first plane as two.
+    if len(cell.encode("utf-16-le", "surrogatepass")) > 2 * _LONGEST_URL:
+        return None
     url = Url(cell)
     url.text = cell
     return url
-
-
-def _can_be_followed(cell: Cell) -> TypeGuard[str]:
-    if not isinstance(cell, str) or not cell[:8].lower().startswith(("http://", "https://")):
-        return False
-    # Excel counts a character beyond the first plane as two.
-    return len(cell.encode("utf-16-le", "surrogatepass")) <= 2 * _LONGEST_URL

@@ -25,9 +25,7 @@ from tests.test_audit_report import EVIL, TITLES
 SITE = "https://www.slowkettle.example"
 
 
-def clusters(
-    sizes: Sequence[int], titles: Sequence[str] = (), urls: Sequence[str] = (), drawn: int = 10_000
-) -> SiteClusters:
+def clusters(sizes: Sequence[int], titles: Sequence[str] = (), urls: Sequence[str] = ()) -> SiteClusters:
     """Clusters of so many pages, named by their titles, each of which lacks the links from its first page."""
     n = sum(sizes)
     labels = np.repeat(np.arange(len(sizes)), sizes)
@@ -50,8 +48,6 @@ def clusters(
         )
         for at, (size, hub) in enumerate(zip(sizes, hubs.tolist(), strict=True))
     ]
-    rows = np.arange(min(n, drawn))
-    places = np.column_stack([np.cos(rows), np.sin(rows)])
     missing = MissingLinks(hubs[labels[targets]], targets, np.zeros(len(targets), np.int64), 0)
     return SiteClusters(
         site="www.slowkettle.example",
@@ -64,13 +60,19 @@ def clusters(
         hubs=hubs,
         missing=missing,
         similarities=np.full(len(targets), 0.625, np.float32),
-        map=PageMap(rows, places),
     )
 
 
-def written(folder: Path, found: SiteClusters) -> Path:
+def on_a_circle(found: SiteClusters, drawn: int = 10_000) -> PageMap:
+    """The first pages on a circle."""
+    rows = np.arange(min(len(found.urls), drawn))
+    return PageMap(rows, np.column_stack([np.cos(rows), np.sin(rows)]))
+
+
+def written(folder: Path, found: SiteClusters, drawn: int = 10_000) -> Path:
     path = folder / "clusters.html"
-    assert ClustersHtml(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC)).write(found) == []
+    report = ClustersHtml(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert report.write(found, on_a_circle(found, drawn)) == []
     return path
 
 
@@ -107,7 +109,7 @@ def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
 
 def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     """Of a large cluster the nearest pages and the first links are shown, of many dots a part: with all counts."""
-    document = parsed(written(tmp_path, clusters([400, 300], drawn=500)))
+    document = parsed(written(tmp_path, clusters([400, 300]), drawn=500))
     text, data = text_of(document), data_of(document)
     assert f"The {MOST_PAGES} pages nearest to the centre of 400." in text
     assert f"The first {MOST_LINKS} of 399 missing links; all are in files/cluster_links.csv." in text
@@ -175,7 +177,7 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     """A folder in its place is said in a sentence."""
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
-        ClustersHtml(tmp_path / "folder.html").write(clusters([2]))
+        ClustersHtml(tmp_path / "folder.html").write(clusters([2]), on_a_circle(clusters([2])))
 
 
 @pytest.mark.parametrize("sizes", [[1], [2], [12, 9, 1], [300] * 10])

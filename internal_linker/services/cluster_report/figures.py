@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from internal_linker.arrays import Ints
-from internal_linker.cluster_records import REASONS, Cluster, SiteClusters
+from internal_linker.cluster_records import REASONS, Cluster, PageMap, SiteClusters
 from internal_linker.html_reports.document import href
 
 # Of a cluster: in the tables, fewer where there are many clusters, and in the tree.
@@ -57,14 +57,14 @@ def parts(found: SiteClusters) -> list[ClusterPart]:
     return [_part(found, at, share) for at in range(len(found.clusters))]
 
 
-def chart_data(found: SiteClusters) -> dict[str, Any]:
+def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
     """What the script draws; plain lists, numbers and texts."""
     clusters = [{"name": f"{one.number} · {one.name}", "pages": one.pages} for one in found.clusters]
     hubs = set(found.hubs.tolist())
     dots = [
         [round(x, 4), round(y, 4), int(found.labels[row]), brief(found.titles[row]), found.urls[row],
          href(found.urls[row]), int(row in hubs)]
-        for row, (x, y) in zip(found.map.rows.tolist(), found.map.places.tolist(), strict=True)
+        for row, (x, y) in zip(page_map.rows.tolist(), page_map.places.tolist(), strict=True)
     ]  # fmt: skip
     branches = [_branch(found, at) for at in range(min(MOST_BRANCHES, len(found.clusters)))]
     return {"site": found.site, "clusters": clusters, "dots": dots, "branches": branches}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.cluster_records import SiteClusters
+from internal_linker.cluster_records import PageMap, SiteClusters
 from internal_linker.html_reports.document import document
 from internal_linker.services.cluster_report.figures import MOST_BRANCHES, brief, chart_data, parts
 from internal_linker.whole_files import ReplaceWhole, remarks_on, replace_whole
@@ -31,7 +31,7 @@ class ClustersHtml:
     ) -> None:
         self.path, self._write_whole, self._now = path, write_whole, now
 
-    def write(self, found: SiteClusters) -> Sequence[str]:
+    def write(self, found: SiteClusters, page_map: PageMap) -> Sequence[str]:
         """Replace the last one; the answer says in a sentence where it landed, if not in its place.
 
         Raises:
@@ -39,10 +39,11 @@ class ClustersHtml:
         """
         shown = {
             "found": found,
+            "drawn": len(page_map.rows),
             "parts": parts(found),
             "grouped": int(np.count_nonzero(found.labels >= 0)),
             "branches": MOST_BRANCHES,
-            "data": chart_data(found),
+            "data": chart_data(found, page_map),
             "made": f"{self._now():%Y-%m-%d}",
         }
         text = document(_TEMPLATE, shown, {"brief": brief})
