@@ -14,12 +14,12 @@ from internal_linker.evaluating import (
     as_proposed,
     by_similarity,
     judge,
-    site_ranking,
+    learned,
     without_anchors_of,
 )
-from internal_linker.learning import teach
 from internal_linker.link_rules import LinkRules
 from internal_linker.listed import AddedLink
+from internal_linker.ports import Progress
 from internal_linker.records import Collected, ExistingLink, Page, Targets, Text
 from internal_linker.steps.signals import FIXED_WEIGHTS
 
@@ -102,7 +102,11 @@ def as_it_was(
 
 
 def backtest(
-    site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors], rules: LinkRules
+    site: Hidden,
+    targets: Targets,
+    vectors: Callable[[Sequence[Text]], Vectors],
+    rules: LinkRules,
+    progress: Progress,
 ) -> tuple[list[Row], Orders]:
     """Rank every source by words and passages, as a base line, and as a run does; with the order of the run.
 
@@ -111,11 +115,15 @@ def backtest(
         targets: where links may lead, as of the earlier date.
         vectors: gives the texts' vectors, (n, d).
         rules: the configured ones.
+        progress: is told.
     """
-    ranking = site_ranking(site, targets, vectors, rules)
+    ranking, taught, _ = learned(site, targets, vectors, rules, progress)
     weights = replace(FIXED_WEIGHTS, time=0, votes=0, alike=0, unlinked=0)
-    words = by_similarity(ranking.by(replace(rules, lexical_weight=1.0, weights=weights)))
-    ours = as_proposed(teach(ranking, site.visible)[0], rules)
+    progress.start("Ranking", 3 * len(site.sources), "pages")
+    plain = ranking.by(replace(rules, lexical_weight=1.0, weights=weights))
+    words = by_similarity(plain, progress.advance)
+    ours = as_proposed(taught, rules, progress.advance)
+    progress.finish(f"{len(site.sources)} pages in 2 ways")
     return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours
 
 

@@ -9,10 +9,10 @@ from math import isnan
 import numpy as np
 
 from internal_linker.errors import ConfigurationError
-from internal_linker.evaluating import Hidden, site_ranking
+from internal_linker.evaluating import Hidden, learned
 from internal_linker.gathering import gather
 from internal_linker.labels import Pair
-from internal_linker.learning import HIDINGS, teach
+from internal_linker.learning import HIDINGS
 from internal_linker.measuring import encoding, opened, targets_of
 from internal_linker.parts import Parts
 from internal_linker.ranking import Ranking
@@ -135,8 +135,8 @@ def _ranking(project: Project, parts: Parts, reporter: Reporter) -> tuple[Rankin
     )
     site = Hidden(collected.pages, collected.links, {}, 0)
     targets = targets_of(project, collected, collected.links)
-    ranking = site_ranking(site, targets, encoding(site, parts, reporter), project.rules().linking)
-    ranking, _ = teach(ranking, collected.links)
+    given = site, targets, encoding(site, parts, reporter), project.rules().linking
+    _, ranking, _ = learned(*given, reporter)
     editable = [source for source in site.sources if source.page and takes_links(source.page)]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))
     return ranking.knowing(collected.links, chosen[:MOST_SOURCES]), collected.links

@@ -115,10 +115,9 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
         compared = compare(project, wish.comparison, progress)
     from internal_linker.steps.clustering import by_means, points_of, tries
 
-    progress.start("Points", len(compared.pages), "pages")
+    progress.start("Points", 0, "pages")
     points = points_of(compared.similarity)
     known = np.asarray(points.any(axis=1))
-    progress.advance(len(compared.pages))
     progress.finish(f"{known.sum()} pages in {points.shape[1]} directions of meaning")
     if not known.any():
         raise InputError(
@@ -132,7 +131,8 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
             raise ConfigurationError(
                 f"--k {wish.count}: there are only {known.sum()} pages to be grouped. Take fewer clusters."
             )
-        progress.start("Clusters", tries(known, compared.languages, bounds), "tries")
+        count = tries(known, compared.languages, bounds)
+        progress.start("Clusters", count if count > 1 else 0, "tries")
         labels, tried = by_means(points, compared.languages, bounds, progress.advance)
         count = len(np.unique(labels[labels >= 0]))
         progress.finish(f"{count}{''.join(map(_told, tried))}")

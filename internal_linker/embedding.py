@@ -189,7 +189,8 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
     plan = plan_embedding(texts, encoder, cache, rows.put)
     keys, places = list(plan.missing), list(plan.missing.values())
     encoded, tokens, cost, problem = 0, 0, 0.0, ""
-    progress.start("Embedding", len(keys), "texts")
+    # Statistics of all words come at once: a bar would stand still until they are there.
+    progress.start("Embedding", 0 if encoder.corpus_bound else len(keys), "texts")
     try:
         for batch in encoder.encode(Lazy(len(places), lambda at: texts[places[at]])):
             if not encoder.corpus_bound:

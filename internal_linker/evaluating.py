@@ -6,11 +6,12 @@ from dataclasses import dataclass, field, replace
 
 from internal_linker.arrays import Vectors
 from internal_linker.errors import InputError
-from internal_linker.learning import Lesson, teach
+from internal_linker.learning import TOO_FEW, Lesson, teach
 from internal_linker.link_rules import LinkRules
+from internal_linker.ports import Progress
 from internal_linker.ranking import Ranking
 from internal_linker.recommending import recommend
-from internal_linker.records import Collected, ExistingLink, Page, Source, Targets, Text
+from internal_linker.records import Collected, ExistingLink, Fusion, Page, Source, Targets, Text
 from internal_linker.searching import Searched
 from internal_linker.steps.measure import Measured, cold, hidden, measure, reach, without_anchors
 from internal_linker.steps.signals import FIXED_WEIGHTS, Weights
@@ -19,6 +20,7 @@ from internal_linker.steps.text import all_texts
 # Candidates of each source among which the hidden links are looked for.
 REACH = 50
 AS_CONFIGURED = "as configured, in-links for everyone"
+_FUSIONS: Mapping[str, Fusion] = {"filled up": "fill", "blended": "blend"}
 
 Truth = Mapping[str, Collection[str]]
 # Source -> targets, best first; both as the user writes their URLs.
@@ -119,6 +121,7 @@ def evaluate(
     vectors: Callable[[Sequence[Text]], Vectors],
     rules: LinkRules,
     searched: Searched,
+    progress: Progress,
 ) -> tuple[list[Row], Lesson | None]:
     """Rank every source in each way, and compare; with what the ranker learned of the visible links.
 
@@ -128,20 +131,25 @@ def evaluate(
         vectors: gives the texts' vectors, (n, d).
         rules: the configured ones.
         searched: search results, as far as there are any.
+        progress: is told.
     """
-    ranking = site_ranking(site, targets, vectors, rules)
-    taught, lesson = teach(ranking, site.visible)
-    ways = _ways(rules, ranking)
-    orders = {name: by_similarity(ranking.by(ours)) for name, ours in ways.items()}
+    ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
+    ways = {name: ranking.by(ours) for name, ours in _ways(rules, ranking).items()}
     if lesson and lesson.used:
-        orders["+ what the links taught"] = by_similarity(taught)
+        ways["+ what the links taught"] = taught
+    fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
+        fused = {f"search results, {name}": taught.fused(way) for name, way in _FUSIONS.items()}
+    # The last way ranks twice: for each source alone, and spread over the site.
+    progress.start("Ranking", (len(ways) + len(fused) + 2) * len(site.sources), "pages")
+    orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
+    if searched.targets:
         results = {source.url: searched.targets.get(source.identity, ()) for source in site.sources}
         orders["search results"] = {url: [hit.url for hit in hits] for url, hits in results.items()}
-        orders["search results, filled up"] = by_similarity(taught.fused("fill"))
-        orders["search results, blended"] = by_similarity(taught.fused("blend"))
-    orders[AS_CONFIGURED] = as_proposed(taught, rules)
+    orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
+    orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)
+    progress.finish(f"{len(site.sources)} pages in {len(orders)} ways")
     return [judge(name, site.truth, order) for name, order in orders.items()], lesson
 
 
@@ -176,24 +184,48 @@ def site_ranking(
 ) -> Ranking:
     """What ranks for every page of the site, knowing the visible links."""
     texts = all_texts(site.pages, {}, ())
+    return _ranking(site, targets, texts, vectors(texts), rules)
+
+
+def learned(
+    site: Hidden,
+    targets: Targets,
+    vectors: Callable[[Sequence[Text]], Vectors],
+    rules: LinkRules,
+    progress: Progress,
+) -> tuple[Ranking, Ranking, Lesson | None]:
+    """`site_ranking`; the same with what the visible links taught; and how good that is."""
+    texts = all_texts(site.pages, {}, ())
+    rows = vectors(texts)
+    progress.start("Learning", 0, "links")
+    ranking = _ranking(site, targets, texts, rows, rules)
+    taught, lesson = teach(ranking, site.visible)
+    progress.finish(f"from {lesson.links} links" if lesson else TOO_FEW)
+    return ranking, taught, lesson
+
+
+def _ranking(
+    site: Hidden, targets: Targets, texts: Sequence[Text], rows: Vectors, rules: LinkRules
+) -> Ranking:
     collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
-    return Ranking(collected, site.sources, targets, Searched(), texts, vectors(texts), rules)
+    return Ranking(collected, site.sources, targets, Searched(), texts, rows, rules)
 
 
-def by_similarity(ranking: Ranking) -> Orders:
-    """The candidates of each source as they are ranked for it alone."""
-    return {
-        source.url: [candidate.url for candidate in candidates]
-        for source, candidates in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True)
-    }
+def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:
+    """The candidates of each source as they are ranked for it alone; `advance` is told of each."""
+    orders = {}
+    for source, candidates in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True):
+        orders[source.url] = [candidate.url for candidate in candidates]
+        advance()
+    return orders
 
 
-def as_proposed(ranking: Ranking, rules: LinkRules) -> Orders:
+def as_proposed(ranking: Ranking, rules: LinkRules, advance: Callable[[], None] = lambda: None) -> Orders:
     """The links that a run would propose for each source, then its other candidates as they are ranked."""
-    ranked = by_similarity(ranking)
+    ranked = by_similarity(ranking, advance)
     links = {
         one.source.url: [link.target.url for link in one.links]
-        for one in recommend(ranking, Searched(), rules)
+        for one in recommend(ranking, Searched(), rules, advance)
     }
     return {source: list(dict.fromkeys([*links[source], *others])) for source, others in ranked.items()}
 

@@ -51,7 +51,9 @@ def evaluate_project(project: Project, hiding: str, keep_anchors: bool) -> None:
             vectors = encoding(site, parts, reporter)
             rules = project.rules()
             searched = search_cached(site.sources, project.market, parts.serp_cache, targets, rules.search)
-            tables.append((site, heading, *evaluate(site, targets, vectors, rules.linking, searched)))
+            tables.append(
+                (site, heading, *evaluate(site, targets, vectors, rules.linking, searched, reporter))
+            )
     for site, heading, rows, lesson in tables:
         _print_figures(f"{_asked(site, heading, keep_anchors)}; encoder {parts.encoder.name}", rows)
         _print_lesson(lesson)
@@ -110,7 +112,9 @@ def backtest_project(project: Project, before: Path, after: Path, keep_anchors: 
         targets = targets_of(project, bare, earlier)
         changes = compare(bare.pages, earlier, later, targets)
         site = as_it_was(bare, earlier, changes, cut_anchors=not keep_anchors)
-        rows, orders = backtest(site, targets, encoding(site, parts, reporter), project.rules().linking)
+        rows, orders = backtest(
+            site, targets, encoding(site, parts, reporter), project.rules().linking, reporter
+        )
     print_rows(open_console(), "Links between the two tables", list(_counts(bare, tables, changes)))
     _print_figures(f"{_asked(site, 'added links', keep_anchors)}; encoder {parts.encoder.name}", rows)
     remarks = project.backtest_csv().write(placed(changes, bare.pages, orders))

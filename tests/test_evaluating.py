@@ -3,15 +3,18 @@
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from internal_linker import measuring
 from internal_linker.errors import InputError
 from internal_linker.evaluating import AS_CONFIGURED, HIDINGS, hide
 from internal_linker.learning import TOO_FEW
 from internal_linker.measuring import COLD_HEADING, NO_COLD_LINKS
 from internal_linker.records import Collected, ExistingLink, Page
 from internal_linker.steps.measure import cold, hidden
+from internal_linker.terminal import Reporter
 from tests import link_sites
 from tests.sites import use_standins
 from tests.small_project import URLS, command, make_project, snapshot, write_csv
@@ -76,6 +79,27 @@ def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.
         hide(Collected(collected().pages, (), (), 0), HIDINGS["all"], cut_anchors=True)
     assert command("evaluate", "--project", str(make_project(tmp_path))) == 3
     assert "Source, Destination, Anchor" in capsys.readouterr().err
+
+
+def test_what_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learning and ranking are steps of their own; where a bar says how many pages, it reaches its end."""
+    told: list[list[Any]] = []
+
+    class Counting(Reporter):
+        def start(self, step: str, total: int, unit: str) -> None:
+            told.append([step, total, 0])
+            super().start(step, total, unit)
+
+        def advance(self, count: int = 1) -> None:
+            told[-1][2] += count
+            super().advance(count)
+
+    monkeypatch.setattr(measuring, "Reporter", Counting)
+    assert command("evaluate", "--project", str(project(tmp_path)), "--hide", "half") == 0
+    ranked = [(total, done) for step, total, done in told if step == "Ranking"]
+    assert "Learning" in {step for step, *_ in told} and ranked
+    # Pages are ranked by eight ways at the least.
+    assert all(total == done and total >= 8 * len(URLS) for total, done in ranked)
 
 
 def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,8 +1,12 @@
 """Models of sentence-transformers: what they read of a page, and how they use memory."""
 
 import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +15,8 @@ import pytest
 from internal_linker.arrays import Vectors
 from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.records import Text
+from internal_linker.services.local_embeddings import batch_size
+from internal_linker.services.local_embeddings.batch_size import MOST_TOKENS, bytes_a_token, tokens_at_once
 from internal_linker.services.local_embeddings.minilm import LocalEncoder
 from internal_linker.services.local_embeddings.transformer_encoder import TransformerEncoder
 from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
@@ -203,3 +209,67 @@ def test_minilm_gives_what_the_packaged_one_gives(tmp_path: Path) -> None:
     ]
     ours = np.concatenate([batch.vectors for batch in LocalEncoder().encode(texts)])
     assert np.sum(vectors(theirs, texts) * ours, axis=1).min() > 0.99
+
+
+GB = 2**30
+# Prints by how many bytes a token of a batch moves the peak, and what is reckoned with.
+MEASURED = """
+import sys
+from pathlib import Path
+from internal_linker.services.local_embeddings.batch_size import bytes_a_token
+from internal_linker.services.local_embeddings.transformer_model import Wishes, loaded_model
+
+def peak():
+    line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
+
+loaded = loaded_model(sys.argv[1], Path("/"), Wishes(device="cpu", max_length=512))
+loaded.model.encode(["tea " * 500], show_progress_bar=False)
+before = peak()
+loaded.model.encode(["tea " * 500] * 32, batch_size=32, show_progress_bar=False)
+print((peak() - before) // (32 * 502), bytes_a_token(loaded))
+"""
+
+
+class Gpus:
+    """PyTorch, with GPUs that have so many bytes left."""
+
+    def __init__(self, free: int) -> None:
+        self.cuda = SimpleNamespace(mem_get_info=lambda: (free, 80 * GB))
+        self.mps = SimpleNamespace(
+            recommended_max_memory=lambda: 8 * GB, driver_allocated_memory=lambda: 8 * GB - free
+        )
+
+
+@pytest.mark.parametrize("device", ["cuda", "mps"])
+def test_a_batch_takes_half_of_the_free_memory(
+    folder: Path, device: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twice the memory holds twice the tokens, between one text of full length and what pays on this device."""
+    loaded = replace(loaded_model(str(folder), Path("/"), Wishes(device="cpu")), device=device)
+
+    def tokens(free: int) -> int:
+        monkeypatch.setattr(batch_size, "import_module", lambda _: Gpus(free))
+        return tokens_at_once(loaded)
+
+    one = bytes_a_token(loaded)
+    assert one == (20 * HIDDEN + 2 * 2 * POSITIONS) * 4
+    assert [tokens(2 * one * count) for count in (1_000, 2_000)] == [1_000, 2_000]
+    assert tokens(0) == tokens(-GB) == POSITIONS and tokens(60 * GB) == MOST_TOKENS[device]
+    loaded.model.half()
+    assert tokens(one * 1_000) == 1_000
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from Linux")
+def test_what_a_token_takes_is_an_upper_bound(folder: Path, tmp_path: Path) -> None:
+    """In a process of its own a BERT as wide as MiniLM takes less for a batch, and not a tenth of it."""
+    config = transformers.BertConfig(
+        hidden_size=384, num_hidden_layers=2, num_attention_heads=12, vocab_size=99
+    )
+    model = shutil.copytree(folder, tmp_path / "wide")
+    transformers.BertModel(config).save_pretrained(model)
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURED, str(model)], capture_output=True, text=True, check=True
+    )
+    taken, bound = map(int, done.stdout.split())
+    assert 0.1 * bound < taken < bound

@@ -12,6 +12,7 @@ from internal_linker.arrays import Vectors, unit_rows
 from internal_linker.errors import ConfigurationError, ServiceError
 from internal_linker.plain_text import shortened
 from internal_linker.records import EncodedBatch, Text, Usage
+from internal_linker.services.local_embeddings.batch_size import tokens_at_once
 from internal_linker.services.local_embeddings.transformer_model import LoadedModel
 
 # As the packaged model reads a page (see minilm.py): the title before each of the first four chunks.
@@ -20,8 +21,6 @@ TITLE_TOKENS = 48
 _CHARS_A_TOKEN, _LEAST_ROOM = 24, 8
 # Finished, and so cached, at a time; a GPU wants many chunks to choose batches of one length from.
 PAGES_A_ROUND = {"cpu": 16, "mps": 64, "cuda": 256}
-# Tokens in a batch to begin with. On a processor more are not surely quicker (tests/quality/ENCODERS.md).
-TOKENS = {"cpu": 4_096, "mps": 16_384, "cuda": 65_536}
 # What CUDA, Metal and the processor's allocator say, in errors of one class or another.
 _NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
 
@@ -35,7 +34,8 @@ class _Chunk:
 class TransformerEncoder:
     """Implements `ports.Encoder`: title-prefixed chunks, the first four, each pooled as the model does, their mean.
 
-    A batch that finds no memory is tried again in halves, and later batches stay as small.
+    A batch has as many tokens as the device's free memory takes; one that finds none all the same is tried again in
+    halves, and later batches stay as small.
 
     Args:
         loaded: the model.
@@ -49,7 +49,7 @@ class TransformerEncoder:
     pages = None
 
     def __init__(self, loaded: LoadedModel) -> None:
-        self._loaded, self._model, self._tokens = loaded, loaded.model, TOKENS[loaded.device]
+        self._loaded, self._model, self._tokens = loaded, loaded.model, tokens_at_once(loaded)
         self.name, self.model = f"transformers/{loaded.name}", loaded.name
         self.recipe = f"title+{CHUNKS}x{loaded.length}/{loaded.pooling}/{loaded.mark[:16]}/v1"
         try:
