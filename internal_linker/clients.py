@@ -8,15 +8,15 @@ from internal_linker.encoders import own_encoder
 from internal_linker.errors import ConfigurationError
 from internal_linker.limits import Budget
 from internal_linker.ports import Encoder
-from internal_linker.services.openai.chat import OpenAIChat
-from internal_linker.services.openai.encoder import OpenAIEmbeddings
-from internal_linker.services.serper import Serper, market_of
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
 
-# Google's libraries take a sixth of the time in which a command starts, and most need none of them.
+# The services' libraries take a quarter of the time in which a command starts, and most need none of them.
 if TYPE_CHECKING:
     from internal_linker.services.google_sheets.review import ReviewTab
     from internal_linker.services.google_sheets.sheet import GoogleSheet
+    from internal_linker.services.openai.chat import OpenAIChat
+    from internal_linker.services.openai.encoder import OpenAIEmbeddings
+    from internal_linker.services.serper import Serper
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,14 @@ class Clients:
     @property
     def market(self) -> str:
         """Where search results are asked for."""
+        from internal_linker.services.serper import market_of
+
         return market_of(self.settings.gl, self.settings.hl, self.settings.location)
 
-    def serper(self) -> Serper:
+    def serper(self) -> "Serper":
         """The Serper client with its budget and pace."""
+        from internal_linker.services.serper import Serper
+
         settings = self.settings
         return Serper(
             settings.serper_api_key.get_secret_value(),
@@ -84,8 +88,10 @@ class Clients:
             in_flight=settings.serp_requests_in_flight,
         )
 
-    def openai(self) -> OpenAIEmbeddings:
+    def openai(self) -> "OpenAIEmbeddings":
         """The client of OpenAI or of another server that speaks its API."""
+        from internal_linker.services.openai.encoder import OpenAIEmbeddings
+
         settings = self.settings
         return OpenAIEmbeddings(
             settings.openai_api_key.get_secret_value(),
@@ -98,11 +104,13 @@ class Clients:
             in_flight=settings.embedding_requests_in_flight,
         )
 
-    def chat(self) -> OpenAIChat | None:
+    def chat(self) -> "OpenAIChat | None":
         """The client of the language model that chooses anchors; None where it is off."""
         settings = self.settings
         if not settings.anchor_model:
             return None
+        from internal_linker.services.openai.chat import OpenAIChat
+
         return OpenAIChat(
             settings.openai_api_key.get_secret_value(),
             model=settings.anchor_model,
@@ -121,7 +129,7 @@ class Clients:
         """The encoder of the settings, with notices on what is unusual about it; see `own_encoder`."""
         return self.openai() if self.uses_openai else own_encoder(self.settings, self.root, notices)
 
-    def search_service(self, wanted: bool, notices: list[str]) -> Serper | None:
+    def search_service(self, wanted: bool, notices: list[str]) -> "Serper | None":
         """The search service; None, with a notice, where the run has none.
 
         Raises:

