@@ -112,6 +112,24 @@ def test_few_pages_have_clusters(n: int, bounds: tuple[int, int] | None) -> None
     assert np.isfinite(places(points)).all()
 
 
+@pytest.mark.parametrize("each", [40, 110])
+def test_similar_pages_lie_near_each_other_on_the_map(each: int, recwarn: pytest.WarningsRecorder) -> None:
+    """Of few pages and of many, which have a quicker map: a page's nearest place is one of its own group."""
+    points = around(8, each)
+    found = places(points)
+    apart = np.square(found[:, None] - found[None]).sum(axis=2)
+    np.fill_diagonal(apart, np.inf)
+    group = np.arange(8 * each) // each
+    assert np.mean(group[apart.argmin(axis=1)] == group) > 0.99
+    assert np.abs(found).max() == 1 and (found == places(points)).all() and not recwarn.list
+
+
+def test_many_equal_pages_have_places(recwarn: pytest.WarningsRecorder) -> None:
+    """Also where nearly all pages of a large site are one text."""
+    points = np.vstack([np.tile(around(2, 1)[:1], (600, 1)), around(2, 1)[1:]])
+    assert np.isfinite(places(points)).all() and not recwarn.list
+
+
 def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
     """Pages that can't be told apart aren't parted, whatever count is wanted."""
     points = np.tile(around(1, 1), (12, 1))
