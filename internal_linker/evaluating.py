@@ -150,7 +150,13 @@ def evaluate(
     orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
     orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)
     progress.finish(f"{len(site.sources)} pages in {len(orders)} ways")
-    return [judge(name, site.truth, order) for name, order in orders.items()], lesson
+    progress.start("Measuring", len(orders), "ways")
+    rows = []
+    for name, order in orders.items():
+        rows.append(judge(name, site.truth, order))
+        progress.advance()
+    progress.finish(f"on {site.pairs} hidden links")
+    return rows, lesson
 
 
 def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
