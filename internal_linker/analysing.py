@@ -91,7 +91,7 @@ def compare(project: Project, wish: Comparison, progress: Progress) -> Compared:
     lifts = _lifts(project, wish, fields)
     needless = all(lifts[name] is None for name in fields)
     project = _with_encoder(project, "lsa" if needless else wish.encoder, wish.matryoshka)
-    with project.parts(serp=False, deliver=False) as parts:
+    with project.parts(progress, serp=False, deliver=False) as parts:
         progress.start("Input", 0, "pages")
         collected = gather(
             None, parts.pages, parts.links, None, queries_in_sheet=False, progress=progress, keep=parts.keep

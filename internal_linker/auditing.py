@@ -56,8 +56,8 @@ def audit_project(project: Project, wish: Wish) -> ExitCode:
     """
     bounds = failure_bounds(wish.fail_on)
     console, reporter = open_console(), Reporter(open_console(stderr=True))
-    with project.parts(serp=False, deliver=False, read_only=True) as parts:
-        try:
+    try:
+        with project.parts(reporter, serp=False, deliver=False, read_only=True) as parts:
             collected = _collected(parts, reporter)
             material = _material(project, parts, collected, wish, reporter)
             reporter.start("Audit", 0, "")
@@ -65,8 +65,8 @@ def audit_project(project: Project, wish: Wish) -> ExitCode:
             reporter.finish(
                 f"{len(audit.existing.sources)} links and {len(audit.proposed.sources)} proposed ones"
             )
-        finally:
-            reporter.close()
+    finally:
+        reporter.close()
     if wish.path:
         return _print_path(console, audit, collected, *wish.path)
     _print(console, audit)

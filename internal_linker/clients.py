@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from internal_linker.encoders import own_encoder
+from internal_linker.encoders import LOADING, facts_of, own_encoder
 from internal_linker.errors import ConfigurationError
 from internal_linker.limits import Budget
-from internal_linker.ports import Encoder
+from internal_linker.ports import Encoder, Progress
 from internal_linker.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
 
 # The services' libraries take a quarter of the time in which a command starts, and most need none of them.
@@ -125,9 +125,20 @@ class Clients:
         has = bool(settings.openai_api_key.get_secret_value()) or settings.base_url != OPENAI_URL
         return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
 
-    def encoder(self, notices: list[str]) -> Encoder:
-        """The encoder of the settings, with notices on what is unusual about it; see `own_encoder`."""
-        return self.openai() if self.uses_openai else own_encoder(self.settings, self.root, notices)
+    def encoder(self, notices: list[str], progress: Progress | None = None) -> Encoder:
+        """The encoder of the settings, with notices on what is unusual about it; see `own_encoder`.
+
+        `progress` is told of what takes long to be loaded.
+        """
+        if self.uses_openai:
+            return self.openai()
+        step = LOADING.get(self.settings.embedding_provider.partition(":")[0])
+        if progress and step:
+            progress.start(step, 0, "")
+        encoder = own_encoder(self.settings, self.root, notices)
+        if progress and step:
+            progress.finish(facts_of(encoder))
+        return encoder
 
     def search_service(self, wanted: bool, notices: list[str]) -> "Serper | None":
         """The search service; None, with a notice, where the run has none.

@@ -16,6 +16,10 @@ from internal_linker.services.vector_files.readers import array_rows, parquet_ro
 from internal_linker.settings import Settings
 from internal_linker.steps.words import words
 
+# The step in which an encoder comes, for those that take seconds: PyTorch alone does, a model is fetched once, a file
+# may have a vector for each of a million pages.
+LOADING = {"sentence-transformers": "Model", "file": "Vectors"}
+
 
 def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
     """The encoder of the settings; LSA, with a notice, where the packaged model can't be loaded (others raise).

@@ -125,11 +125,11 @@ def backtest_project(project: Project, before: Path, after: Path, keep_anchors: 
 def opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
     """What a command that measures works with, its progress on stderr; no search is paid for."""
     reporter = Reporter(open_console(stderr=True))
-    with project.parts(serp=False, deliver=False) as parts:
-        try:
+    try:
+        with project.parts(reporter, serp=False, deliver=False) as parts:
             yield parts, reporter
-        finally:
-            reporter.close()
+    finally:
+        reporter.close()
 
 
 def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:

@@ -40,7 +40,7 @@ def run_once(
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
             keeps = (lambda _: True) if choice.partial else off.hold if off else None
-            with project.parts(serp=not no_serp, keeps=keeps) as parts:
+            with project.parts(reporter, serp=not no_serp, keeps=keeps) as parts:
                 rules = project.rules(off, accept_drift=accept_drift)
                 report = Run(parts, rules, choice, reporter, should_stop).execute(run_id)
             _conclude(reporter, report, project)
@@ -74,11 +74,11 @@ def look_up(project: Project, page: str, reporter: Reporter, *, no_serp: bool = 
         page = f"https://{page}"
     is_url = page.lower().startswith(("http://", "https://"))
     choice = Choice(only=(page,)) if is_url else Choice(query=page)
-    with project.parts(serp=not no_serp, deliver=False) as parts:
-        try:
+    try:
+        with project.parts(reporter, serp=not no_serp, deliver=False) as parts:
             return Run(parts, project.rules(), choice, reporter).execute(new_run_id())
-        finally:
-            reporter.close()
+    finally:
+        reporter.close()
 
 
 def brief_links(
@@ -89,13 +89,12 @@ def brief_links(
     Raises:
         InternalLinkerError: it could not be done.
     """
-    with project.parts(serp=not no_serp, deliver=False) as parts:
-        try:
-            return content_brief(
-                parts, project.rules(), brief, limit or project.settings.links_per_page, reporter
-            )
-        finally:
-            reporter.close()
+    wanted = limit or project.settings.links_per_page
+    try:
+        with project.parts(reporter, serp=not no_serp, deliver=False) as parts:
+            return content_brief(parts, project.rules(), brief, wanted, reporter)
+    finally:
+        reporter.close()
 
 
 def _conclude(reporter: Reporter, report: Report, project: Project) -> None:

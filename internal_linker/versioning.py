@@ -65,7 +65,7 @@ def roll_back(project: Project, run: str, part: Sections, run_id: str, progress:
         encoder = find(runs, run).encoder
     keeps = (lambda key: not part.hold(key)) if part else None
     model = encoder.partition(", recipe ")[0]
-    with project.parts(serp=False, keeps=keeps, model=model) as parts:
+    with project.parts(progress, serp=False, keeps=keeps, model=model) as parts:
         return _roll_back(parts, project, run, part, run_id, progress)
 
 

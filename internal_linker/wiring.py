@@ -17,7 +17,7 @@ from internal_linker.headers import Kind, find_column
 from internal_linker.link_rules import LinkRules
 from internal_linker.locking import folder_lock
 from internal_linker.parts import Parts, Rules
-from internal_linker.ports import Encoder, LinkSink, ReviewDesk, StreamSource
+from internal_linker.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
 from internal_linker.remembering import EdgeRules
 from internal_linker.searching import SearchRules
 from internal_linker.sections import Sections
@@ -77,6 +77,7 @@ class Project(Databases):
     @contextmanager
     def parts(
         self,
+        progress: Progress,
         *,
         serp: bool = True,
         deliver: bool = True,
@@ -87,6 +88,7 @@ class Project(Databases):
         """Everything a run needs, closed when the block ends.
 
         Args:
+            progress: is told while a large model is loaded.
             serp: False leaves the search step out.
             deliver: False leaves the links unwritten, for a lookup or a dry run.
             keeps: which pages' rows of Output.csv and links.csv stay if they are not computed; None: none.
@@ -98,7 +100,7 @@ class Project(Databases):
         """
         notices = [*self.exposed()]
         sheet = self.sheet(notices)
-        encoder = self.encoder(notices)
+        encoder = self.encoder(notices, progress)
         used = self._shortened(encoder)
         client = self.search_service(serp, notices)
         chat = self.chat() if deliver else None

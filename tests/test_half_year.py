@@ -143,7 +143,7 @@ def test_half_a_year_of_weeks_loses_no_word_of_an_editor(tmp_path: Path, google:
 
 def run(folder: Path, name: str) -> None:
     project = open_project(folder)
-    with project.parts() as parts:
+    with project.parts(Told()) as parts:
         report = Run(parts, project.rules(), Choice(), Told()).execute(f"{new_run_id()}-{name}")
     assert not report.failure and not report.gaps, (report.failure, report.gaps)
 

@@ -104,6 +104,30 @@ def test_a_package_that_is_not_installed_is_told(
     assert code == 2 and f"(No module named {package})" in said and remedy in " ".join(said.split())
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["run"], ["run", "--dry-run"], ["lookup", URLS[0]], ["content-brief", "tea"], ["export-vectors"]),
+        *(["audit"], ["evaluate"], ["pairs"], ["check"]),
+    ],
+    ids=" ".join,
+)
+def test_a_bar_that_stands_when_something_is_wrong_goes(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command shows that vectors come; when the file is not there, the terminal has its cursor again."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    by = ["--encoder", "file:v.csv"] if arguments == ["pairs"] else []
+    assert command(*arguments, *by, "--project", str(folder)) in (2, 3)
+    shown = max(capsys.readouterr(), key=lambda text: text.count(HIDE_CURSOR))
+    assert ("Checking" if arguments == ["check"] else "Vectors") in shown
+    assert shown.rfind(SHOW_CURSOR) > shown.rfind(HIDE_CURSOR) > -1
+
+
+HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+
+
 def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Where not one URL fits, that is an error with an example of both sides, and nothing is written."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})

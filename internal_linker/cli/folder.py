@@ -13,15 +13,21 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
     """
     folder = project_folder(context, project)
     from internal_linker.checking import check_project
-    from internal_linker.terminal import open_console
+    from internal_linker.terminal import Reporter, open_console
 
-    console = open_console()
+    console, waiting = open_console(), Reporter(open_console(stderr=True))
     failed = 0
-    for fact in check_project(folder):
-        mark, style = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}[fact.ok]
-        console.print(mark, style=style, end=" ")
-        console.print(f"{fact.name}: {fact.text}")
-        failed += fact.ok is False
+    try:
+        waiting.start("Checking", 0, "")
+        for fact in check_project(folder):
+            waiting.close()
+            mark, style = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}[fact.ok]
+            console.print(mark, style=style, end=" ")
+            console.print(f"{fact.name}: {fact.text}")
+            failed += fact.ok is False
+            waiting.start("Checking", 0, "")
+    finally:
+        waiting.close()
     console.print(f"{failed} to mend." if failed else "All is in order.")
     raise typer.Exit(ExitCode.CONFIGURATION if failed else ExitCode.SUCCESS)
 
@@ -44,10 +50,16 @@ def export_vectors(context: typer.Context, project: ProjectOption = None) -> Non
     """
     opened = opened_project(context, project)
     from internal_linker.exporting import cached_rows
+    from internal_linker.terminal import Reporter, open_console
 
-    with opened.parts(serp=False, deliver=False, read_only=True) as parts:
-        rows, found, missing = cached_rows(parts)
-        remarks = opened.vectors_csv().write(rows)
+    reporter = Reporter(open_console(stderr=True))
+    try:
+        with opened.parts(reporter, serp=False, deliver=False, read_only=True) as parts:
+            reporter.start("Export", 0, "")
+            rows, found, missing = cached_rows(parts)
+            remarks = opened.vectors_csv().write(rows)
+    finally:
+        reporter.close()
     typer.echo(f"{found} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
     if missing:
         typer.echo(

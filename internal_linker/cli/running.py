@@ -117,5 +117,8 @@ def _dry_run(project: "Project", choice: "Choice", off: "Sections", no_serp: boo
     from internal_linker.terminal import Reporter, open_console, print_plan
 
     reporter = Reporter(open_console())
-    with project.parts(serp=not no_serp, deliver=False, read_only=True) as parts:
-        print_plan(reporter.console, Run(parts, project.rules(off), choice, reporter).plan())
+    try:
+        with project.parts(reporter, serp=not no_serp, deliver=False, read_only=True) as parts:
+            print_plan(reporter.console, Run(parts, project.rules(off), choice, reporter).plan())
+    finally:
+        reporter.close()

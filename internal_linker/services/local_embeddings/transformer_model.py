@@ -142,6 +142,7 @@ def _snapshots(name: str) -> Iterator[Path]:
         ConfigurationError: it can't be fetched.
     """
     hub = import_module("huggingface_hub")
+    hub.utils.disable_progress_bars()  # they would stand across the step's own
     repository = name if "/" in name else f"sentence-transformers/{name}"
     fetch = partial(hub.snapshot_download, repository, ignore_patterns=_OTHERS)
     sound = [f"*{kind}" for kind in _FILES - {".bin"}]
