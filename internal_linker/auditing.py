@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,17 +57,14 @@ def audit_project(project: Project, wish: Wish) -> ExitCode:
     """
     bounds = failure_bounds(wish.fail_on)
     console, reporter = open_console(), Reporter(open_console(stderr=True))
-    try:
-        with project.parts(reporter, serp=False, deliver=False, read_only=True) as parts:
-            collected = _collected(parts, reporter)
-            material = _material(project, parts, collected, wish, reporter)
-            reporter.start("Audit", 0, "")
-            audit = inspect(material)
-            reporter.finish(
-                f"{len(audit.existing.sources)} links and {len(audit.proposed.sources)} proposed ones"
-            )
-    finally:
-        reporter.close()
+    with closing(reporter), project.parts(reporter, serp=False, deliver=False, read_only=True) as parts:
+        collected = _collected(parts, reporter)
+        material = _material(project, parts, collected, wish, reporter)
+        reporter.start("Audit", 0, "")
+        audit = inspect(material)
+        reporter.finish(
+            f"{len(audit.existing.sources)} links and {len(audit.proposed.sources)} proposed ones"
+        )
     if wish.path:
         return _print_path(console, audit, collected, *wish.path)
     _print(console, audit)

@@ -1,7 +1,7 @@
 """A project -> how many of its editors' links each way of ranking finds again, as a table for a person."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -124,12 +124,11 @@ def backtest_project(project: Project, before: Path, after: Path, keep_anchors: 
 @contextmanager
 def opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
     """What a command that measures works with, its progress on stderr; no search is paid for."""
-    reporter = Reporter(open_console(stderr=True))
-    try:
-        with project.parts(reporter, serp=False, deliver=False) as parts:
-            yield parts, reporter
-    finally:
-        reporter.close()
+    with (
+        closing(Reporter(open_console(stderr=True))) as reporter,
+        project.parts(reporter, serp=False, deliver=False) as parts,
+    ):
+        yield parts, reporter
 
 
 def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:

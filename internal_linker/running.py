@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from contextlib import closing
 
 from internal_linker import __version__
 from internal_linker.brief_records import Brief, BriefLinks
@@ -74,11 +75,8 @@ def look_up(project: Project, page: str, reporter: Reporter, *, no_serp: bool = 
         page = f"https://{page}"
     is_url = page.lower().startswith(("http://", "https://"))
     choice = Choice(only=(page,)) if is_url else Choice(query=page)
-    try:
-        with project.parts(reporter, serp=not no_serp, deliver=False) as parts:
-            return Run(parts, project.rules(), choice, reporter).execute(new_run_id())
-    finally:
-        reporter.close()
+    with closing(reporter), project.parts(reporter, serp=not no_serp, deliver=False) as parts:
+        return Run(parts, project.rules(), choice, reporter).execute(new_run_id())
 
 
 def brief_links(
@@ -90,11 +88,8 @@ def brief_links(
         InternalLinkerError: it could not be done.
     """
     wanted = limit or project.settings.links_per_page
-    try:
-        with project.parts(reporter, serp=not no_serp, deliver=False) as parts:
-            return content_brief(parts, project.rules(), brief, wanted, reporter)
-    finally:
-        reporter.close()
+    with closing(reporter), project.parts(reporter, serp=not no_serp, deliver=False) as parts:
+        return content_brief(parts, project.rules(), brief, wanted, reporter)
 
 
 def _conclude(reporter: Reporter, report: Report, project: Project) -> None:

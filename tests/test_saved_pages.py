@@ -252,6 +252,19 @@ def test_a_page_without_a_recognised_text_is_read_whole(
     assert content.text == "Offer 0\nOffer 1\nOffer 2"
 
 
+def test_a_page_that_the_library_stumbles_over_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it raises: the page comes with all its text, and is told apart from those with a main one."""
+
+    def stumbles(*args: object, **options: object) -> str:
+        raise RecursionError("maximum recursion depth exceeded")
+
+    html = html_page("Tea", body="<p>Green tea is steamed.</p>")
+    assert not read(html).whole
+    monkeypatch.setattr("trafilatura.extract", stumbles)
+    page = read(html)
+    assert page.whole and "Green tea is steamed." in read_html(page.content).text
+
+
 @pytest.mark.parametrize(
     "html",
     [

@@ -1,5 +1,7 @@
 """The commands that tend a project folder: check, init and export-vectors."""
 
+from contextlib import closing
+
 import typer
 
 from internal_linker.cli.project import ProjectOption, opened_project, project_folder
@@ -15,9 +17,8 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
     from internal_linker.checking import check_project
     from internal_linker.terminal import Reporter, open_console
 
-    console, waiting = open_console(), Reporter(open_console(stderr=True))
-    failed = 0
-    try:
+    console, failed = open_console(), 0
+    with closing(Reporter(open_console(stderr=True))) as waiting:
         waiting.start("Checking", 0, "")
         for fact in check_project(folder):
             waiting.close()
@@ -26,8 +27,6 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
             console.print(f"{fact.name}: {fact.text}")
             failed += fact.ok is False
             waiting.start("Checking", 0, "")
-    finally:
-        waiting.close()
     console.print(f"{failed} to mend." if failed else "All is in order.")
     raise typer.Exit(ExitCode.CONFIGURATION if failed else ExitCode.SUCCESS)
 
@@ -52,14 +51,13 @@ def export_vectors(context: typer.Context, project: ProjectOption = None) -> Non
     from internal_linker.exporting import cached_rows
     from internal_linker.terminal import Reporter, open_console
 
-    reporter = Reporter(open_console(stderr=True))
-    try:
-        with opened.parts(reporter, serp=False, deliver=False, read_only=True) as parts:
-            reporter.start("Export", 0, "")
-            rows, found, missing = cached_rows(parts)
-            remarks = opened.vectors_csv().write(rows)
-    finally:
-        reporter.close()
+    with (
+        closing(Reporter(open_console(stderr=True))) as reporter,
+        opened.parts(reporter, serp=False, deliver=False, read_only=True) as parts,
+    ):
+        reporter.start("Export", 0, "")
+        rows, found, missing = cached_rows(parts)
+        remarks = opened.vectors_csv().write(rows)
     typer.echo(f"{found} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
     if missing:
         typer.echo(

@@ -1,6 +1,7 @@
 """The commands that search for links: run, lookup and schedule."""
 
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -116,9 +117,8 @@ def _dry_run(project: "Project", choice: "Choice", off: "Sections", no_serp: boo
     from internal_linker.pipeline import Run
     from internal_linker.terminal import Reporter, open_console, print_plan
 
-    reporter = Reporter(open_console())
-    try:
-        with project.parts(reporter, serp=not no_serp, deliver=False, read_only=True) as parts:
-            print_plan(reporter.console, Run(parts, project.rules(off), choice, reporter).plan())
-    finally:
-        reporter.close()
+    with (
+        closing(Reporter(open_console())) as reporter,
+        project.parts(reporter, serp=not no_serp, deliver=False, read_only=True) as parts,
+    ):
+        print_plan(reporter.console, Run(parts, project.rules(off), choice, reporter).plan())
