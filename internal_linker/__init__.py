@@ -6,13 +6,13 @@ from typing import Any
 __version__ = "0.1.0"
 # The public names and their modules. No import for type checkers stands here: every module would wait for all others.
 _MODULES = {
-    "InternalLinkerError": "errors",
-    "clusters": "notebooks",
-    "content_brief": "notebooks",
-    "import_crawl": "notebooks",
-    "lookup": "notebooks",
-    "pairs": "notebooks",
-    "run": "notebooks",
+    "InternalLinkerError": "core.errors",
+    "clusters": "api",
+    "content_brief": "api",
+    "import_crawl": "api",
+    "lookup": "api",
+    "pairs": "api",
+    "run": "api",
 }
 __all__ = ["InternalLinkerError", "clusters", "content_brief", "import_crawl", "lookup", "pairs", "run"]
 

@@ -6,10 +6,10 @@ import pytest
 from sqlalchemy import URL
 from tenacity import wait_random_exponential
 
-from internal_linker import limits
-from tests.databases import fresh_database, running_server
-from tests.sheets import HEADER, SITE
+from internal_linker.adapters.http import limits
 from tests.standins import GoogleStandIn
+from tests.support.databases import fresh_database, running_server
+from tests.support.sheets import HEADER, SITE
 
 
 @pytest.fixture(autouse=True)

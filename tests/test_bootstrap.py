@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.bootstrapped import PREPARING, ROOT, TELL, Tiny
+from tests.support.bootstrapped import PREPARING, ROOT, TELL, Tiny
 
 posix = pytest.mark.skipif(os.name == "nt", reason="a promise for POSIX")
 

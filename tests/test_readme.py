@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.errors import ExitCode
-from internal_linker.settings import KEY_FILES, Settings
-from tests.sites import make_project
-from tests.small_project import REPOSITORY, command, write_text
-from tests.web_sites import html_page
+from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.settings.settings import KEY_FILES, Settings
+from tests.support.sites import make_project
+from tests.support.small_project import REPOSITORY, command, write_text
+from tests.support.web_sites import html_page
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
 PYTHON = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)

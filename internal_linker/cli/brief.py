@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.project import ProjectOption, opened_project
-from internal_linker.errors import ExitCode
+from internal_linker.cli.more_project import ProjectOption, opened_project
+from internal_linker.core.errors import ExitCode
 
 if TYPE_CHECKING:
-    from internal_linker.brief_records import BriefLinks
+    from internal_linker.core.briefs import BriefLinks
 
 
 def content_brief(
@@ -46,9 +46,9 @@ def content_brief(
     opened = opened_project(context, project)
     from dataclasses import replace
 
-    from internal_linker.brief_files import read_brief
-    from internal_linker.running import brief_links
-    from internal_linker.terminal import Reporter, open_console, print_brief
+    from internal_linker.ingest.drafts import read_brief
+    from internal_linker.usecases.console import Reporter, open_console, print_brief
+    from internal_linker.usecases.run import brief_links
 
     brief = replace(read_brief(draft, lambda: sys.stdin.buffer, title), query=query, url=url, lang=lang)
     reporter = Reporter(open_console(stderr=True))

@@ -1,39 +1,67 @@
-"""The option that all commands share -> the project folder that they work on."""
+"""The commands that tend a project folder: check, init and export-vectors."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from contextlib import closing
 
 import typer
 
-from internal_linker.ending import Start
-
-if TYPE_CHECKING:
-    from internal_linker.wiring import Project
-
-ProjectOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--project",
-        metavar="DIR",
-        help="Folder with config/, files/ and logfile.txt. Default: the current one; for main.py its own.",
-    ),
-]
+from internal_linker.cli.more_project import ProjectOption, opened_project, project_folder
+from internal_linker.core.errors import ExitCode
 
 
-def opened_project(context: typer.Context, project: Path | None) -> "Project":
-    """The project of --project, read; nothing is contacted.
+def check(context: typer.Context, project: ProjectOption = None) -> None:
+    """Verify keys, Sheet, files and model; spends nothing.
 
-    Raises:
-        ConfigurationError: there is no such folder, or a setting or pattern is wrong.
+    Each piece is looked at by itself, and each failure comes with what to do about it.
     """
     folder = project_folder(context, project)
-    from internal_linker.wiring import open_project
+    from internal_linker.usecases.check import check_project
+    from internal_linker.usecases.console import Reporter, open_console
 
-    return open_project(folder)
+    console, failed = open_console(), 0
+    with closing(Reporter(open_console(stderr=True))) as waiting:
+        waiting.start("Checking", 0, "")
+        for fact in check_project(folder):
+            waiting.close()
+            mark, style = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}[fact.ok]
+            console.print(mark, style=style, end=" ")
+            console.print(f"{fact.name}: {fact.text}")
+            failed += fact.ok is False
+            waiting.start("Checking", 0, "")
+    console.print(f"{failed} to mend." if failed else "All is in order.")
+    raise typer.Exit(ExitCode.CONFIGURATION if failed else ExitCode.SUCCESS)
 
 
-def project_folder(context: typer.Context, project: Path | None) -> Path:
-    """The folder of --project or its default, noted for the log of an error."""
-    start: Start = context.obj
-    start.folder = (project or start.default or Path.cwd()).resolve()
-    return start.folder
+def init(context: typer.Context, project: ProjectOption = None) -> None:
+    """Write a commented configuration into a folder.
+
+    What is there already is not changed.
+    """
+    from internal_linker.usecases.init import start_project
+
+    for line in start_project(project_folder(context, project)):
+        typer.echo(line)
+
+
+def export_vectors(context: typer.Context, project: ProjectOption = None) -> None:
+    """Write every page's vector to files/vectorized_urls.csv.
+
+    The vectors are those of the last run: nothing is embedded and nothing spent.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.usecases.console import Reporter, open_console
+    from internal_linker.usecases.export_vectors import cached_rows
+
+    with (
+        closing(Reporter(open_console(stderr=True))) as reporter,
+        opened.parts(reporter, serp=False, deliver=False, read_only=True) as parts,
+    ):
+        reporter.start("Export", 0, "")
+        rows, found, missing = cached_rows(parts)
+        remarks = opened.vectors_csv().write(rows)
+    typer.echo(f"{found} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
+    if missing:
+        typer.echo(
+            f"{missing} pages have none: new or changed since the last run (start one), without text, "
+            "or in a language that the model does not know."
+        )
+        raise typer.Exit(ExitCode.GAPS)

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.project import ProjectOption, opened_project
+from internal_linker.cli.more_project import ProjectOption, opened_project
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from internal_linker.edges import ReviewRow
-    from internal_linker.ports import ReviewQueue
+    from internal_linker.core.edges import ReviewRow
+    from internal_linker.core.ports import ReviewQueue
 
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 # First strong isolate and its end: what is between is laid out by itself, whatever stands around it.
@@ -45,8 +45,8 @@ def review_at_terminal(queue: "ReviewQueue", by: str = "") -> None:
         queue: the links, and the place for words.
         by: who says so; the name of the log-in if empty.
     """
-    from internal_linker.reviewing import review
-    from internal_linker.terminal import open_console
+    from internal_linker.review.session import review
+    from internal_linker.usecases.console import open_console
 
     console = open_console()
     counts = review(queue, TerminalFace(console), by or _login())
@@ -62,7 +62,7 @@ class TerminalFace:
 
     def show(self, row: "ReviewRow", left: int) -> None:
         """One link, its anchor marked in its sentence."""
-        from internal_linker.reviewing import keys_told
+        from internal_linker.review.session import keys_told
 
         print_ = self._console.print
         print_(f"\n{left} left")
@@ -122,7 +122,7 @@ def _turned(text: str) -> bool:
 
 def _plain(text: str) -> str:
     """No control characters: what came from a site must not steer the terminal."""
-    from internal_linker.review_rows import clean
+    from internal_linker.review.merge import clean
 
     return clean(text)
 

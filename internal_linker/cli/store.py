@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from internal_linker.cli.project import ProjectOption, opened_project
+from internal_linker.cli.more_project import ProjectOption, opened_project
 
 store = typer.Typer(help="Move a cache between databases.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -27,7 +27,7 @@ def copy(
     project folder. Nothing is lost in TO: of two answers to the same question the newer stays.
     """
     opened = opened_project(context, project)
-    from internal_linker.terminal import Reporter, open_console
+    from internal_linker.usecases.console import Reporter, open_console
 
     reporter = Reporter(open_console())
     try:

@@ -25,8 +25,8 @@ from urllib.parse import quote, urldefrag, urljoin
 
 from selectolax.lexbor import LexborHTMLParser
 
-from internal_linker.html_text import read_html
-from internal_linker.steps.words import words
+from internal_linker.text.html import read_html
+from internal_linker.text.words import words
 
 HOST = "https://docs.example"
 # The newest that a release has of each. Together they have prose and reference, short and long pages, and some

@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
-from internal_linker.records import Text
-from internal_linker.services.local_embeddings import minilm
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Text
+from internal_linker.embeddings.encoders import minilm
 from tests.benchmarks import torch_side
 from tests.benchmarks.results import Row
 

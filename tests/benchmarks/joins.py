@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
+from internal_linker.core.arrays import Vectors
 from tests.benchmarks import ours, peers, projects
 from tests.benchmarks.parts import Part, Work, measured
 from tests.benchmarks.results import Row, middle

@@ -11,13 +11,13 @@ import numpy as np
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
-from internal_linker.arrays import Ints, Vectors
-from internal_linker.comparing import SERVED
-from internal_linker.steps.boilerplate import Boilerplate
-from internal_linker.steps.join import nearest
-from internal_linker.steps.postings import CHAMPIONS, Postings
-from internal_linker.steps.terms import index_terms
-from internal_linker.steps.words import words
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.matching.comparing import SERVED
+from internal_linker.matching.inverted_index import CHAMPIONS, Postings
+from internal_linker.matching.neighbours.exact import nearest
+from internal_linker.matching.tfidf import index_terms
+from internal_linker.text.boilerplate import Boilerplate
+from internal_linker.text.words import words
 from tests.benchmarks import projects
 from tests.benchmarks.results import Row, middle
 

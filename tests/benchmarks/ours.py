@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.arrays import Nearest, Neighbourhood, Vectors
-from internal_linker.joining import Joined, join
-from internal_linker.services.threads import Threads
+from internal_linker.adapters.compute.threads import Threads
+from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.matching.neighbours.knn_join import Joined, join
 from tests.benchmarks.parts import Work
 
 

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
-from internal_linker.records import Text
-from internal_linker.services.local_embeddings.minilm import LocalEncoder
-from internal_linker.settings import Settings
-from internal_linker.steps.text import text_hash
-from internal_linker.stores.database import open_database
-from internal_linker.stores.embedding_cache import EmbeddingCache
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Text
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.text import text_hash
+from internal_linker.usecases.settings.settings import Settings
 from tests.benchmarks.vectors import read_pages
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -4,16 +4,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from internal_linker.limits import Budget
-from internal_linker.records import Source, Targets
-from internal_linker.searching import SearchRules, search_all
-from internal_linker.services.serper import Serper
-from internal_linker.settings import Settings
-from internal_linker.stores.database import open_database
-from internal_linker.stores.serp_cache import SerpResultCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.adapters.http.limits import Budget
+from internal_linker.core.records import Source, Targets
+from internal_linker.serp.search import SearchRules, search_all
+from internal_linker.serp.serper import Serper
+from internal_linker.usecases.settings.settings import Settings
 from tests.benchmarks.results import Row, middle
-from tests.builders import Told
 from tests.standins import SerperStandIn
+from tests.support.builders import Told
 
 LATENCY = 0.2
 PER_SECOND = 50

@@ -17,10 +17,10 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
-from internal_linker.evaluating import Hidden
-from internal_linker.records import Page
-from internal_linker.steps.measure import measure
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Page
+from internal_linker.evaluation.holdout import Hidden
+from internal_linker.ranking.metrics import measure
 from tests.benchmarks import similar_side
 from tests.benchmarks.results import Row, middle
 from tests.quality.corpora import DEVELOPMENT, site, whole_site

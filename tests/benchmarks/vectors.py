@@ -16,15 +16,15 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
-from internal_linker.embedding import embed, encodable, plan_embedding
-from internal_linker.records import Page, Text
-from internal_linker.services.local_embeddings.minilm import LocalEncoder
-from internal_linker.steps.text import page_text
-from internal_linker.stores.database import open_database
-from internal_linker.stores.embedding_cache import EmbeddingCache
-from internal_linker.terminal import Reporter, open_console
-from internal_linker.urls import normal_form
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Page, Text
+from internal_linker.core.urls import normal_form
+from internal_linker.embeddings.embed import embed, encodable, plan_embedding
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.text import page_text
+from internal_linker.usecases.console import Reporter, open_console
 
 STORE = "sqlite:///vectors.sqlite3"
 

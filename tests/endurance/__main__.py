@@ -22,7 +22,7 @@ from tests.endurance.weather import LULL, SERVICES, in_weather
 from tests.endurance.worlds import world
 from tests.endurance.year import check, year
 from tests.hostile.judge import KINDS
-from tests.small_project import REPOSITORY, finish, start
+from tests.support.small_project import REPOSITORY, finish, start
 
 Row = tuple[str, str]
 YEAR_PAGES = 500

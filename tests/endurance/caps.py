@@ -5,11 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from dataclasses import dataclass
 
-from internal_linker.errors import ServiceError
-from internal_linker.limits import Budget
-from internal_linker.records import Text
-from internal_linker.services.openai.encoder import OpenAIEmbeddings
-from internal_linker.services.serper import Serper
+from internal_linker.adapters.http.limits import Budget
+from internal_linker.core.errors import ServiceError
+from internal_linker.core.records import Text
+from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
+from internal_linker.serp.serper import Serper
 from tests.endurance.weather import GUSTS, VECTORS
 from tests.standins import OpenAIStandIn, SerperStandIn
 

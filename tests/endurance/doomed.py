@@ -33,7 +33,7 @@ def main() -> None:
     # Before the program is imported: its defaults are these functions.
     os.replace, os.fsync = boundary(os.replace), boundary(os.fsync)
     from internal_linker.cli import main as program
-    from internal_linker.terminal import Reporter
+    from internal_linker.usecases.console import Reporter
 
     for name in ("start", "finish"):
         setattr(Reporter, name, boundary(getattr(Reporter, name)))

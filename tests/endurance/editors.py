@@ -9,11 +9,11 @@ from typing import Any
 import gspread
 from gspread.utils import rowcol_to_a1
 
-from internal_linker.records import Recommendation
+from internal_linker.core.records import Recommendation
 from tests.endurance.desks import at_work, insert
-from tests.sheets import SITE, links_for, sheet
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
+from tests.support.sheets import SITE, links_for, sheet
 
 ROWS, LINKS = 12, 3
 # How a row is known to the editor, who never changes it.

@@ -19,7 +19,7 @@ from tests.endurance.worlds import (
     kept,
     world,
 )
-from tests.small_project import start
+from tests.support.small_project import start
 
 # Servers finish what they had begun when the client was killed.
 _SETTLED_S = 0.5

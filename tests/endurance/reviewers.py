@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 import gspread
 from gspread.utils import rowcol_to_a1
 
-from internal_linker.edges import ReviewRow
-from internal_linker.errors import ServiceError
-from internal_linker.review_rows import EDITORS, LINK_ID, PROPOSED, SOURCE, STATUS, Board, merge
+from internal_linker.core.edges import ReviewRow
+from internal_linker.core.errors import ServiceError
+from internal_linker.review.merge import EDITORS, LINK_ID, PROPOSED, SOURCE, STATUS, Board, merge
 from tests.endurance.desks import at_work, insert
 from tests.endurance.editors import Edited
-from tests.reviews import put, review_tab, row, shown
-from tests.sheets import SITE
 from tests.standins import GoogleStandIn
 from tests.standins.gspread_client import gspread_client
+from tests.support.reviews import put, review_tab, row, shown
+from tests.support.sheets import SITE
 
 # Links of the first run; the second one keeps the first of them, lets go of the rest, and has some new ones.
 OLD, KEPT = [f"old{number:02}" for number in range(12)], 8

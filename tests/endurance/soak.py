@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.runlog import LOG_FILE
+from internal_linker.usecases.log import LOG_FILE
 from tests.benchmarks.projects import Row, synthetic, synthetic_links
 from tests.benchmarks.runs import peak_of
 from tests.endurance.weather import SERVICES, looked_at, storm
 from tests.endurance.worlds import HEADER, World, fill, queries, world
-from tests.small_project import environment, write_csv
+from tests.support.small_project import environment, write_csv
 
 WORDS, LINKS_A_PAGE, PAGES_A_QUERY = 100, 3, 10
 # As OpenAI's text-embedding-3-small has them.

@@ -16,9 +16,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.benchmarks.projects import synthetic
-from tests.sites import use_standins
-from tests.small_project import finish, start, write_csv
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+from tests.support.sites import use_standins
+from tests.support.small_project import finish, start, write_csv
 
 # Two requests of texts, and searches for a tenth of the pages.
 PAGES, WORDS, QUERIED = 300, 30, 30

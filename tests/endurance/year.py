@@ -9,13 +9,13 @@ from pathlib import Path
 
 import time_machine
 
-from internal_linker.databases import KEPT_DAYS
-from internal_linker.runlog import LOG_FILE, MAX_BYTES, OLD_FILES
+from internal_linker.usecases.databases import KEPT_DAYS
+from internal_linker.usecases.log import LOG_FILE, MAX_BYTES, OLD_FILES
 from tests.benchmarks.projects import Row, synthetic
+from tests.end_to_end.test_half_year import Editors, words_stay
 from tests.endurance.worlds import HEADER, WORDS, World, fill, queries, world
-from tests.small_project import finish, start
 from tests.standins.gspread_client import gspread_client
-from tests.test_half_year import Editors, words_stay
+from tests.support.small_project import finish, start
 
 PAGES_A_QUERY, LONGEST_S = 10, 300.0
 CACHE = "files/cache.sqlite3"

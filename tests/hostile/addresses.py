@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from tests.hostile.cases import Hostile, holds
 from tests.hostile.tables import LINKS, PAGES, QUERIES, rows_of, text_of
-from tests.small_project import SITE
+from tests.support.small_project import SITE
 
 HOST = SITE.removeprefix("https://")
 URLS = (

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from internal_linker import limits
+from internal_linker.adapters.http import limits
 from internal_linker.cli import main
-from internal_linker.errors import ExitCode
+from internal_linker.core.errors import ExitCode
 from tests.hostile.addresses import addresses
 from tests.hostile.cases import Hostile
 from tests.hostile.configs import keys, patterns, settings
 from tests.hostile.large import large
 from tests.hostile.stores import databases, workbooks
 from tests.hostile.tables import encodings, no_files, shapes
-from tests.small_project import make_project
+from tests.support.small_project import make_project
 
 KINDS: dict[str, Callable[[], Iterator[Hostile]]] = {
     "encodings": encodings,
@@ -47,7 +47,11 @@ LONGEST_S, MOST_MB = 10.0, 1000.0
 _HANGS_S = 30.0
 # What a run imports late.
 _LATE = (
-    *("internal_linker.wiring", "internal_linker.learning", "internal_linker.services.local_embeddings.lsa"),
+    *(
+        "internal_linker.usecases.project",
+        "internal_linker.ranking.training",
+        "internal_linker.embeddings.encoders.lsa",
+    ),
     "sklearn.decomposition",
 )
 if sys.platform == "win32":

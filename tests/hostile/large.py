@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.hostile.cases import Hostile
 from tests.hostile.tables import LINKS, PAGES, QUERIES, rows_of, text_of
-from tests.small_project import SITE
+from tests.support.small_project import SITE
 
 SIZE, MANY = 50_000_000, 1_000_000
 ROWS = MANY // 2

@@ -12,34 +12,34 @@ from unittest.mock import patch
 
 import httpx
 
-from internal_linker.brief_files import read_brief
-from internal_linker.brief_records import Brief
-from internal_linker.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
-from internal_linker.exclusions import read_exclusions
-from internal_linker.headers import Kind, cells_of, columns_of
-from internal_linker.html_text import is_html, read_html
-from internal_linker.limits import Budget, Circuit, retry_after
-from internal_linker.plain_text import plain_text
-from internal_linker.records import Collected, Reject
-from internal_linker.services.csv_files.tables import CsvTable
-from internal_linker.services.google_sheets.refusals import Refusals
-from internal_linker.services.google_sheets.service_account import key_fields
-from internal_linker.services.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
-from internal_linker.services.openai.chat import OpenAIChat
-from internal_linker.services.openai.vectors import VectorReader
-from internal_linker.services.review_xlsx import ReviewWorkbook
-from internal_linker.services.serper import Serper
-from internal_linker.services.xlsx_tables import XlsxTable
-from internal_linker.settings import load_settings
-from internal_linker.steps.collect import collect
-from internal_linker.steps.links import add_links
-from internal_linker.text_encoding import recognise
-from internal_linker.urls import normal_form, without_tracking
-from tests.builders import whole
-from tests.drafts import zipped
+from internal_linker.adapters.files.encodings import recognise
+from internal_linker.adapters.files.plain_text import plain_text
+from internal_linker.adapters.google_sheets.errors import Refusals
+from internal_linker.adapters.google_sheets.service_account import key_fields
+from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
+from internal_linker.adapters.http.limits import Budget, Circuit, retry_after
+from internal_linker.adapters.openai.chat import OpenAIChat
+from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of
+from internal_linker.adapters.tables.links_csv import CsvTable
+from internal_linker.adapters.tables.xlsx_tables import XlsxTable
+from internal_linker.core.briefs import Brief
+from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
+from internal_linker.core.records import Collected, Reject
+from internal_linker.core.urls import normal_form, without_tracking
+from internal_linker.embeddings.encoders.vectors import VectorReader
+from internal_linker.ingest.collect import collect
+from internal_linker.ingest.drafts import read_brief
+from internal_linker.ingest.existing_links import add_links
+from internal_linker.review.workbook import ReviewWorkbook
+from internal_linker.serp.serper import Serper
+from internal_linker.text.html import is_html, read_html
+from internal_linker.usecases.settings.exclusions import read_exclusions
+from internal_linker.usecases.settings.settings import load_settings
 from tests.hostile.web_readers import embedding, robots, sitemap, web_page
-from tests.small_project import SITE
 from tests.standins.google_token import make_service_account
+from tests.support.builders import whole
+from tests.support.drafts import zipped
+from tests.support.small_project import SITE
 
 # No reader takes longer for a few thousand bytes.
 LONGEST_S = 2.0

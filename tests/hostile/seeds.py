@@ -3,13 +3,13 @@
 import gzip
 import json
 
-from internal_linker.settings_file import render_settings
-from tests.drafts import document, paragraph
+from internal_linker.usecases.settings.template import render_settings
 from tests.hostile.stores import one_sheet
 from tests.hostile.tables import LINKS, PAGES, QUERIES, rows_of, text_of
-from tests.small_project import SITE
-from tests.web_server import sitemap
-from tests.web_sites import html_page
+from tests.support.drafts import document, paragraph
+from tests.support.small_project import SITE
+from tests.support.web_server import sitemap
+from tests.support.web_sites import html_page
 
 _KEY = {
     "type": "service_account",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from tests.hostile.cases import Hostile, holds
-from tests.small_project import SITE, TOPICS
+from tests.support.small_project import SITE, TOPICS
 
 PAGES, QUERIES, LINKS = "files/urls_rawdata.csv", "files/main_queries.csv", "files/existing_links.csv"
 HEADERS = {

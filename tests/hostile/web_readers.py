@@ -3,15 +3,15 @@
 import math
 from contextlib import suppress
 
-from internal_linker.crawl_values import CONTENT
-from internal_linker.html_text import read_html
-from internal_linker.services.web_pages.decoding import decoded
-from internal_linker.services.web_pages.page_html import address_in, read_page
-from internal_linker.services.web_pages.robots import rules_of
-from internal_linker.services.web_pages.sitemaps import NoSitemap, packed_sitemap
-from internal_linker.services.web_pages.whole import site_of
-from internal_linker.vector_cells import vector_cell
-from tests.small_project import SITE
+from internal_linker.ingest.crawler_vocabulary import CONTENT
+from internal_linker.ingest.vector_cells import vector_cell
+from internal_linker.ingest.web.decoding import decoded
+from internal_linker.ingest.web.html_page import address_in, read_page
+from internal_linker.ingest.web.robots import rules_of
+from internal_linker.ingest.web.sitemaps import NoSitemap, packed_sitemap
+from internal_linker.ingest.web.whole import site_of
+from internal_linker.text.html import read_html
+from tests.support.small_project import SITE
 
 _POSITIONS = {CONTENT, "Navigation", "Header", "Footer", "Aside"}
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import numpy as np
 
-from internal_linker.arrays import Vectors
-from internal_linker.evaluating import HIDINGS, Hidden, Hides, hide, site_ranking
-from internal_linker.link_rules import LinkRules
-from internal_linker.ranking import Ranking
-from internal_linker.records import Collected, ExistingLink, Page, Targets
-from internal_linker.steps.text import all_texts
-from internal_linker.urls import normal_form
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Collected, ExistingLink, Page, Targets
+from internal_linker.core.urls import normal_form
+from internal_linker.embeddings.text import all_texts
+from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rules import LinkRules
 
 ROOT = Path(__file__).parents[2]
 CORPORA = ROOT.parent / "shared" / "corpora"

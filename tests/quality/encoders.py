@@ -15,16 +15,16 @@ from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
-from internal_linker.arrays import Vectors, shortened
-from internal_linker.errors import ConfigurationError
-from internal_linker.evaluating import Hidden
-from internal_linker.ports import Encoder
-from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.services.local_embeddings.minilm import LocalEncoder
-from internal_linker.services.local_embeddings.multilingual import MultilingualEncoder
-from internal_linker.steps.measure import Measured, measure, paired
-from internal_linker.steps.signals import FIXED_WEIGHTS
-from internal_linker.steps.text import page_text
+from internal_linker.core.arrays import Vectors, shortened
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Encoder
+from internal_linker.embeddings.encoders.lsa import LsaEncoder
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
+from internal_linker.embeddings.text import page_text
+from internal_linker.evaluation.holdout import Hidden
+from internal_linker.ranking.features import FIXED_WEIGHTS
+from internal_linker.ranking.metrics import Measured, measure, paired
 from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
 from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
 

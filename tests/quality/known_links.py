@@ -13,10 +13,10 @@ from statistics import fmean
 
 import numpy as np
 
-from internal_linker.evaluating import HIDINGS, Hidden, Hides
-from internal_linker.ranking import BLOCK, Ranking
-from internal_linker.steps.measure import PLACES, fold, measure
-from internal_linker.steps.signals import FIXED_WEIGHTS, Weights, fixed_score
+from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides
+from internal_linker.ranking.features import FIXED_WEIGHTS, Weights, fixed_score
+from internal_linker.ranking.metrics import PLACES, fold, measure
+from internal_linker.ranking.rank import BLOCK, Ranking
 from tests.quality.corpora import DEVELOPMENT, ranking, site
 from tests.quality.weights import DEFAULT, FOLDS, head, opened, row
 

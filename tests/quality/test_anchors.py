@@ -6,7 +6,7 @@ with its copy in LOWERED_ON_PURPOSE, and say why in the commit.
 
 import pytest
 
-from internal_linker.anchor_agreement import agreement
+from internal_linker.evaluation.anchors import agreement
 from tests.quality.corpora import ABSENT, present, whole_site
 
 # Shares of linked pairs: an anchor overlaps the editors' own, an anchor is the editors' own.

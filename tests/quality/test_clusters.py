@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.quality.corpora import ABSENT, present, whole_site
-from tests.small_project import command, forget_settings, write_csv, write_settings
+from tests.support.small_project import command, forget_settings, write_csv, write_settings
 
 # By the site: how many times as many of the editors' links stand within clusters as would by chance.
 FLOORS = {"18f-blog": {"content": 4.5, "title": 3.0}, "vue-fa-ar": {"content": 1.5, "title": 1.0}}

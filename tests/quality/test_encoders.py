@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.errors import ConfigurationError
-from internal_linker.evaluating import Hidden
-from internal_linker.ports import Encoder
-from internal_linker.records import Page
-from internal_linker.services.local_embeddings.lsa import LsaEncoder
-from internal_linker.steps.measure import measure
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Encoder
+from internal_linker.core.records import Page
+from internal_linker.embeddings.encoders.lsa import LsaEncoder
+from internal_linker.evaluation.holdout import Hidden
+from internal_linker.ranking.metrics import measure
 from tests.quality.encoders import ALONE, ENCODERS, WEIGHTS, added, columns, installed
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from internal_linker import pairs
-from internal_linker.steps.measure import measure
+from internal_linker.ranking.metrics import measure
 from tests.benchmarks.similar import first_five, write_pages
 from tests.quality.corpora import ABSENT, DEVELOPMENT, present, site
-from tests.small_project import forget_settings
+from tests.support.small_project import forget_settings
 
 pytestmark = pytest.mark.skipif(not present(DEVELOPMENT[0]), reason=ABSENT)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.steps.measure import fold, measure
+from internal_linker.ranking.metrics import fold, measure
 from tests.quality.corpora import ABSENT, ROOT
 from tests.quality.weights import FOLDS, blends, cross_validate, default_name, tables, variants
 

@@ -14,22 +14,22 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
 
-from internal_linker.arrays import Vectors, unit_rows
-from internal_linker.embedding import embed, encodable
-from internal_linker.evaluating import Hidden
-from internal_linker.link_rules import LinkRules
-from internal_linker.ports import Encoder
-from internal_linker.ranking import Ranking
-from internal_linker.records import Text
-from internal_linker.services.local_embeddings.minilm import LocalEncoder
-from internal_linker.settings import Settings
-from internal_linker.steps.measure import PLACES, Measured, fold, measure, paired
-from internal_linker.steps.signals import FIXED_WEIGHTS
-from internal_linker.steps.terms import FIXED_TERMS
-from internal_linker.steps.text import page_text
-from internal_linker.stores.database import open_database
-from internal_linker.stores.embedding_cache import EmbeddingCache
-from internal_linker.terminal import Reporter, open_console
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.core.arrays import Vectors, unit_rows
+from internal_linker.core.ports import Encoder
+from internal_linker.core.records import Text
+from internal_linker.embeddings.embed import embed, encodable
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.embeddings.text import page_text
+from internal_linker.evaluation.holdout import Hidden
+from internal_linker.matching.tfidf import FIXED_TERMS
+from internal_linker.ranking.features import FIXED_WEIGHTS
+from internal_linker.ranking.metrics import PLACES, Measured, fold, measure, paired
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.usecases.console import Reporter, open_console
+from internal_linker.usecases.settings.settings import Settings
 from tests.quality.corpora import ABSENT, DEVELOPMENT, present, ranking, site
 
 FOLDS = 5

@@ -1,0 +1,1 @@
+"""Files, tables, HTML, HTTP, services, compute and databases; library errors are translated here."""

@@ -1,0 +1,179 @@
+"""Proposed links by source, each with its status and what was known of it when it was proposed."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from datetime import UTC, datetime
+from math import isnan
+from operator import attrgetter
+from typing import Any, get_args
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Row,
+    Select,
+    String,
+    Table,
+    Text,
+    func,
+    select,
+)
+
+from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.core.edges import COPIES, Anchor, Cells, Edge, Status, source_id
+from internal_linker.core.sequences import batched
+
+EDGES = Table(
+    "edges",
+    METADATA,
+    Column("site", String(200), primary_key=True),
+    Column("source", String(10), primary_key=True),
+    Column("id", String(20), primary_key=True),
+    Column("status", String(10), nullable=False),
+    Column("verdict", String(10), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("last_run", String(40), nullable=False),
+    Column("facts", Text, nullable=False),
+    Column("updated_at", Moment, nullable=False),
+)
+_COLUMNS = ("status", "verdict", "kind", "last_run")
+# What a version of the program doesn't know it leaves out, what is missing has its default.
+_DEFAULTS = {one.name: one.default for one in fields(Edge) if one.name not in _COLUMNS}
+_VALUES = attrgetter(*_DEFAULTS)
+_STATUSES = frozenset(get_args(Status))
+_JSON = json.JSONEncoder(separators=(",", ":"))
+# What JSON has as lists.
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "anchors": lambda all_: tuple(Anchor(*one) for one in all_),
+    "formerly": tuple,
+    "cells": lambda three: Cells(*three),
+}
+
+
+class EdgeStore:
+    """`ports.EdgeStore` in a database; a damaged row reads as not there.
+
+    Args:
+        engine: from `open_database`.
+        site: whose edges; a team's sites share a database.
+    """
+
+    def __init__(self, engine: Engine, site: str) -> None:
+        self._engine, self._site = engine, key_text(site, 200)
+
+    def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
+        """All edges of these sources (normal forms or queries), by source."""
+        wanted = {source_id(source): source for source in sources}
+        found: dict[str, list[Edge]] = {}
+        for some in batched(wanted, KEYS_A_QUERY):
+            for edge in self._read(self._all.where(EDGES.c.source.in_(some))):
+                found.setdefault(edge.source, []).append(edge)
+        return found
+
+    def by_id(self, ids: Iterable[str]) -> Mapping[str, Edge]:
+        """The edges of these ids; unknown ones are left out."""
+        found: dict[str, Edge] = {}
+        for some in batched(ids, KEYS_A_QUERY):
+            wanted = frozenset(some)
+            # By their sources alone: given both, SQLite looks up every pair of the two lists.
+            rows = self._rows(self._all.where(EDGES.c.source.in_({one[:10] for one in wanted})))
+            found |= {edge.id: edge for edge in _edges(row for row in rows if row.id in wanted)}
+        return found
+
+    def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
+        """The edges of the site, source by source.
+
+        A source's edges are read together, so that they may be changed meanwhile.
+
+        Args:
+            statuses: only those of these statuses; none: all.
+            judged: only those with a verdict.
+            besides: a run; only those that it did not propose.
+        """
+        some: list[ColumnElement[bool]] = [EDGES.c.status.in_(statuses)] if statuses else []
+        some += [EDGES.c.verdict != ""] if judged else []
+        some += [EDGES.c.last_run != besides] if besides else []
+        sources = select(EDGES.c.source).where(EDGES.c.site == self._site, *some)
+        for rows in batched(self._rows(sources.distinct().order_by(EDGES.c.source)), KEYS_A_QUERY):
+            yield from self._read(self._all.where(EDGES.c.source.in_([row.source for row in rows]), *some))
+
+    def put(self, edges: Sequence[Edge]) -> None:
+        """Keep edges, new ones and changed ones; committed when this returns."""
+        now = datetime.now(UTC)
+        rows = [
+            {"site": self._site, "source": (key := edge.id)[:10], "id": key, "updated_at": now}
+            | {name: getattr(edge, name) for name in _COLUMNS}
+            | {"facts": _text(edge)}
+            for edge in edges
+        ]
+        transact(self._engine, lambda connection: upsert(connection, EDGES, rows))
+
+    def counts(self) -> Mapping[Status, int]:
+        """How many links of each status there are; pairs of nearly the same text are none."""
+        some = select(EDGES.c.status, func.count().label("edges")).where(EDGES.c.site == self._site)
+        some = some.where(EDGES.c.kind.not_in(COPIES))
+        return {row.status: row.edges for row in self._rows(some.group_by(EDGES.c.status))}
+
+    @property
+    def _all(self) -> Select[Any]:
+        columns = (EDGES.c[name] for name in ("id", "facts", *_COLUMNS))
+        return select(*columns).where(EDGES.c.site == self._site).order_by(EDGES.c.source, EDGES.c.id)
+
+    def _read(self, wanted: Select[Any]) -> list[Edge]:
+        return [*_edges(self._rows(wanted))]
+
+    def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
+        def read(connection: Connection) -> list[Row[Any]]:
+            return list(connection.execute(wanted))
+
+        return [] if lacks(self._engine, EDGES) else transact(self._engine, read)
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Links that were withdrawn before then, and that no editor ever said a word about."""
+    some = EDGES.c
+    unsaid = some.facts.not_like('%"notes":%') & some.facts.not_like('%"anchor":%') & (some.verdict == "")
+    gone = (some.status == "withdrawn") & (some.updated_at < before)
+    return [Waste(EDGES, gone & unsaid, func.length(some.facts))]
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of EDGES can be read."""
+    return any(_edges([row]))
+
+
+def _edges(rows: Iterable[Row[Any]]) -> Iterator[Edge]:
+    """Those of the rows that can be read."""
+    for row in rows:
+        with suppress(TypeError, ValueError, AttributeError, RecursionError):
+            edge = _edge(row)
+            if edge.id == row.id and edge.status in _STATUSES:
+                yield edge
+
+
+def _text(edge: Edge) -> str:
+    facts = zip(_DEFAULTS.items(), _VALUES(edge), strict=True)
+    told = {name: value for (name, default), value in facts if value != default and not _none(value)}
+    if edge.anchors:
+        told["anchors"] = [
+            [one.text, one.sentence, one.start, one.verbatim, one.asked] for one in edge.anchors
+        ]
+    if edge.cells != Cells():
+        told["cells"] = [edge.cells.status, edge.cells.anchor, edge.cells.notes]
+    # In ASCII: PostgreSQL keeps no NUL, and neither database half a pair of surrogates.
+    return _JSON.encode(told)
+
+
+def _none(value: object) -> bool:
+    return isinstance(value, float) and isnan(value)
+
+
+def _edge(row: Row[Any]) -> Edge:
+    facts = {name: value for name, value in json.loads(row.facts).items() if name in _DEFAULTS}
+    facts |= {name: read(facts[name]) for name, read in _READ.items() if name in facts}
+    return Edge(**facts, **{name: getattr(row, name) for name in _COLUMNS})

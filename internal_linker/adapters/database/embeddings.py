@@ -1,0 +1,143 @@
+"""Vectors by model, dimensions, recipe and text hash: a text is encoded once, whatever page it stands on."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    Row,
+    String,
+    Table,
+    func,
+    select,
+    update,
+)
+
+from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.ports import Encoder
+from internal_linker.core.sequences import batched
+
+EMBEDDINGS = Table(
+    "embeddings",
+    METADATA,
+    Column("model", String(200), primary_key=True),
+    Column("dimensions", Integer, primary_key=True),
+    Column("recipe", String(100), primary_key=True),
+    Column("text_hash", String(64), primary_key=True),
+    Column("dtype", String(10), nullable=False),
+    Column("vector", LargeBinary, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("used_at", Moment),
+)
+
+
+# A row is written anew when it was used last so many days ago: once a month, not once a week.
+_NOTED_DAYS = 30
+
+
+class EmbeddingCache:
+    """The vector cache in a database.
+
+    Args:
+        engine: from `open_database`.
+        storage: "float16" or "float32": how new vectors are kept; old ones are read as they are.
+    """
+
+    def __init__(self, engine: Engine, storage: str) -> None:
+        self._engine, self.storage = engine, storage
+
+    def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
+        """The vectors that are there, (d,) float32 each; a damaged one is not."""
+        table = EMBEDDINGS.c
+        columns = select(table.text_hash, table.dtype, table.vector)
+
+        def read(connection: Connection) -> dict[str, Vectors]:
+            found: dict[str, Vectors] = {}
+            for first in range(0, len(hashes), KEYS_A_QUERY):
+                query = columns.where(
+                    table.model == _model(encoder),
+                    table.dimensions == encoder.dimensions,
+                    table.recipe == encoder.recipe,
+                    table.text_hash.in_(hashes[first : first + KEYS_A_QUERY]),
+                )
+                for text_hash, dtype, content in connection.execute(query):
+                    if (vector := read_vector(content, dtype)) is not None:
+                        found[text_hash] = vector
+            return found
+
+        return {} if lacks(self._engine, EMBEDDINGS) else transact(self._engine, read)
+
+    def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
+        """Keep vectors; committed when this returns."""
+        now = datetime.now(UTC)
+        rows = [
+            {
+                "model": _model(encoder),
+                "dimensions": encoder.dimensions,
+                "recipe": encoder.recipe,
+                "text_hash": text_hash,
+                "dtype": self.storage,
+                "vector": vector.astype(self.storage).tobytes(),
+                "created_at": now,
+                "used_at": now,
+            }
+            for text_hash, vector in vectors.items()
+        ]
+        transact(self._engine, lambda connection: upsert(connection, EMBEDDINGS, rows))
+
+    def note_used(self, encoder: Encoder, hashes: Sequence[str]) -> None:
+        """Keep in mind that these are needed today."""
+        table, now = EMBEDDINGS.c, datetime.now(UTC)
+        some = (
+            update(EMBEDDINGS)
+            .values(used_at=now)
+            .where(
+                table.model == _model(encoder),
+                table.dimensions == encoder.dimensions,
+                table.recipe == encoder.recipe,
+                _last_used() < now - timedelta(days=_NOTED_DAYS),
+            )
+        )
+
+        def write(connection: Connection) -> None:
+            for part in batched(hashes, KEYS_A_QUERY):
+                connection.execute(some.where(table.text_hash.in_(part)))
+
+        transact(self._engine, write)
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Vectors of texts that no run has met since then."""
+    return [Waste(EMBEDDINGS, _last_used() < before, func.length(EMBEDDINGS.c.vector))]
+
+
+def read_vector(content: bytes, dtype: str) -> Vectors | None:
+    """(d,) float32; None for a damaged one."""
+    try:
+        vector = np.frombuffer(content, dtype=dtype).astype(np.float32)
+    except (TypeError, ValueError):  # SQLite keeps whatever kind of value was put there by hand
+        return None
+    return vector if len(vector) and np.isfinite(vector).all() else None
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of EMBEDDINGS can be read."""
+    return read_vector(row.vector, row.dtype) is not None
+
+
+def _last_used() -> ColumnElement[datetime]:
+    return func.coalesce(EMBEDDINGS.c.used_at, EMBEDDINGS.c.created_at)
+
+
+def _model(encoder: Encoder) -> str:
+    """A server's model may have any name."""
+    return key_text(encoder.model, 200)

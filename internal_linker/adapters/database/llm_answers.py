@@ -1,0 +1,63 @@
+"""Answers of language models by model, recipe and prompt: a question is paid for once, whoever asks it."""
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Column, Connection, Engine, String, Table, Text, func, select
+
+from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.core.ports import Chat
+
+ANSWERS = Table(
+    "answers",
+    METADATA,
+    Column("model", String(200), primary_key=True),
+    Column("recipe", String(100), primary_key=True),
+    Column("prompt", String(64), primary_key=True),
+    Column("answer", Text, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+
+
+class StoredAnswers:
+    """`ports.AnswerCache` in a database.
+
+    Args:
+        engine: from `open_database`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, chat: Chat, prompt: str) -> str | None:
+        """The answer to the prompt of this hash; None where there is none."""
+        wanted = select(ANSWERS.c.answer).where(
+            ANSWERS.c.model == _model(chat), ANSWERS.c.recipe == chat.recipe, ANSWERS.c.prompt == prompt
+        )
+
+        def read(connection: Connection) -> str | None:
+            return connection.execute(wanted).scalar()
+
+        return None if lacks(self._engine, ANSWERS) else transact(self._engine, read)
+
+    def put(self, chat: Chat, prompt: str, answer: str) -> None:
+        """Keep an answer; committed when this returns."""
+        row = {
+            "model": _model(chat),
+            "recipe": chat.recipe,
+            "prompt": prompt,
+            # PostgreSQL keeps no NUL, and neither database half a pair of surrogates.
+            "answer": answer.replace("\0", "").encode("utf-8", "replace").decode(),
+            "created_at": datetime.now(UTC),
+        }
+        transact(self._engine, lambda connection: upsert(connection, ANSWERS, [row]))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Answers from before then: links keep their anchors without them."""
+    return [Waste(ANSWERS, ANSWERS.c.created_at < before, func.length(ANSWERS.c.answer))]
+
+
+def _model(chat: Chat) -> str:
+    """A server's model may have any name."""
+    return key_text(chat.model, 200)

@@ -1,0 +1,217 @@
+"""Joins by name: their results in chunks of pages, and the finished blocks of those that are under way."""
+
+import hashlib
+import uuid
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    String,
+    Table,
+    delete,
+    func,
+    literal,
+    select,
+)
+
+from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.core.arrays import Nearest, Neighbourhood
+
+# A result is whole or not there: its chunks, which never change, hang on a token that its one row names.
+JOINS = Table(
+    "joins",
+    METADATA,
+    Column("name", String(200), primary_key=True),
+    Column("token", String(32), nullable=False),
+    Column("texts", Integer, nullable=False),
+    Column("neighbours", Integer, nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+JOIN_CHUNKS = Table(
+    "join_chunks",
+    METADATA,
+    Column("token", String(32), primary_key=True),
+    Column("chunk", Integer, primary_key=True),
+    Column("name", String(200), nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("checksum", String(64), nullable=False),
+    Column("created_at", Moment, nullable=False),
+)
+_BLOCKS = Table(
+    "join_blocks",
+    METADATA,
+    Column("name", String(200), primary_key=True),
+    Column("block", String(200), primary_key=True),
+    Column("texts", Integer, nullable=False),
+    Column("neighbours", Integer, nullable=False),
+    Column("content", LargeBinary, nullable=False),
+    Column("checksum", String(64), nullable=False),
+    Column("created_at", Moment),
+)
+# Is part of each checksum: what another way of keeping them wrote is not read.
+_FORMAT = 1
+# Bytes of a chunk: some thousand texts; few statements, and little memory beside the result itself.
+_CHUNK_BYTES = 4_000_000
+_DIGEST = 16  # bytes
+
+
+class StoredJoins:
+    """`ports.JoinStore` in a database; what is damaged or of another version reads as not there.
+
+    Args:
+        engine: from `open_database`.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def get(self, join: str) -> Neighbourhood | None:
+        """The last whole result; None where there is none."""
+        if lacks(self._engine, JOINS) or lacks(self._engine, JOIN_CHUNKS):
+            return None
+        return transact(self._engine, lambda connection: _read(connection, key_text(join, 200)))
+
+    def put(self, join: str, neighbourhood: Neighbourhood) -> None:
+        """Keep a whole result in the place of the last, and drop the join's blocks; committed when this returns."""
+        name, token, now = key_text(join, 200), uuid.uuid4().hex, datetime.now(UTC)
+        texts, neighbours = neighbourhood.nearest.rows.shape
+
+        def write(connection: Connection) -> None:
+            for chunk, part in enumerate(_parts(neighbourhood)):
+                content = _packed(part.digests, part.nearest)
+                row = {"token": token, "chunk": chunk, "name": name, "content": content, "created_at": now}
+                row["checksum"] = _checksum(token, chunk, texts, neighbours, content)
+                upsert(connection, JOIN_CHUNKS, [row])
+            header = {"name": name, "token": token, "texts": texts, "neighbours": neighbours}
+            upsert(connection, JOINS, [header | {"created_at": now}])
+            old = delete(JOIN_CHUNKS).where(JOIN_CHUNKS.c.name == name, JOIN_CHUNKS.c.token != token)
+            connection.execute(old)
+            connection.execute(delete(_BLOCKS).where(_BLOCKS.c.name == name))
+
+        transact(self._engine, write)
+
+    def blocks(self, join: str) -> Mapping[str, Nearest]:
+        """The finished blocks by their names."""
+        if lacks(self._engine, _BLOCKS):
+            return {}
+        wanted = select(_BLOCKS).where(_BLOCKS.c.name == key_text(join, 200)).execution_options(yield_per=1)
+
+        def read(connection: Connection) -> dict[str, Nearest]:
+            found = {}
+            for row in connection.execute(wanted):
+                sound = _checksum(row.name, row.block, row.texts, row.neighbours, row.content)
+                if sound == row.checksum:
+                    found[row.block] = _unpacked(row.content, row.neighbours, 0)[1]
+            return found
+
+        return transact(self._engine, read)
+
+    def put_block(self, join: str, block: str, nearest: Nearest) -> None:
+        """Keep a finished block; committed when this returns."""
+        name, (texts, neighbours) = key_text(join, 200), nearest.rows.shape
+        content = _packed(np.empty((texts, 0), np.uint8), nearest)
+        row = {"name": name, "block": block, "texts": texts, "neighbours": neighbours, "content": content}
+        row |= {
+            "checksum": _checksum(name, block, texts, neighbours, content),
+            "created_at": datetime.now(UTC),
+        }
+        transact(self._engine, lambda connection: upsert(connection, _BLOCKS, [row]))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Results and finished blocks from before then, as of another model: they are computed anew."""
+    kept = select(JOINS.c.token).where(JOINS.c.created_at >= before)
+    undated = _BLOCKS.c.created_at.is_(None)
+    return [
+        Waste(JOIN_CHUNKS, JOIN_CHUNKS.c.token.not_in(kept), func.length(JOIN_CHUNKS.c.content)),
+        Waste(JOINS, JOINS.c.created_at < before, literal(0)),
+        Waste(_BLOCKS, undated | (_BLOCKS.c.created_at < before), func.length(_BLOCKS.c.content)),
+    ]
+
+
+def _parts(whole: Neighbourhood) -> Iterator[Neighbourhood]:
+    nearest = whole.nearest
+    step = max(1, _CHUNK_BYTES // (_DIGEST + _bytes_a_text(nearest.rows.shape[1])))
+    for first in range(0, len(whole.digests), step):
+        some = slice(first, first + step)
+        part = Nearest(nearest.rows[some], nearest.scores[some], nearest.floors[some])
+        yield Neighbourhood(whole.digests[some], part)
+
+
+def _read(connection: Connection, name: str) -> Neighbourhood | None:
+    header = connection.execute(select(JOINS).where(JOINS.c.name == name)).one_or_none()
+    if header is None:
+        return None
+    try:
+        return _assembled(connection, header.token, header.texts, header.neighbours)
+    except (TypeError, ValueError):  # SQLite keeps whatever kind of value was put there by hand
+        return None
+
+
+def _assembled(connection: Connection, token: str, texts: int, neighbours: int) -> Neighbourhood | None:
+    chunks = select(JOIN_CHUNKS.c.chunk).where(JOIN_CHUNKS.c.token == token).order_by(JOIN_CHUNKS.c.chunk)
+    size = select(func.sum(func.length(JOIN_CHUNKS.c.content))).where(JOIN_CHUNKS.c.token == token)
+    # Looked at first: a header that was changed by hand must not ask for all of the memory.
+    if (connection.execute(size).scalar() or 0) != texts * (_DIGEST + _bytes_a_text(neighbours)):
+        return None
+    digests = np.empty((texts, _DIGEST), np.uint8)
+    nearest = Nearest(
+        np.empty((texts, neighbours), np.int32),
+        np.empty((texts, neighbours), np.float32),
+        np.empty(texts, np.float32),
+    )
+    first = 0
+    for chunk in connection.execute(chunks).scalars().all():
+        this = (JOIN_CHUNKS.c.token == token) & (JOIN_CHUNKS.c.chunk == chunk)
+        row = connection.execute(
+            select(JOIN_CHUNKS.c.content, JOIN_CHUNKS.c.checksum).where(this)
+        ).one_or_none()
+        if row is None or row.checksum != _checksum(token, chunk, texts, neighbours, row.content):
+            return None
+        some_digests, some = _unpacked(row.content, neighbours, _DIGEST)
+        here = slice(first, first := first + len(some.floors))
+        digests[here], nearest.floors[here] = some_digests, some.floors
+        nearest.rows[here], nearest.scores[here] = some.rows, some.scores
+    return Neighbourhood(digests, nearest)
+
+
+def _bytes_a_text(neighbours: int) -> int:
+    """A row and a score for each neighbour, and the floor."""
+    return 8 * neighbours + 4
+
+
+def _packed(digests: NDArray[np.uint8], nearest: Nearest) -> bytes:
+    arrays = (
+        digests,
+        nearest.rows.astype("<i4", copy=False),
+        nearest.scores.astype("<f4", copy=False),
+        nearest.floors.astype("<f4", copy=False),
+    )
+    return b"".join(array.tobytes() for array in arrays)
+
+
+def _unpacked(content: bytes, neighbours: int, digest: int) -> tuple[NDArray[np.uint8], Nearest]:
+    """What was packed, as views of it; `digest` bytes of a text stand before the rest."""
+    texts = len(content) // (digest + _bytes_a_text(neighbours))
+    lists = texts * neighbours
+    rows_at = texts * digest
+    scores_at, floors_at = rows_at + 4 * lists, rows_at + 8 * lists
+    rows = np.frombuffer(content, "<i4", lists, rows_at).reshape(texts, neighbours)
+    scores = np.frombuffer(content, "<f4", lists, scores_at).reshape(texts, neighbours)
+    floors = np.frombuffer(content, "<f4", texts, floors_at)
+    return np.frombuffer(content, np.uint8, rows_at).reshape(texts, digest), Nearest(rows, scores, floors)
+
+
+def _checksum(owner: str, part: int | str, texts: int, neighbours: int, content: bytes) -> str:
+    """Holds where, of what and in which format the content was kept."""
+    digest = hashlib.sha256(f"{_FORMAT}|{owner}|{part}|{texts}|{neighbours}|".encode())
+    digest.update(content)
+    return digest.hexdigest()

@@ -1,0 +1,148 @@
+"""Runs by site: what each was like, and its links in compressed parts."""
+
+import itertools
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
+from functools import partial
+from typing import Any
+
+from sqlalchemy import (
+    Column,
+    Connection,
+    Engine,
+    Integer,
+    LargeBinary,
+    Row,
+    Select,
+    String,
+    Table,
+    Text,
+    delete,
+    exists,
+    func,
+    select,
+)
+
+from internal_linker.adapters.database.engine import key_text, lacks, transact, unusable, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.core.runs import Version, VersionRow, packed, unpacked
+from internal_linker.core.sequences import batched
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("site", String(200), primary_key=True),
+    Column("run", String(40), primary_key=True),
+    Column("facts", Text, nullable=False),
+    Column("ended_at", Moment, nullable=False),
+)
+RUN_LINKS = Table(
+    "run_links",
+    METADATA,
+    Column("site", String(200), primary_key=True),
+    Column("run", String(40), primary_key=True),
+    Column("part", Integer, primary_key=True),
+    Column("content", LargeBinary, nullable=False),
+    Column("written_at", Moment, nullable=False),
+)
+# Half a year of weekly runs; 20 bytes a link.
+KEPT = 26
+# Rows of a part: 1 MB of text, 100 KB compressed.
+_ROWS = 1000
+
+
+class RunStore:
+    """`ports.RunStore` in a database.
+
+    Args:
+        engine: from `open_database`.
+        site: whose runs; a team's sites share a database.
+    """
+
+    def __init__(self, engine: Engine, site: str) -> None:
+        self._engine, self._site = engine, key_text(site, 200)
+
+    def versions(self) -> Sequence[Version]:
+        """The runs that are kept, the oldest first; a damaged row reads as not there."""
+        wanted = select(RUNS.c.facts).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
+
+        def read(connection: Connection) -> list[Version]:
+            return [*_versions(row.facts for row in connection.execute(wanted))]
+
+        return [] if lacks(self._engine, RUNS) else transact(self._engine, read)
+
+    def rows(self, run: str) -> Iterator[VersionRow]:
+        """Yield the links of a run that `versions` names, part by part.
+
+        Raises:
+            ConfigurationError: a part of them is damaged.
+        """
+        whole = select(RUN_LINKS.c.content).where(RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run)
+        for part in itertools.count():
+            wanted = whole.where(RUN_LINKS.c.part == part)
+            found = transact(self._engine, partial(_first, wanted=wanted))
+            if found is None:
+                return
+            if (rows := _rows_of(found.content)) is None:
+                raise unusable(self._engine, f"the links of run {run} are damaged")
+            yield from rows
+
+    def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
+        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
+        now = datetime.now(UTC)
+        transact(self._engine, partial(self._drop, run=version.run))
+        for part, some in enumerate(batched(rows, _ROWS)):
+            content = zlib.compress(json.dumps([packed(row) for row in some]).encode())
+            row = {"site": self._site, "run": version.run, "part": part, "content": content}
+            self._upsert(RUN_LINKS, row | {"written_at": now})
+        facts = json.dumps(asdict(version))
+        self._upsert(RUNS, {"site": self._site, "run": version.run, "facts": facts, "ended_at": now})
+        for old in self.versions()[:-KEPT]:
+            transact(self._engine, partial(self._drop, run=old.run))
+
+    def _upsert(self, table: Table, row: dict[str, object]) -> None:
+        transact(self._engine, partial(upsert, table=table, rows=[row]))
+
+    def _drop(self, connection: Connection, run: str) -> None:
+        for table in (RUNS, RUN_LINKS):
+            connection.execute(delete(table).where(table.c.site == self._site, table.c.run == run))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """What was kept before then of runs that were killed while they were kept."""
+    links = RUN_LINKS.c
+    whole = exists().where(RUNS.c.site == links.site, RUNS.c.run == links.run)
+    return [Waste(RUN_LINKS, ~whole & (links.written_at < before), func.length(links.content))]
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of RUN_LINKS can be read."""
+    return _rows_of(row.content) is not None
+
+
+def is_sound_run(row: Row[Any]) -> bool:
+    """Whether a row of RUNS can be read."""
+    return any(_versions([row.facts]))
+
+
+def _versions(texts: Iterable[str]) -> Iterator[Version]:
+    """Those that can be read."""
+    for text in texts:
+        with suppress(TypeError, ValueError, RecursionError):
+            yield Version(**json.loads(text))
+
+
+def _rows_of(content: bytes) -> list[VersionRow] | None:
+    """The links of a part; None where it is damaged."""
+    try:
+        return [*map(unpacked, json.loads(zlib.decompress(content)))]
+    except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
+        return None
+
+
+def _first(connection: Connection, wanted: Select[Any]) -> Row[Any] | None:
+    return connection.execute(wanted).one_or_none()

@@ -1,0 +1,89 @@
+"""Search results by query, page and market, with the time they were fetched."""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Column, Connection, Engine, Integer, Row, String, Table, Text, func, select
+
+from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.core.records import SerpPage
+
+SERP = Table(
+    "serp",
+    METADATA,
+    Column("query", Text, primary_key=True),
+    Column("page", Integer, primary_key=True),
+    Column("market", String(300), primary_key=True),
+    Column("links", Text, nullable=False),
+    Column("fetched_at", Moment, nullable=False),
+)
+# Bytes: with the market well below PostgreSQL's limit of a key, and above any query that a person writes.
+_LONGEST_QUERY, _LONGEST_MARKET = 1500, 300
+
+
+class SerpResultCache:
+    """The search cache in a database; one writer at a time, any number of threads.
+
+    Args:
+        engine: from `open_database`.
+        max_age_days: answers of that age and older are asked for again; 0 uses none.
+    """
+
+    def __init__(self, engine: Engine, max_age_days: float) -> None:
+        self._engine = engine
+        self._max_age = timedelta(days=max_age_days)
+        self._lock = threading.Lock()
+
+    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+        """The kept answers that are young enough, by query and page, with 0 credits."""
+        asked = {key_text(query, _LONGEST_QUERY): query for query in queries}
+        keys, place = list(asked), key_text(market, _LONGEST_MARKET)
+        now = datetime.now(UTC)
+
+        def read(connection: Connection) -> dict[tuple[str, int], SerpPage]:
+            found: dict[tuple[str, int], SerpPage] = {}
+            for first in range(0, len(keys), KEYS_A_QUERY):
+                some = keys[first : first + KEYS_A_QUERY]
+                wanted = select(SERP).where(SERP.c.market == place, SERP.c.query.in_(some))
+                for row in connection.execute(wanted):
+                    links = read_links(row)
+                    if links is not None and now - row.fetched_at < self._max_age:
+                        found[asked[row.query], row.page] = SerpPage(links, 0)
+            return found
+
+        return {} if lacks(self._engine, SERP) else transact(self._engine, read)
+
+    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+        """Keep an answer; committed when this returns."""
+        row = {
+            "query": key_text(query, _LONGEST_QUERY),
+            "page": page,
+            "market": key_text(market, _LONGEST_MARKET),
+            "links": json.dumps(answer.links),
+            "fetched_at": datetime.now(UTC),
+        }
+        with self._lock:
+            transact(self._engine, lambda connection: upsert(connection, SERP, [row]))
+
+
+def waste(before: datetime) -> list[Waste]:
+    """Answers from before then: they are asked for again."""
+    return [Waste(SERP, SERP.c.fetched_at < before, func.length(SERP.c.links))]
+
+
+def read_links(row: Row[Any]) -> tuple[str, ...] | None:
+    """The links of an answer; None for a damaged one."""
+    try:
+        links = json.loads(row.links)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return tuple(links) if isinstance(links, list) and all(isinstance(one, str) for one in links) else None
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Whether a row of SERP can be read."""
+    return read_links(row) is not None

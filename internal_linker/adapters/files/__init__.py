@@ -1,0 +1,1 @@
+"""Files on disk: atomic replacement, locks, encodings and a spool for texts."""

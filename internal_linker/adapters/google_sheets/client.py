@@ -1,0 +1,110 @@
+"""A service account's key and an address -> a signed-in HTTP client of gspread's, for Google or a proxy."""
+
+import io
+import time
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import gspread
+from requests import ConnectionError, PreparedRequest, ReadTimeout, Response
+from requests.adapters import HTTPAdapter
+from requests.utils import get_environ_proxies
+from urllib3.exceptions import HTTPError
+
+from internal_linker.adapters.google_sheets.service_account import bad_key
+
+GOOGLE = "https://sheets.googleapis.com"
+# google-auth asks there in the background, once it has a token.
+IAM = "https://iamcredentials.googleapis.com"
+SCOPE = "https://www.googleapis.com/auth/spreadsheets"
+# Seconds to connect and to wait for the next byte; without them a dead connection would hold a run for ever.
+TIMEOUT = (5.0, 30.0)
+# Of one answer: a tab of a million long cells; the time that it takes on a slow line.
+MOST_BYTES, LONGEST_S = 256_000_000, 300.0
+_CHUNK = 65_536
+
+
+class Refused(Exception):
+    """A status of 400 or above."""
+
+    def __init__(self, response: Response) -> None:
+        super().__init__(response.status_code)
+        self.response = response
+
+
+class _Http(gspread.HTTPClient):
+    """gspread's client, save that its own error breaks on bodies that are not quite Google's."""
+
+    def request(self, *args: Any, **kwargs: Any) -> Response:
+        """Send a request and return the answer.
+
+        Raises:
+            Refused: the answer's status is 400 or above.
+        """
+        kwargs["timeout"] = self.timeout
+        response = self.session.request(*args, **kwargs)
+        if not response.ok:
+            raise Refused(response)
+        return response
+
+
+class _Bounded(HTTPAdapter):
+    """Reads answers at once, as long as they neither grow nor drip without end."""
+
+    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
+        """Send, and read the whole answer."""
+        deadline = time.monotonic() + LONGEST_S
+        response = super().send(request, *args, **kwargs)
+        body = bytearray()
+        try:
+            # Not what waits until a whole chunk is there: a drip could take its time.
+            while chunk := response.raw.read1(_CHUNK, decode_content=True):
+                body += chunk
+                if len(body) > MOST_BYTES or time.monotonic() > deadline:
+                    raise ReadTimeout("the answer has no end", request=request)
+        except HTTPError as error:
+            raise ConnectionError(error, request=request) from None
+        finally:
+            response.raw.close()
+        response.raw = io.BytesIO(body)
+        return response
+
+
+class _Reroute(_Bounded):
+    """Sends what is meant for one of Google's hosts to another origin."""
+
+    def __init__(self, origin: str) -> None:
+        super().__init__()
+        self.origin = origin
+        # requests copies these alone, and google-auth copies its session for the background call.
+        self.__attrs__ = [*HTTPAdapter.__attrs__, "origin"]
+
+    def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
+        """Swap scheme and host, and send."""
+        path = urlsplit(request.url or "")._replace(scheme="", netloc="").geturl()
+        request.url = self.origin + str(path)
+        kwargs["proxies"] = get_environ_proxies(request.url)
+        return super().send(request, *args, **kwargs)
+
+
+def make_client(info: Mapping[str, Any], api_url: str) -> gspread.HTTPClient:
+    """A client that signs in when it is first used.
+
+    Raises:
+        ConfigurationError: the key can't be used for signing.
+    """
+    try:
+        http = gspread.service_account_from_dict(info, scopes=[SCOPE], http_client=_Http).http_client
+    except (ValueError, TypeError, LookupError, AttributeError):
+        raise bad_key("its private key is damaged") from None
+    http.set_timeout(TIMEOUT)
+    session: Any = http.session
+    for each in (session, session._auth_request_session):
+        each.max_redirects = 0  # the first one is refused: a signed request goes nowhere else
+        for scheme in ("https://", "http://"):
+            each.mount(scheme, _Bounded())
+    if api_url.rstrip("/") != GOOGLE:
+        session.mount(GOOGLE, _Reroute(api_url.rstrip("/")))
+        session._auth_request_session.mount(IAM, _Reroute(api_url.rstrip("/")))
+    return http

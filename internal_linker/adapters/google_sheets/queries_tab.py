@@ -1,0 +1,163 @@
+"""One tab of a Google Sheet: its rows come in as a table, a run's links go out into our own columns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from internal_linker.adapters.google_sheets.client import GOOGLE
+from internal_linker.adapters.google_sheets.delivery import Delivery
+from internal_linker.adapters.google_sheets.ranges import chunks
+from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, new_columns, tabs_of
+from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
+from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
+from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.records import Recommendation, Table, TableStream
+
+# What Refusals says of our cells, and of a tab that vanished.
+_OURS = "cells of the columns Link 1, Link 2, ... are"
+_TAB_REMEDY = "Check google_sheet_name in config/settings.toml and run again."
+
+
+class GoogleSheet:
+    """A StreamSource and LinkSink; nothing is contacted until it is used.
+
+    Args:
+        service_account: the JSON text of a service account's key; it is kept in no message.
+        sheet_id: the spreadsheet's id, as its address has it.
+        tab: the tab's name; empty: the first tab.
+        api_url: where the Sheets API is; anything but Google's is for a proxy.
+        links_per_page: how many columns Link 1, Link 2, ... are ours.
+
+    Raises:
+        ConfigurationError: `service_account` is no usable key.
+    """
+
+    remarks: Sequence[str] = ()
+
+    def __init__(
+        self,
+        service_account: str,
+        sheet_id: str,
+        tab: str = "",
+        *,
+        api_url: str = GOOGLE,
+        links_per_page: int = 5,
+    ) -> None:
+        self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, _OURS, _TAB_REMEDY)
+        self._wanted, self._links = tab, links_per_page
+        self._tab_number: int | None = None
+        self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
+
+    def read(self) -> Table:
+        """The tab as it is: row 1 is the header, rows keep their numbers, empty rows at the end are none.
+
+        Raises:
+            InputError: there is no such spreadsheet or tab, or its first row is empty.
+            ServiceError: Google refused or failed.
+        """
+        return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
+
+    def stream(self) -> TableStream:
+        """The tab as in `read`: a Sheet is never too large to be held."""
+        table = self.read()
+        return TableStream(table.name, table.header, iter(table.rows))
+
+    def _table(self, tab: Tab, attempts: int | None = None) -> Table:
+        values = with_retries(lambda: self._values(tab), attempts=attempts)
+        header = values[0] if values else []
+        if not any(map(str.strip, header)):
+            raise InputError(
+                f"{self.name}: row 1 is empty. It must hold the column names, "
+                f"such as {display(Kind.URL)} and {display(Kind.MAIN_QUERY)}."
+            )
+        while not any(map(str.strip, values[-1])):
+            values.pop()
+        rows = [(number, row + [""] * (len(header) - len(row))) for number, row in enumerate(values, start=1)]
+        return Table(self.name, tuple(header), rows[1:])
+
+    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
+        """Write the links of each source that stands in the sheet; the answer names what found no place.
+
+        Rows are found by URL and query right before each request and read back afterwards; nothing but our
+        columns changes, and a cell that holds the right text is not written. The Sheet keeps no `run_id`.
+
+        Raises:
+            OutputError: the tab is gone, or has no column to find rows by.
+            ServiceError: Google refused or failed; rows written so far are whole.
+        """
+        ours = [item for item in recommendations if item.source.in_sheet]
+        if not ours:
+            return []
+        try:
+            tab = self._find_tab(with_retries(self._spreadsheet.metadata))
+            delivery = Delivery(ours, self._links)
+            # A failed write is not simply sent again: rows may have moved during the pause.
+            while with_retries(lambda: self._look_and_write(tab, delivery)):
+                pass
+        except InputError as error:
+            raise OutputError(str(error)) from None
+        return delivery.problems()
+
+    def check(self) -> list[str]:
+        """What a person wants to know before the first run; no cell is changed.
+
+        The right to edit is tried with a write of nothing. Google is not documented to refuse that to
+        a viewer, so only a refusal is taken as evidence.
+
+        Raises:
+            InputError, ServiceError: as in `read`, and when the account may only view.
+        """
+        metadata = with_retries(self._spreadsheet.metadata, attempts=FEW_ATTEMPTS)
+        table = self._table(self._find_tab(metadata), FEW_ATTEMPTS)
+        ranks = range(1, self._links + 1)
+        missing = [link_name(rank) for rank in ranks if link_column(table.header, rank) is None]
+        places = {kind: find_column(table.header, kind) for kind in (Kind.URL, Kind.MAIN_QUERY)}
+        found = [f"{display(kind)} ({table.header[at]})" for kind, at in places.items() if at is not None]
+        facts = [
+            f"Service account: {self._spreadsheet.account}",
+            f"Spreadsheet: {metadata['properties']['title']}",
+            f"Tabs: {', '.join(tab.title for tab in tabs_of(metadata))}",
+            f"{table.name}: {len(table.rows)} rows below the header",
+            f"Columns understood: {', '.join(found) or 'none'}",
+            f"Link columns to be added: {', '.join(missing) or 'none'}",
+        ]
+        with_retries(lambda: self._spreadsheet.write(None, {}), attempts=FEW_ATTEMPTS)
+        return [*facts, "Right to edit: not refused (a write of nothing was tried)"]
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._spreadsheet.close()
+
+    def _look_and_write(self, tab: Tab, delivery: Delivery) -> bool:
+        """Read the tab and send the first part of what is wrong; False: all is right, or no write is left."""
+        cells, grid = delivery.compare(self._values(tab), self.name)
+        if not cells or not delivery.writes_left:
+            return False
+        if grid.missing:
+            self._spreadsheet.change(new_columns(tab, grid.width, grid.missing))
+        else:
+            part = next(chunks(cells))
+            delivery.sending(part)
+            self._spreadsheet.write(tab, part)
+        delivery.writes_left -= 1
+        return True
+
+    def _values(self, tab: Tab) -> list[list[str]]:
+        return [[str(cell) for cell in row] for row in self._spreadsheet.values(tab)]
+
+    def _find_tab(self, metadata: Mapping[str, Any]) -> Tab:
+        """Our tab; from the first reading on it is known by its number, however it is renamed or moved."""
+        tabs = tabs_of(metadata)
+        wanted = self._wanted.strip().casefold()
+        fits = [tab for tab in tabs if tab.title == self._wanted]
+        fits += [tab for tab in tabs if not wanted or tab.title.strip().casefold() == wanted]
+        if self._tab_number is not None:
+            fits = [tab for tab in tabs if tab.number == self._tab_number]
+        if not fits:
+            raise InputError(
+                f"{self.name}: there is no such tab. The spreadsheet's tabs are: "
+                f"{', '.join(tab.title for tab in tabs)}. "
+                "Put one of these names into google_sheet_name in config/settings.toml."
+            )
+        self._tab_number = fits[0].number
+        self.name = f"Google Sheet '{fits[0].title}'"
+        return fits[0]

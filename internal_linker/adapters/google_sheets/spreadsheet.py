@@ -1,0 +1,154 @@
+"""Calls to one Google spreadsheet -> its answers, or our own errors: what all its tabs share."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from google.auth.exceptions import GoogleAuthError, TransportError
+from gspread.utils import absolute_range_name, rowcol_to_a1
+from requests import JSONDecodeError, RequestException
+from requests.exceptions import InvalidJSONError
+
+from internal_linker.adapters.google_sheets.client import Refused, make_client
+from internal_linker.adapters.google_sheets.errors import SERVICE, Refusals
+from internal_linker.adapters.google_sheets.ranges import Cells, ranges
+from internal_linker.adapters.google_sheets.service_account import key_fields
+from internal_linker.adapters.http.limits import Circuit
+from internal_linker.core.errors import InternalLinkerError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Tab:
+    """A tab that has cells; `facts` is all that its metadata says."""
+
+    title: str
+    number: int
+    columns: int
+    facts: Mapping[str, Any]
+
+
+class Spreadsheet:
+    """One spreadsheet; nothing is contacted until it is used.
+
+    Args:
+        service_account: the JSON text of a service account's key; it is kept in no message.
+        sheet_id: the spreadsheet's id, as its address has it.
+        api_url: where the Sheets API is; anything but Google's is for a proxy.
+        ours: what we write, for a message about protected cells.
+        tab_remedy: what to do about a tab that vanished while we worked.
+
+    Raises:
+        ConfigurationError: `service_account` is no usable key.
+    """
+
+    def __init__(self, service_account: str, sheet_id: str, api_url: str, ours: str, tab_remedy: str) -> None:
+        info = key_fields(service_account)
+        self.account = str(info["client_email"])
+        project = str(info.get("project_id", ""))
+        self._refusals = Refusals(self.account, project, sheet_id, ours, tab_remedy)
+        self._http, self._circuit = make_client(info, api_url), Circuit(SERVICE)
+        self._id = quote(sheet_id, safe="")
+
+    def metadata(self) -> Mapping[str, Any]:
+        """What Google says of the spreadsheet and its tabs, without their cells."""
+        return self._ask(lambda: _read(self._http.fetch_sheet_metadata(self._id), _with_tabs))
+
+    def values(self, tab: Tab, cells: str | None = None, **options: str) -> list[list[Any]]:
+        """Ragged rows of the tab, or of a range in it; `options` as Google calls them."""
+        name = absolute_range_name(tab.title, cells)
+        return self._ask(lambda: _read(self._http.values_get(self._id, name, params={**options}), _rows))
+
+    def write(self, tab: Tab | None, cells: Cells) -> None:
+        """Write cells as they are, all or none."""
+        # RAW: a text that begins with "=" must not become a formula.
+        body = {"valueInputOption": "RAW", "data": _blocks(tab, cells) if tab else []}
+        self._ask(lambda: self._http.values_batch_update(self._id, body))
+
+    def change(self, requests: Sequence[Mapping[str, Any]]) -> None:
+        """Carry out requests of `spreadsheets.batchUpdate`, all or none."""
+        self._ask(lambda: self._http.batch_update(self._id, {"requests": list(requests)}))
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.session.close()
+
+    def _ask(self, call: Callable[[], T]) -> T:
+        """Make one call; what the libraries raise leaves here as our own errors, without their text.
+
+        Raises:
+            InputError, ServiceError: each names the remedy.
+        """
+        with self._circuit.closed():
+            return self._answer(call)
+
+    def _answer(self, call: Callable[[], T]) -> T:
+        error: InternalLinkerError
+        try:
+            return call()
+        except Refused as refused:
+            reply = refused.response
+            writing, asked = reply.request.method != "GET", reply.headers.get("Retry-After", "")
+            error = self._refusals.of(reply.status_code, reply.text, asked, writing=writing)
+        except (TransportError, RequestException) as failed:
+            # A malformed address is a ValueError to requests, but so is an answer that was cut off.
+            lasting = isinstance(failed, ValueError) and not isinstance(failed, JSONDecodeError)
+            error = self._refusals.no_answer(type(failed).__name__, retryable=not lasting)
+        except TypeError as failed:
+            # google-auth trips over a sign-in answer that is no JSON object: a proxy's own page.
+            if self._http.auth.token:
+                raise
+            error = self._refusals.no_answer(type(failed).__name__, retryable=True)
+        except GoogleAuthError as failed:
+            error = self._refusals.of_token(str(failed), retryable=bool(failed.retryable))
+        raise error
+
+
+def _read(reply: Any, reader: Callable[[Any], T]) -> T:
+    """What is in an answer; JSON that holds no such thing is as good as none: not Google has written it."""
+    try:
+        return reader(reply)
+    except (LookupError, TypeError, AttributeError):
+        raise InvalidJSONError from None
+
+
+def _with_tabs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
+    tabs_of(reply)
+    return reply
+
+
+def _rows(reply: Mapping[str, Any]) -> list[list[Any]]:
+    return [list(row) for row in reply.get("values", [])]
+
+
+def tabs_of(metadata: Mapping[str, Any]) -> list[Tab]:
+    """The tabs that have cells, in their order."""
+    found = [(sheet["properties"], sheet) for sheet in metadata["sheets"]]
+    return [
+        Tab(item["title"], item["sheetId"], item["gridProperties"]["columnCount"], facts)
+        for item, facts in found
+        if "gridProperties" in item
+    ]
+
+
+def new_columns(tab: Tab, after: int, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Requests that insert columns with these names; sent together, so that nothing is ever overwritten."""
+    span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": after}
+    span["endIndex"] = after + len(names)
+    # At the grid's edge there is no column on the right whose looks could be taken.
+    insert = {"range": span, "inheritFromBefore": after >= tab.columns}
+    cells = [{"userEnteredValue": {"stringValue": name}} for name in names]
+    start = {"sheetId": tab.number, "rowIndex": 0, "columnIndex": after}
+    header = {"start": start, "rows": [{"values": cells}], "fields": "userEnteredValue"}
+    return [{"insertDimension": insert}, {"updateCells": header}]
+
+
+def _blocks(tab: Tab, cells: Cells) -> list[dict[str, Any]]:
+    blocks = []
+    for top, left, texts in ranges(cells):
+        bottom, right = top + len(texts) - 1, left + len(texts[0]) - 1
+        corners = f"{rowcol_to_a1(top, left)}:{rowcol_to_a1(bottom, right)}"
+        blocks.append({"range": absolute_range_name(tab.title, corners), "values": texts})
+    return blocks

@@ -1,0 +1,93 @@
+"""A task with its data in, a language model's words out: the chat API of OpenAI, or of a server that speaks it."""
+
+from typing import Any
+
+from internal_linker.adapters.http.limits import Budget, with_retries
+from internal_linker.adapters.openai.api import Remedies
+from internal_linker.adapters.openai.server import Server
+from internal_linker.core.records import Completion
+
+# A page's anchors take some hundred; the rest is for models that think first.
+MOST_ANSWER_TOKENS = 2000
+# What a server may add to two messages, by its own template.
+_AROUND_TOKENS = 100
+_ELSEWHERE = "Chat server"
+_REMEDIES = Remedies(
+    right="ask chat models",
+    model="anchor_model",
+    address="anchor_base_url",
+    slower="Try again later.",
+    shorter="Choose an anchor_model that takes longer prompts.",
+    refused="Check anchor_model and anchor_base_url.",
+)
+
+
+class OpenAIChat:
+    """Implements `ports.Chat`, one request at a time.
+
+    Args:
+        api_key: the key; empty only where `base_url` is not OpenAI's.
+        model: the model's name.
+        base_url: the API's address, with its `/v1`.
+        budget: tokens; each attempt reserves the most that question and answer could take.
+        timeout: seconds of silence after which an answer is given up.
+
+    Raises:
+        ConfigurationError: the key can't be one.
+    """
+
+    recipe = f"chat/{MOST_ANSWER_TOKENS}/v1"
+
+    def __init__(
+        self, api_key: str, model: str, base_url: str, budget: Budget, *, timeout: float = 120.0
+    ) -> None:
+        self._server = Server(api_key, model, base_url, _ELSEWHERE, _REMEDIES, timeout)
+        self.name, self.model, self._served = f"openai/{model}", self._server.model_key, model
+        self._budget = budget
+
+    def complete(self, task: str, data: str) -> Completion:
+        """The model's answer; "" where it declines.
+
+        Raises:
+            CredentialsRefused, OutOfCredits, BudgetReached, ServiceError: no answer, after all tries.
+        """
+        # Half a surrogate pair, as broken exports hold it, can't be written in UTF-8.
+        texts = [text.encode("utf-8", "replace") for text in (task, data)]
+        # A token holds at least one byte, whatever the model's tokenizer.
+        most = sum(map(len, texts)) + _AROUND_TOKENS + MOST_ANSWER_TOKENS
+
+        def attempt() -> Completion:
+            with self._budget.reserve(most) as settle:
+                answer = self._server.ask(lambda: self._post(*(text.decode() for text in texts)), settle)
+                usage = answer.get("usage")
+                said = usage.get("total_tokens") if isinstance(usage, dict) else None
+                used = said if isinstance(said, int) and said > 0 else most
+                settle(used)
+            return Completion(self._words(answer), used)
+
+        return with_retries(attempt)
+
+    def check(self) -> str:
+        """See `Server.check`."""
+        return self._server.check()
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._server.close()
+
+    def _post(self, task: str, data: str) -> bytes:
+        # OpenAI's newer models refuse the old name of the limit, and some other servers the new one.
+        limit = "max_completion_tokens" if self._server.at_home else "max_tokens"
+        bounds: dict[str, Any] = {limit: MOST_ANSWER_TOKENS}
+        return self._server.client.chat.completions.with_raw_response.create(
+            model=self._served,
+            messages=[{"role": "system", "content": task}, {"role": "user", "content": data}],
+            **bounds,
+        ).content
+
+    def _words(self, answer: dict[str, Any]) -> str:
+        try:
+            words = answer["choices"][0]["message"]["content"]
+        except (KeyError, IndexError, TypeError):
+            raise self._server.answers.unusable("it holds no message") from None
+        return words if isinstance(words, str) else ""

@@ -1,0 +1,207 @@
+"""The header row of a sheet or file -> where each column that matters stands, whoever named it, and its cells."""
+
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.core.errors import InputError
+from internal_linker.core.records import Table, TableStream
+
+# Characters; no column that matters has a longer name.
+_LONGEST = 100
+
+
+class Kind(StrEnum):
+    """What a column holds; the value is its canonical name, as messages and the README have it."""
+
+    URL = "URL"
+    MAIN_QUERY = "Main Query"
+    CONTENT = "Main Content"
+    TITLE = "Title"
+    H1 = "H1"
+    LANG = "Lang"
+    INDEXABILITY = "Indexability"
+    STATUS = "Status Code"
+    CANONICAL = "Canonical"
+    REDIRECT = "Redirect URL"
+    SOURCE = "Source"
+    DESTINATION = "Destination"
+    ANCHOR = "Anchor"
+    LINK_POSITION = "Link Position"
+    LINK_TYPE = "Type"
+    START = "Start"
+    CONTENT_TYPE = "Content Type"
+    WORDS = "Word Count"
+    ROLE = "Role"
+    VECTOR = "Embedding"
+
+
+# Best first: a table with both "Status Code" (200) and "Status" (OK) means the former by a status.
+# English by hand or by habit, then what crawlers write in German, Spanish, French and Italian.
+SYNONYMS: dict[Kind, tuple[str, ...]] = {
+    Kind.URL: (
+        *("url", "urls", "address", "page", "page url", "link", "uri", "permalink", "landing page"),
+        *("adresse", "dirección", "indirizzo"),
+    ),
+    Kind.MAIN_QUERY: (
+        *("main query", "main queries", "query", "keyword", "main keyword", "focus keyword"),
+        *("primary keyword", "target keyword"),
+    ),
+    # With a number: what a crawler's custom extraction makes of such a name.
+    Kind.CONTENT: (
+        *("main content", "content", "text", "body", "main text", "page content", "article"),
+        *("main content 1", "content 1", "text 1"),
+    ),
+    Kind.TITLE: (
+        *("title", "title 1", "page title", "seo title", "titel 1", "título 1", "titre 1", "titolo 1"),
+    ),
+    Kind.H1: ("h1", "h1 1"),
+    Kind.LANG: ("lang", "language", "locale", "hreflang", "sprache", "idioma", "langue", "lingua"),
+    Kind.INDEXABILITY: (
+        *("indexability", "indexierbarkeit", "indexabilidad", "indexabilité", "indicizzabilità"),
+        *("indexable", "indexable status"),
+    ),
+    Kind.STATUS: (
+        *("status code", "status", "http status", "code http", "código de respuesta", "codice di stato"),
+        *("statuscode", "código de estado", "code de statut", "code de réponse", "http status code"),
+    ),
+    Kind.CANONICAL: (
+        *("canonical", "canonical url", "canonical link element 1", "rel canonical"),
+        *("elemento de enlace canónico 1", "élément de lien canonique 1", "elemento link canonical 1"),
+    ),
+    Kind.REDIRECT: (
+        *("redirect url", "redirect uri", "redirects to", "redirect to", "redirect target", "redirect"),
+        *("umleitungs url", "weiterleitungs url", "url de redirección", "url de redireccionamiento"),
+        *("url de redirection", "url di reindirizzamento"),
+    ),
+    Kind.SOURCE: (
+        *("source", "source url", "link source", "from", "quelle", "quell url", "origen", "fuente"),
+        *("desde", "url source", "origine", "sorgente", "origin", "referring url", "linking url"),
+    ),
+    # "target" comes last: beside a destination, crawlers give the HTML attribute (_blank) that name.
+    Kind.DESTINATION: (
+        *("destination", "destination url", "link target url", "target url", "to", "ziel", "ziel url"),
+        *("destino", "hasta", "url de destination", "destinazione", "linked url", "target"),
+    ),
+    Kind.ANCHOR: (
+        *("anchor", "anchor text", "link text", "ankertext", "anker", "linktext", "texto de anclaje"),
+        *(
+            "texto ancla",
+            "texto del enlace",
+            "ancla",
+            "texte d'ancrage",
+            "texte d’ancrage",
+            "texte de l'ancre",
+        ),
+        *("ancrage", "ancre", "testo di ancoraggio", "testo di ancoraggio del link", "ancoraggio", "ancora"),
+    ),
+    Kind.LINK_POSITION: (
+        *("link position", "linkposition", "posición del enlace", "position du lien"),
+        *("posizione del link", "posizione link", "link location"),
+    ),
+    Kind.LINK_TYPE: (
+        *("type", "link type", "typ", "linktyp", "tipo", "tipo de enlace", "type de lien", "tipo di link"),
+    ),
+    Kind.START: ("start",),
+    Kind.CONTENT_TYPE: (
+        *("content type", "mime type", "inhaltstyp", "tipo de contenido", "type de contenu"),
+        *("tipo di contenuto", "tipo contenuto"),
+    ),
+    Kind.WORDS: (
+        *("word count", "wortanzahl", "wortzahl", "recuento de palabras", "nombre de mots"),
+        *("conteggio parole", "numero di parole"),
+    ),
+    Kind.ROLE: ("role", "link role"),
+    Kind.VECTOR: ("embedding", "embeddings"),
+}
+# What people call a crawler's extraction of embeddings: "Extract embeddings from page content 1".
+_EMBEDDINGS = re.compile(r"\bembeddings?\b")
+
+
+def find_column(header: Sequence[str], kind: Kind) -> int | None:
+    """Position (from 0) of the column of this kind, None without one.
+
+    The canonical name as it is written wins, then the best synonym, then the leftmost column.
+    """
+    if kind.value in header:
+        return header.index(kind.value)
+    return _first(header, SYNONYMS[kind])
+
+
+def find_named(header: Sequence[str], name: str) -> int | None:
+    """Position (from 0) of the column that a person calls so, in any case and spacing; None without one."""
+    return _first(header, (fold_header(name),))
+
+
+def find_vectors(header: Sequence[str]) -> int | None:
+    """Position (from 0) of the column of embeddings, whatever else its name says of them; None without one."""
+    named = find_column(header, Kind.VECTOR)
+    others = (at for at, name in enumerate(header) if _EMBEDDINGS.search(fold_header(name[:_LONGEST])))
+    return next(others, None) if named is None else named
+
+
+def columns_of(
+    table: Table | TableStream, required: Sequence[Kind], optional: Sequence[Kind] = (), remedy: str = ""
+) -> dict[Kind, int]:
+    """Positions (from 0) of the table's columns of these kinds.
+
+    Args:
+        table: only its header is looked at.
+        required: kinds that it can't do without.
+        optional: kinds that it may have.
+        remedy: what to do where one is missing; to name a column so, if not given.
+
+    Raises:
+        InputError: a required one is missing; names it, and what there is instead.
+    """
+    found = {kind: find_column(table.header, kind) for kind in (*required, *optional)}
+    if missing := [display(kind) for kind in required if found[kind] is None]:
+        there = shortened(", ".join(cell for cell in table.header[:100] if cell.strip()), 500) or "nothing"
+        raise InputError(
+            f"{table.name}: the header row has no column '{missing[0]}' (it has: {there}). "
+            + (remedy or f"Name a column '{missing[0]}' in the first row.")
+        )
+    return {kind: column for kind, column in found.items() if column is not None}
+
+
+def names_columns(cells: Sequence[str]) -> bool:
+    """Whether a row looks like a header: one of its cells is the name of a column that matters."""
+    return any(find_column(cells, kind) is not None for kind in Kind)
+
+
+def cells_of(table: Table | TableStream, columns: dict[Kind, int]) -> Iterator[tuple[int, dict[Kind, str]]]:
+    """Row number and stripped cells by kind; rows in which all these cells are blank are no rows."""
+    for number, row in table.rows:
+        cells = {kind: row[at].strip() if at < len(row) else "" for kind, at in columns.items()}
+        if any(cells.values()):
+            yield number, cells
+
+
+def link_column(header: Sequence[str], number: int) -> int | None:
+    """Position (from 0) of our column "Link <number>", in any case and spacing; None without one."""
+    if (name := link_name(number)) in header:
+        return header.index(name)
+    return _first(header, (f"link {number}", f"link{number}"))
+
+
+def link_name(number: int) -> str:
+    """What our column for the link of this rank (from 1) is called."""
+    return f"Link {number}"
+
+
+def display(kind: Kind) -> str:
+    """The column's name for a message."""
+    return kind.value
+
+
+def fold_header(name: str) -> str:
+    """One spelling of a column's name: no case, no BOM; "_", "-" and runs of spaces are one space."""
+    plain = unicodedata.normalize("NFKC", name.replace("\ufeff", "")).casefold()
+    return " ".join(plain.replace("_", " ").replace("-", " ").split())
+
+
+def _first(header: Sequence[str], names: Sequence[str]) -> int | None:
+    folded = [fold_header(name) if len(name) <= _LONGEST else "" for name in header]
+    return next((folded.index(name) for name in names if name in folded), None)

@@ -1,0 +1,124 @@
+"""A CSV file as people's programs write it -> its records, numbered as a spreadsheet program shows them."""
+
+import csv
+import io
+import re
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from internal_linker.adapters.files.encodings import recognise, unreadable
+from internal_linker.adapters.tables.columns import names_columns
+from internal_linker.core.errors import InputError
+
+# Characters; far over any page's text, and small enough for the C long of Windows.
+LONGEST_CELL = 100_000_000
+_SEPARATORS = (",", ";", "\t")
+# Characters of the first lines that tell a file's shape; a longer header is still read whole.
+_HEAD = 1_000_000
+# The first line by which Excel is told the separator.
+_EXCEL_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
+_QUOTED = re.compile(r'"[^"]*(?:"|$)')
+_BLANK = " ,;\t\r\n\ufeff"
+# No text holds it once NULs are out: found inside a cell, it tells that the cell was never closed.
+_END = "\0end\0"
+_QUOTE_REMEDY = "A quotation mark is never closed or the file was cut off: mend that row or export it again."
+
+Record = tuple[int, Sequence[str]]
+
+
+class CsvRecords:
+    """The records of one CSV file, to be gone through any number of times, never all in memory.
+
+    The first is the header, its cells stripped. Numbers count records, not physical lines. Wholly empty
+    records count but are left out, as is the title line of older crawl exports; a `sep=;` line doesn't count.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.remarks: tuple[str, ...] = ()
+        """Once the first record is read: what was replaced or left out, one sentence each."""
+
+    def stream(self) -> Generator[Record, None, None]:
+        """Read the file, one record at a time.
+
+        Raises:
+            InputError: it is missing, unreadable, empty, damaged or no CSV.
+        """
+        # One setting for the whole process; never lower what somebody else asked for.
+        csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
+        text = recognise(self.path)
+        self.remarks = text.remarks
+        try:
+            with self.path.open(encoding=text.encoding, errors="replace", newline="") as file:
+                yield from self._parse(line.replace("\0", "") for line in file)
+        except OSError as error:
+            raise unreadable(self.path, error) from error
+
+    def _parse(self, lines: Iterator[str]) -> Iterator[Record]:
+        head = list(islice(lines, 20))
+        shape = _shape_of([*io.StringIO("".join(head)[:_HEAD], newline="")])
+        reader = csv.reader(chain(head[shape.sep_line :], lines, [_END]), delimiter=shape.separator)
+        del head
+        records = self._numbered(reader)
+        if shape.title_line:
+            next(records)
+        number, header = next(records, (0, ()))
+        if not header:
+            raise InputError(f"{self.path} is empty. Fill in the table with its header line.")
+        yield number, tuple(cell.strip(" \t\r\n\ufeff") for cell in header)
+        yield from records
+
+    def _numbered(self, reader: Iterator[list[str]]) -> Iterator[tuple[int, Sequence[str]]]:
+        """Each record that is not wholly empty, with its number."""
+        number = 0
+        try:
+            for number, cells in enumerate(reader, 1):
+                if cells and cells[-1].endswith(_END):
+                    break
+                if any(cell and not cell.isspace() for cell in cells):
+                    yield number, cells
+        except csv.Error as error:
+            raise InputError(f"{self.path}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None
+        if cells != [_END]:
+            raise InputError(f"{self.path}, row {number}: the file ends inside a cell. {_QUOTE_REMEDY}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """The separator, and what stands above the header: Excel's `sep=;` line, a title line."""
+
+    separator: str
+    sep_line: bool = False
+    title_line: bool = False
+
+
+def _shape_of(lines: Sequence[str]) -> _Shape:
+    """Find the separator from the first lines of a file, enough of them for two records."""
+    if lines and (told := _EXCEL_LINE.fullmatch(lines[0].rstrip("\r\n"))):
+        return _Shape(told[1], sep_line=True)
+    unquoted = _QUOTED.sub("x", "".join(lines))
+    # Two lines that say something: the header and a row, or a title and the header.
+    first, *second = [line for line in unquoted.splitlines() if line.strip(_BLANK)][:2] or [unquoted]
+    if second and not any(map(first.count, _SEPARATORS)) and any(map(second[0].count, _SEPARATORS)):
+        # Older crawl exports begin with a line like "All Inlinks".
+        separator = max(_SEPARATORS, key=second[0].count)
+        records = _first_records(lines, separator, 2)
+        if len(records) == 2 and names_columns(records[1]) and not names_columns(records[0]):
+            return _Shape(separator, title_line=True)
+    return _Shape(max(_SEPARATORS, key=lambda each: (first.count(each), _makes_known_name(lines, each))))
+
+
+def _makes_known_name(lines: Sequence[str], separator: str) -> bool:
+    return any(map(names_columns, _first_records(lines, separator, 1)))
+
+
+def _first_records(lines: Sequence[str], separator: str, count: int) -> list[list[str]]:
+    records = (cells for cells in csv.reader(lines, delimiter=separator) if any(map(str.strip, cells)))
+    found: list[list[str]] = []
+    # The real reading of the file will name the row of such an error.
+    with suppress(csv.Error):
+        found.extend(islice(records, count))
+    return found

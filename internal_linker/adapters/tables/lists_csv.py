@@ -1,0 +1,113 @@
+"""Lists that a command leaves (rejected rows, orphans, vectors, ...) -> a CSV file each, replaced whole."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
+from internal_linker.adapters.tables.csv_writer import Row, decimal, write_rows
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.listed import AddedLink, Duplicate, ExcludedTarget, Orphan
+from internal_linker.core.records import Reject
+from internal_linker.core.runs import Difference
+
+Item = TypeVar("Item")
+
+# Digits that bring a float16 and a float32 back exactly, by bytes a number; a float64 takes 17.
+_DIGITS = {2: 5, 4: 9}
+
+
+class _ListCsv(Generic[Item]):
+    """A `ListSink`: one row an item, the header alone if there is none."""
+
+    header: tuple[str, ...]
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self.name, self._write_whole = path, path.name, write_whole
+
+    def write(self, items: Iterable[Item]) -> Sequence[str]:
+        """Replace the list of the last run, taking one item at a time; the answer says what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        return write_rows(self.path, self.header, map(self._row, items), self._write_whole)
+
+    def _row(self, item: Item) -> Row:
+        raise NotImplementedError
+
+
+class RejectedCsv(_ListCsv[Reject]):
+    """rejected_rows.csv: rows of the input that could not be used."""
+
+    header = ("Table", "Row", "URL", "Reason")
+
+    def _row(self, item: Reject) -> Row:
+        return item.table, item.row, item.url, item.reason
+
+
+class ExcludedCsv(_ListCsv[ExcludedTarget]):
+    """excluded_targets.csv; Source is empty where a row holds for every page, or all of a language."""
+
+    header = ("Source", "Target", "Reason")
+
+    def _row(self, item: ExcludedTarget) -> Row:
+        return item.source, item.target, item.reason
+
+
+class DuplicatesCsv(_ListCsv[Duplicate]):
+    """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimals a figure."""
+
+    header = ("Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap")
+
+    def _row(self, item: Duplicate) -> Row:
+        figures = map(decimal, (item.similarity, item.lexical, item.overlap))
+        return item.page, item.canonical, *figures
+
+
+class OrphansCsv(_ListCsv[Orphan]):
+    """orphans.csv: each page that nobody links to, and the pages to link from, best first."""
+
+    header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
+
+    def _row(self, item: Orphan) -> Row:
+        return item.page, *item.sources, *[""] * (len(self.header) - 1 - len(item.sources))
+
+
+class BacktestCsv(_ListCsv[AddedLink]):
+    """backtest.csv: added links; Place is empty where the target was not among the candidates."""
+
+    header = ("Source", "Target", "Anchor", "Place")
+
+    def _row(self, item: AddedLink) -> Row:
+        return item.source, item.target, item.anchor, item.place or ""
+
+
+class DiffCsv(_ListCsv[Difference]):
+    """diff.csv: links that two runs do not both have at the same place; a place is empty where it has none."""
+
+    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
+
+    def _row(self, item: Difference) -> Row:
+        return item.source, item.target, item.change, item.before or "", item.after or "", item.why
+
+
+class VectorsCsv:
+    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that gives the vector back exactly."""
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, rows: Iterable[tuple[str, Vectors]]) -> Sequence[str]:
+        """Replace the file, taking one vector (d,) at a time; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        lines = ((url, _json_list(vector)) for url, vector in rows)
+        return write_rows(self.path, ("URL", "Embedding"), lines, self._write_whole)
+
+
+def _json_list(vector: Vectors) -> str:
+    digits = _DIGITS.get(vector.itemsize, 17)
+    return "[" + ", ".join([f"{number:.{digits}g}" for number in vector.tolist()]) + "]"

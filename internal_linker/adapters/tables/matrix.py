@@ -1,0 +1,93 @@
+"""The similarities of all pages, tile by tile -> a file of all of them, .npy or .parquet; a tile is held at a time."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import ConfigurationError
+
+
+class MatrixNpy:
+    """NAME.npy: (n, n) float32 little-endian, for `numpy.load`; NAME.urls.txt beside it has the URL of each row.
+
+    Args:
+        path: the .npy file.
+        write_whole: replaces a file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
+        """Replace the last one; the answer says in sentences what was unusual.
+
+        Args:
+            urls: n of them.
+            tiles: (r, n) each, all rows in their order.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        shape = {"descr": "<f4", "fortran_order": False, "shape": (len(urls), len(urls))}
+
+        def body(file: BinaryIO) -> None:
+            np.lib.format.write_array_header_1_0(file, shape)
+            for tile in tiles:
+                file.write(np.ascontiguousarray(tile, "<f4").data)
+
+        def lines(file: BinaryIO) -> None:
+            file.writelines(f"{url}\n".encode("utf-8", "replace") for url in urls)
+
+        names = self.path.with_suffix(".urls.txt")
+        remarks = remarks_on(self.path, self._write_whole(self.path, body))
+        return remarks + remarks_on(names, self._write_whole(names, lines))
+
+
+class MatrixParquet:
+    """NAME.parquet: a row a page, `url` and `similarity`, a list of n float32 in the rows' order (the extra `parquet`).
+
+    Args:
+        path: the file.
+        write_whole: replaces a file.
+
+    Raises:
+        ConfigurationError: pyarrow is not installed.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
+        self.path, self._write_whole = path, write_whole
+        self._arrow, self._parquet = _pyarrow()
+
+    def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
+        """As `MatrixNpy.write`."""
+        arrow = self._arrow
+        schema = arrow.schema(
+            [("url", arrow.string()), ("similarity", arrow.list_(arrow.float32(), len(urls)))]
+        )
+
+        def body(file: BinaryIO) -> None:
+            done = 0
+            with self._parquet.ParquetWriter(file, schema) as writer:
+                for tile in tiles:
+                    part = arrow.array(list(urls[done : done + len(tile)]), arrow.string())
+                    flat = arrow.array(np.ascontiguousarray(tile, np.float32).ravel())
+                    lists = arrow.FixedSizeListArray.from_arrays(flat, len(urls))
+                    writer.write_table(arrow.Table.from_arrays([part, lists], schema=schema))
+                    done += len(tile)
+
+        return remarks_on(self.path, self._write_whole(self.path, body))
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise ConfigurationError(
+            "pyarrow is not installed. Install it by pip install internal-linker[parquet], or take --full-matrix npy."
+        ) from None
+    return pyarrow, pyarrow.parquet

@@ -1,0 +1,1 @@
+"""The site as a whole: link graph, audit, similar pages and clusters."""

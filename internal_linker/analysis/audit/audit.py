@@ -1,0 +1,268 @@
+"""A site's pages, links and proposed links -> its audit: figures before and after adoption, topics, findings."""
+
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote
+
+import numpy as np
+
+from internal_linker.analysis.audit.figures import figures, summary
+from internal_linker.analysis.audit.links import SiteLinks, proposed_links, site_links
+from internal_linker.analysis.audit.records import (
+    RULES,
+    Audit,
+    Finding,
+    GraphFigures,
+    Limits,
+    ProposedLink,
+    SectionMatrix,
+    SiteGraph,
+    Topic,
+)
+from internal_linker.analysis.audit.rules_anchors import (
+    ambiguous_anchors,
+    misleading_anchors,
+    repeated_anchors,
+)
+from internal_linker.analysis.audit.rules_pages import (
+    States,
+    circle_faults,
+    dense_faults,
+    page_faults,
+    reciprocal_faults,
+)
+from internal_linker.analysis.audit.rules_targets import (
+    duplicate_faults,
+    exact_copies,
+    is_visited,
+    target_faults,
+)
+from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
+from internal_linker.analysis.graph.site_graph import (
+    adopted,
+    between,
+    closed_circles,
+    degrees,
+    reciprocal_pairs,
+)
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.listed import Duplicate
+from internal_linker.core.more_sections import grouped, sections_of
+from internal_linker.core.records import Collected, Page
+from internal_linker.core.urls import normal_form
+from internal_linker.text.words import words
+
+Communities = Callable[[SiteGraph, int], Ints]
+# Bars of the histogram of strengths.
+_BINS = 40
+
+
+@dataclass(frozen=True)
+class Material:
+    """What an audit is made of.
+
+    Attributes:
+        collected: pages, and links with their targets as written, redirects not followed.
+        proposed: the last run's links.
+        duplicates: its near-duplicates; None: pages of exactly the same text are looked for.
+        excluded: tells which pattern, if any, forbids links to a URL.
+        site: host, or host and folder, of the site.
+        home: URL of the home page; "": it is found out.
+        limits: from where on there is fault.
+        vectors: gives the pages' unit rows, (n, d), zeros where there is none; None: the words of titles will do.
+        communities: gives (n,) groups of pages by their links; None: topics come from vectors or titles.
+    """
+
+    collected: Collected
+    proposed: Iterable[ProposedLink]
+    duplicates: Iterable[Duplicate] | None
+    excluded: Callable[..., str]
+    site: str
+    home: str
+    limits: Limits
+    vectors: Callable[[Sequence[Page]], Vectors | None]
+    communities: Communities | None = None
+
+
+def inspect(material: Material) -> Audit:
+    """Audit the pages that show something of their own: no error, redirect or copy.
+
+    Raises:
+        InputError: there is no such page, or `home` is none of them.
+    """
+    pages = [page for page in material.collected.pages if is_visited(page)]
+    if not pages:
+        raise InputError(
+            "There is no page to audit: all of files/urls_rawdata.csv are errors, redirects or copies."
+        )
+    n, rows = len(pages), {page.key: row for row, page in enumerate(pages)}
+    today = site_links(material.collected, rows)
+    offered = proposed_links(material.proposed, material.collected, rows, today.graph)
+    both = adopted(today.graph, offered.graph, n)
+    home, home_by = home_row(pages, today.graph, material)
+    wanted = _wanted(pages, home, material)
+    labels, names, topics_by = _topics(pages, both, material)
+    states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
+    before, alone, after = states
+    seen = States([page.url for page in pages], wanted, before, after, material.limits)
+    found = _findings(seen, pages, material, today, offered.graph, both, home)
+    bad = {page.key: page for page in material.collected.pages if page.not_target}
+    urls = {page.key: page.url for page in material.collected.pages}
+    aliases = material.collected.aliases
+    links = ((link.source, link.target) for link in material.collected.links)
+    found += target_faults(links, bad, aliases, urls, "stays")
+    found += target_faults(offered.written, bad, aliases, urls, "new")
+    sections = sections_of([page.key for page in pages])
+    return Audit(
+        run_id=offered.run,
+        site=material.site or pages[home].key.split("/")[2],
+        home=home,
+        home_by=home_by,
+        urls=seen.urls,
+        titles=[page.title or page.h1 for page in pages],
+        sections=sections,
+        topics=[names[label] if label >= 0 else "" for label in labels.tolist()],
+        communities=_communities(names, labels, before, today.graph, both),
+        topics_by=topics_by,
+        summary=summary(before, after, material.limits),
+        before=before,
+        offered=alone,
+        after=after,
+        existing=today.graph,
+        proposed=offered.graph,
+        findings=_sorted(found),
+        histogram=_histogram(offered.strengths),
+        thresholds=(material.limits.sidebar, material.limits.inline),
+        section_matrix=_matrix(sections, today.graph, both),
+    )
+
+
+def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[int, str]:
+    """The row of the home page, and how it was found: asked for, by the site's address, by the most in-links.
+
+    Raises:
+        ConfigurationError: the one asked for is no URL.
+        InputError: it is none of the pages.
+    """
+    rows = {page.key: row for row, page in enumerate(pages)}
+    if material.home:
+        return page_row(material.home, "--home", material.collected, rows), "option"
+    site = material.site.removeprefix("www.").rstrip("/")
+    for row, key in enumerate(rows):
+        if key.partition("://")[2].removeprefix("www.").rstrip("/") == site:
+            return row, "address"
+    inlinks, _ = degrees(graph, len(pages))
+    roots = [row for row, key in enumerate(rows) if key.count("/") == 3 and key.endswith("/")]
+    # The first of equals; without any link the first page.
+    row = max(roots or range(len(pages)), key=lambda row: (inlinks[row], -row))
+    return row, "address" if roots else "links"
+
+
+def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) -> int:
+    """The row of the page at this URL, or where it leads.
+
+    Raises:
+        ConfigurationError: it is no URL.
+        InputError: it is none of the pages that an audit is of.
+    """
+    try:
+        key = normal_form(url)
+    except ValueError as error:
+        raise ConfigurationError(f"{option} {url}: {error}.") from None
+    row = rows.get(collected.aliases.get(key, key), -1)
+    if row < 0:
+        raise InputError(
+            f"{option} {url}: no such page is among those of files/urls_rawdata.csv that answer. "
+            "Copy the URL from there."
+        )
+    return row
+
+
+def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
+    wanted = np.array([not (page.not_target or material.excluded(page.url, page.key)) for page in pages])
+    wanted[home] = False
+    return wanted
+
+
+def _topics(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[Ints, list[str], str]:
+    """(n,) each page's topic or -1, the topics' names, and what they were found by."""
+    titles = [words(f"{page.title} {page.h1 if page.h1 != page.title else ''}") for page in pages]
+    if material.communities and len(graph.sources):
+        labels, by = material.communities(graph, len(pages)), "links"
+    elif (vectors := material.vectors(pages)) is not None:
+        labels, by = by_vectors(vectors), "vectors"
+    else:
+        labels, by = by_vectors(title_vectors(titles)), "titles"
+    labels = ordered(labels)
+    return labels, topic_names(labels, titles), by
+
+
+def _communities(
+    names: Sequence[str], labels: Ints, figures: GraphFigures, before: SiteGraph, after: SiteGraph
+) -> list[Topic]:
+    counts = [between(graph, labels, len(names)) for graph in (before, after)]
+    found = []
+    for topic, name in enumerate(names):
+        members = np.flatnonzero(labels == topic)
+        inner = [int(count[topic, topic]) for count in counts]
+        outer = [
+            int(count[topic].sum() + count[:, topic].sum() - 2 * count[topic, topic]) for count in counts
+        ]
+        hub = int(members[figures.pagerank[members].argmax()])
+        found.append(Topic(name, len(members), hub, (inner[0], inner[1]), (outer[0], outer[1])))
+    return found
+
+
+def _findings(
+    seen: States,
+    pages: Sequence[Page],
+    material: Material,
+    today: SiteLinks,
+    offered: SiteGraph,
+    both: SiteGraph,
+    home: int,
+) -> list[Finding]:
+    n, limits = len(pages), material.limits
+    found = list(page_faults(seen))
+    found += circle_faults(seen, closed_circles(today.graph, n, home), offered)
+    found += reciprocal_faults(seen, *(reciprocal_pairs(graph, n) for graph in (today.graph, both)))
+    lengths, digests = _lengths(pages)
+    proposed = degrees(offered, n)[1]
+    found += dense_faults(seen, today.counts, proposed, lengths)
+    found += ambiguous_anchors(today.anchored, seen.urls)
+    found += repeated_anchors(today.anchored, seen.urls, limits)
+    profiles = [words(f"{page.title} {page.h1} {unquote(page.key.rpartition('/')[2])}") for page in pages]
+    found += misleading_anchors(today.anchored, [*map(words, today.anchored.texts)], profiles, seen.urls)
+    twins = material.duplicates
+    found += duplicate_faults(
+        exact_copies(pages, digests, seen.before.inlinks.tolist()) if twins is None else twins
+    )
+    return found
+
+
+def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
+    """(n,) words of each text, and (n) a digest of it; contents are read once, for they may lie in a file."""
+    lengths, digests = np.zeros(len(pages), np.int64), []
+    for row, page in enumerate(pages):
+        text = str(page.content).strip()
+        # Without spaces between words their number is that of their pairs of characters.
+        lengths[row] = len(text.split()) if text.isascii() else len(words(text))
+        digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() if text else b"")
+    return lengths, digests
+
+
+def _sorted(found: Sequence[Finding]) -> list[Finding]:
+    order = {rule: at for at, rule in enumerate(RULES)}
+    return sorted(found, key=lambda one: order[one.rule])
+
+
+def _histogram(strengths: Vectors) -> tuple[Vectors, Ints]:
+    counts, edges = np.histogram(strengths[np.isfinite(strengths)], _BINS, (0, 1))
+    return edges, counts
+
+
+def _matrix(sections: Sequence[str], before: SiteGraph, after: SiteGraph) -> SectionMatrix:
+    names, labels = grouped(sections)
+    return SectionMatrix(names, *(between(graph, labels, len(names)) for graph in (before, after)))

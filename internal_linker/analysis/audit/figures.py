@@ -1,0 +1,65 @@
+"""A graph of a site's links -> its figures, and the table that sets two states of it side by side."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from internal_linker.analysis.audit.records import GraphFigures, Limits, Measure, SiteGraph
+from internal_linker.analysis.graph.pagerank import gini, pagerank, top_share
+from internal_linker.analysis.graph.site_graph import (
+    across,
+    click_depth,
+    components,
+    degrees,
+    reciprocal_pairs,
+)
+from internal_linker.core.arrays import Bools, Ints
+
+
+def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
+    """What a graph of n pages means; orphans are those of the `wanted` pages (n,) that no page links to."""
+    inlinks, outlinks = degrees(graph, n)
+    depth, rank = click_depth(graph, n, home), pagerank(graph, n)
+    reached = depth[depth > 0]
+    return GraphFigures(
+        inlinks=inlinks,
+        outlinks=outlinks,
+        depth=depth,
+        pagerank=rank,
+        orphans=np.flatnonzero(wanted & (inlinks == 0)),
+        gini=gini(rank),
+        top_share=top_share(rank),
+        mean_depth=float(reached.mean()) if len(reached) else 0.0,
+        unreachable=int((depth < 0).sum()),
+        reciprocal=len(reciprocal_pairs(graph, n)),
+        components=components(graph, n),
+        cross_topic=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
+    )
+
+
+def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[Measure]:
+    """The before/after table."""
+
+    def row(name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
+        return Measure(name, float(of(before)), float(of(after)), decimals)
+
+    return [
+        row("Pages", lambda state: len(state.depth)),
+        row("Links", lambda state: state.inlinks.sum()),
+        row("Links to a page, mean", lambda state: state.inlinks.mean(), 2),
+        row("Orphans", lambda state: len(state.orphans)),
+        row(
+            f"Pages with fewer than {limits.min_inlinks} in-links",
+            lambda s: (s.inlinks < limits.min_inlinks).sum(),
+        ),
+        row("Pages that link to no other", lambda state: (state.outlinks == 0).sum()),
+        row("Pages out of reach of the home page", lambda state: state.unreachable),
+        row("Clicks from the home page, mean", lambda state: state.mean_depth, 2),
+        row("Clicks from the home page, most", lambda state: state.depth.max()),
+        row(f"Pages deeper than {limits.clicks} clicks", lambda state: (state.depth > limits.clicks).sum()),
+        row("Gini of PageRank", lambda state: state.gini, 3),
+        row("Share of PageRank of the best tenth", lambda state: state.top_share, 3),
+        row("Pairs that link to each other", lambda state: state.reciprocal),
+        row("Share of links across topics", lambda state: state.cross_topic, 3),
+        row("Separate groups of pages", lambda state: state.components),
+    ]

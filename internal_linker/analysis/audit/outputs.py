@@ -1,0 +1,47 @@
+"""A project's files/ -> the last run's results as an audit reads them, and the places where an audit is written."""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from internal_linker.analysis.audit.audit_graph import EdgesCsv, NodesCsv
+from internal_linker.analysis.audit.graph_exports import GexfFile, GraphmlFile
+from internal_linker.analysis.audit.inputs import read_duplicates, read_links
+from internal_linker.analysis.audit.records import AuditSink, ProposedLink, SiteGraph
+from internal_linker.analysis.audit.report.html import AuditHtml
+from internal_linker.analysis.audit.workbook import AuditXlsx
+from internal_linker.core.arrays import Ints
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.listed import Duplicate
+from internal_linker.usecases.computing import louvain
+
+
+def proposed_of(files: Path) -> Iterable[ProposedLink] | None:
+    """The links of files/links.csv, read while they are gone through; None where no run wrote it."""
+    path = files / "links.csv"
+    return read_links(path) if path.exists() else None
+
+
+def duplicates_of(files: Path) -> Iterable[Duplicate] | None:
+    """The pairs of files/duplicates.csv, read while they are gone through; None where no run wrote it."""
+    path = files / "duplicates.csv"
+    return read_duplicates(path) if path.exists() else None
+
+
+def communities() -> Callable[[SiteGraph, int], Ints] | None:
+    """What finds communities by links; None where the extra `graph` is not installed."""
+    with suppress(ConfigurationError):
+        return louvain()
+    return None
+
+
+def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
+    """Where an audit is written: the workbook, then, if wanted, what `reports` has."""
+    return [AuditXlsx(files / "audit.xlsx"), *(reports(files) if report else ())]
+
+
+def reports(files: Path) -> Sequence[AuditSink]:
+    """The report for browsers, and the files for graph programs."""
+    graphs = GexfFile(files / "audit.gexf"), GraphmlFile(files / "audit.graphml")
+    neo4j = NodesCsv(files / "audit_nodes.csv"), EdgesCsv(files / "audit_edges.csv")
+    return [AuditHtml(files / "audit.html"), *graphs, *neo4j]

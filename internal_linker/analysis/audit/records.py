@@ -1,0 +1,252 @@
+"""The records of an audit: a site's link graph, its figures, and what is wrong with it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from internal_linker.core.arrays import Ints, Vectors
+
+Severity = Literal["error", "warning", "note"]
+Standing = Literal["mended", "stays", "new"]
+"""What becomes of a finding when the proposed links are adopted: gone, still there, or caused by them."""
+
+
+@dataclass(frozen=True, slots=True)
+class SiteGraph:
+    """The links between the n pages of a site in one state (existing, proposed, both), each pair of pages once.
+
+    Attributes:
+        sources: (e,) rows of the pages that link.
+        targets: (e,) rows of the pages linked to; never the source's own.
+        weights: (e,) above 0: 1 for an existing link, its strength for a proposed one.
+    """
+
+    sources: Ints
+    targets: Ints
+    weights: Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFigures:
+    """What one state of the links means for the n pages.
+
+    Attributes:
+        inlinks: (n,) pages that link to each.
+        outlinks: (n,) pages that each links to.
+        depth: (n,) clicks from the home page; -1 where it can't be reached.
+        pagerank: (n,) weighted PageRank; sums to 1.
+        orphans: rows of the pages that no other links to, ascending, without the home page.
+        gini: concentration of the PageRank, 0 (all pages equal) to below 1 (one has it all).
+        top_share: the share of the PageRank that the best tenth of the pages holds, 0 to 1.
+        mean_depth: mean of `depth` where the page can be reached; 0 where none is.
+        unreachable: pages that can't be reached from the home page.
+        reciprocal: pairs of pages that link to each other.
+        components: groups of pages that no link leads into or out of (weakly connected components).
+        cross_topic: the share of the links that lead from one topic to another, 0 to 1; 0 without links.
+    """
+
+    inlinks: Ints
+    outlinks: Ints
+    depth: Ints
+    pagerank: Vectors
+    orphans: Ints
+    gini: float
+    top_share: float
+    mean_depth: float
+    unreachable: int
+    reciprocal: int
+    components: int
+    cross_topic: float
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that a person should look at.
+
+    Attributes:
+        rule: its name, one of `RULES`.
+        severity: how bad it is.
+        page: the page's URL as the user writes it.
+        other: a second page's URL, or "".
+        detail: one sentence.
+        standing: what the proposed links do about it.
+    """
+
+    rule: str
+    severity: Severity
+    page: str
+    other: str
+    detail: str
+    standing: Standing = "stays"
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A row of the before/after table; a figure is shown with so many `decimals`, and NaN means "none"."""
+
+    name: str
+    before: float
+    after: float
+    decimals: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A community of pages, in today's links and after adoption.
+
+    Attributes:
+        name: distinctive words of its pages' titles.
+        pages: how many there are.
+        hub: row of its page with the highest PageRank today.
+        inner: links between its pages, before and after.
+        outer: links between its pages and those of other topics, either way, before and after.
+    """
+
+    name: str
+    pages: int
+    hub: int
+    inner: tuple[int, int]
+    outer: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionMatrix:
+    """How many links lead from section to section.
+
+    Attributes:
+        names: the s sections of most pages, largest first; the last is "other" where there are more.
+        before: (s, s) today's links, from the row's section to the column's.
+        after: (s, s) the same with the proposed links.
+    """
+
+    names: Sequence[str]
+    before: Ints
+    after: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedLink:
+    """A row of the last run's links: URLs as they stand there; a score that is missing is NaN."""
+
+    source: str
+    target: str
+    score: float
+    run: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """From where on an audit finds fault.
+
+    Attributes:
+        min_inlinks: pages that should link to every page.
+        max_inlinks: links of a page that is no hub yet, as a multiple of the mean; 0: no page is a hub.
+        clicks: from the home page; beyond them a page is deep. Crawlers come seldom to what lies deeper than 3
+            or 4, and visitors hardly at all.
+        links: on one page. Beyond 100 Google once stopped reading, and readers do still.
+        links_per_100_words: on one page; every twentieth word is many, as Wikipedia's leads have it.
+        same_anchor: links to one target with one text that nobody minds.
+        sidebar: strength, 0 to 1, from which a proposed link is good for a sidebar.
+        inline: the same for a link in the text.
+    """
+
+    min_inlinks: int = 2
+    max_inlinks: float = 10.0
+    clicks: int = 4
+    links: int = 100
+    links_per_100_words: float = 5.0
+    same_anchor: int = 3
+    sidebar: float = 0.65
+    inline: float = 0.80
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that an audit found; lists by page are in the order of the n pages.
+
+    Attributes:
+        run_id: the run that proposed the links; "" where none are proposed.
+        site: the site's host.
+        home: row of the home page.
+        home_by: how it was found: "option", "address", or "links" (it is but the page with most in-links).
+        urls: (n) as the user writes them.
+        titles: (n) title, else H1, else "".
+        sections: (n) first part of the path ("/blog"); "/" for pages that have nothing beneath it.
+        topics: (n) name of each page's topic, one of `communities`; "" for a page without words or links.
+        communities: the topics, largest first.
+        topics_by: how they were found: "links", "vectors" or "titles".
+        summary: the before/after table.
+        before, offered, after: figures of today's links, of the proposed links alone, and of both.
+        existing, proposed: the links; a proposed link that stands already is in `existing` only.
+        findings: by severity, then rule, then page.
+        histogram: (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths.
+        thresholds: strengths from which a link is a sidebar's, and an inline one.
+        section_matrix: links between sections.
+    """
+
+    run_id: str
+    site: str
+    home: int
+    home_by: str
+    urls: Sequence[str]
+    titles: Sequence[str]
+    sections: Sequence[str]
+    topics: Sequence[str]
+    communities: Sequence[Topic]
+    topics_by: str
+    summary: Sequence[Measure]
+    before: GraphFigures
+    offered: GraphFigures
+    after: GraphFigures
+    existing: SiteGraph
+    proposed: SiteGraph
+    findings: Sequence[Finding]
+    histogram: tuple[Vectors, Ints]
+    thresholds: tuple[float, float]
+    section_matrix: SectionMatrix
+
+
+class AuditSink(Protocol):
+    """A place that keeps an audit: a workbook, a report, a graph file."""
+
+    name: str
+    """As a person knows it: "files/audit.xlsx"."""
+
+    def write(self, audit: Audit) -> Sequence[str]:
+        """Replace the last one; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written.
+        """
+
+
+RULES: dict[str, tuple[Severity, str]] = {
+    "broken-target": ("error", "links to a page that answers with an error"),
+    "redirected-target": ("warning", "links to a page that redirects to another"),
+    "copy-target": ("warning", "links to a page that is canonicalised to another"),
+    "noindex-target": ("warning", "links to a page that is not indexable"),
+    "orphan": ("error", "no other page links here"),
+    "closed-circle": ("warning", "pages that link to each other, but to which no other page links"),
+    "unreachable": ("warning", "no path of links leads here from the home page"),
+    "deep": ("note", "many clicks from the home page"),
+    "under-linked": ("note", "fewer pages than min_inlinks link here"),
+    "dead-end": ("note", "links to no other page"),
+    "dense": ("warning", "more links than the page's length carries"),
+    "hub": ("note", "receives a large share of all links"),
+    "reciprocal": ("note", "two pages that link to each other"),
+    "ambiguous-anchor": ("warning", "one anchor text for several targets"),
+    "repeated-anchor": ("warning", "one anchor text over and over for one target"),
+    "misleading-anchor": ("warning", "the anchor names another page than the link's target"),
+    "duplicate": ("warning", "nearly the same text as the page to keep"),
+}
+"""Each rule's severity and meaning, in the order of the findings' sheets."""
+
+
+def finding(rule: str, page: str, detail: str, other: str = "", standing: Standing = "stays") -> Finding:
+    """A finding with its rule's severity."""
+    return Finding(rule, RULES[rule][0], page, other, detail, standing)
+
+
+def standing(before: bool, after: bool) -> Standing:
+    """What becomes of something that holds before or after adoption, or both."""
+    return "new" if not before else "stays" if after else "mended"

@@ -1,0 +1,97 @@
+"""An audit -> audit.html: the template with the tables, and style, figures and scripts inlined."""
+
+import math
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on, replace_whole
+from internal_linker.adapters.html.document import document
+from internal_linker.analysis.audit.records import Audit, Measure
+from internal_linker.analysis.audit.report.charts import chart_data, concentration, readable, tiers, tiles
+from internal_linker.analysis.audit.report.tables import findings, movers, orphans
+
+_TEMPLATE = Path(__file__).parent / "report.html"
+_CONTENTS = (
+    ("figures", "Before and after"),
+    ("sections", "Sections and topics"),
+    ("between", "Links between sections"),
+    ("strength", "Strength"),
+    ("pagerank", "PageRank"),
+    ("orphans", "Orphans"),
+    ("findings", "Findings"),
+)
+# Per cent of the pages in the table beside the curve.
+_TOLD_SHARES = (0.1, 1, 5, 10, 20, 50)
+
+
+class AuditHtml:
+    """An `AuditSink`: one file that can be mailed and opened without a network.
+
+    Args:
+        path: the file.
+        write_whole: replaces a file.
+        now: tells the date that stands on the report.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        write_whole: ReplaceWhole = replace_whole,
+        now: Callable[[], datetime] = lambda: datetime.now().astimezone(),
+    ) -> None:
+        self.path, self.name = path, f"files/{path.name}"
+        self._write_whole, self._now = write_whole, now
+
+    def write(self, audit: Audit) -> Sequence[str]:
+        """Replace the last one; the answer says in a sentence where it landed, if not in its place.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        shown = _context(audit) | {"made": f"{self._now():%Y-%m-%d}"}
+        parts = document(_TEMPLATE, shown, {"change": change, "readable": readable})
+        return remarks_on(self.path, self._write_whole(self.path, lambda file: file.writelines(parts)))
+
+
+def change(measure: Measure) -> str:
+    """The difference after adoption with its sign; nothing where there is none."""
+    difference = measure.after - measure.before
+    told = f"{difference:+z,.{measure.decimals}f}"
+    return told if math.isfinite(difference) and float(told.replace(",", "")) else ""
+
+
+def _context(audit: Audit) -> dict[str, Any]:
+    sections, (gaining, losing) = tiles(audit), movers(audit)
+    edges, counts = audit.histogram
+    curves = (concentration(state.pagerank) for state in (audit.before, audit.after))
+    return {
+        "audit": audit,
+        "contents": _CONTENTS,
+        "new_links": len(audit.proposed.sources),
+        "cards": _cards(audit),
+        "tiles": sections,
+        "tiers": tiers(audit),
+        "bars": list(zip(edges.tolist(), counts.tolist(), strict=False)),
+        "curve": [(x, y, after) for (x, y), (_, after) in zip(*curves, strict=True) if x in _TOLD_SHARES],
+        "gaining": gaining,
+        "losing": losing,
+        "orphans": orphans(audit),
+        "orphan_count": len(audit.before.orphans),
+        "findings": findings(audit),
+        "data": chart_data(audit, sections),
+    }
+
+
+def _cards(audit: Audit) -> list[Measure]:
+    before, after = audit.before, audit.after
+    links = len(audit.existing.sources)
+    return [
+        Measure("Pages", len(audit.urls), len(audit.urls)),
+        Measure("Links", links, links + len(audit.proposed.sources)),
+        Measure("Orphans", len(before.orphans), len(after.orphans)),
+        Measure("Out of reach of the home page", before.unreachable, after.unreachable),
+        Measure("Clicks from the home page, mean", before.mean_depth, after.mean_depth, 2),
+        Measure("Gini of PageRank", before.gini, after.gini, 3),
+    ]

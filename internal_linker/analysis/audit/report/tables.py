@@ -1,0 +1,122 @@
+"""An audit -> its lists of pages, cut to what a person reads: orphans, movers, findings by rule."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from internal_linker.adapters.html.document import href
+from internal_linker.analysis.audit.records import RULES, Audit, Finding, Severity
+from internal_linker.core.arrays import Ints
+
+MOST_ORPHANS = 100
+MOST_FINDINGS = 20
+MOST_MOVERS = 10
+_MOST_SOURCES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PageName:
+    """A page as the report names it; `href` is "" where its URL is none that may be followed."""
+
+    title: str
+    url: str
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanRow:
+    """A page that nobody links to, its in-links after adoption, and the best of the pages that would link."""
+
+    page: PageName
+    section: str
+    after: int
+    sources: tuple[PageName, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mover:
+    """A page whose PageRank changes; both as multiples of the average page's."""
+
+    page: PageName
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class RuleFindings:
+    """What was found of one rule: how many, how many of them adoption mends or causes, and the first ones."""
+
+    rule: str
+    severity: Severity
+    meaning: str
+    count: int
+    mended: int
+    new: int
+    first: tuple[Finding, ...]
+
+
+def page_name(audit: Audit, row: int) -> PageName:
+    """The page of a row."""
+    url = audit.urls[row]
+    return PageName(audit.titles[row], url, href(url))
+
+
+def orphans(audit: Audit) -> list[OrphanRow]:
+    """Orphans of today, those first that stay ones; of these the best in PageRank after adoption first."""
+    rows, gained = audit.before.orphans, audit.offered.inlinks
+    order = np.lexsort((-audit.after.pagerank[rows], gained[rows] > 0))
+    shown = rows[order][:MOST_ORPHANS].tolist()
+    sources = _best_sources(audit, shown)
+    return [
+        OrphanRow(
+            page_name(audit, row),
+            audit.sections[row],
+            int(audit.after.inlinks[row]),
+            tuple(page_name(audit, source) for source in sources[row]),
+        )
+        for row in shown
+    ]
+
+
+def movers(audit: Audit) -> tuple[list[Mover], list[Mover]]:
+    """Pages that gain most PageRank by adoption, and those that lose most."""
+    n = len(audit.urls)
+    change = audit.after.pagerank - audit.before.pagerank
+    order = np.argsort(change, kind="stable")
+    lost = order[:MOST_MOVERS][change[order[:MOST_MOVERS]] < 0]
+    gained = order[::-1][:MOST_MOVERS][change[order[::-1][:MOST_MOVERS]] > 0]
+
+    def mover(row: int) -> Mover:
+        return Mover(
+            page_name(audit, row), float(audit.before.pagerank[row]) * n, float(audit.after.pagerank[row]) * n
+        )
+
+    return [mover(row) for row in gained.tolist()], [mover(row) for row in lost.tolist()]
+
+
+def findings(audit: Audit) -> list[RuleFindings]:
+    """The rules that something was found of, errors first, each with its first findings."""
+    by_rule: dict[str, list[Finding]] = {}
+    for one in audit.findings:
+        by_rule.setdefault(one.rule, []).append(one)
+    found = [_of_rule(rule, by_rule[rule]) for rule in RULES if rule in by_rule]
+    order: Sequence[Severity] = ("error", "warning", "note")
+    return sorted(found, key=lambda one: order.index(one.severity))
+
+
+def _of_rule(rule: str, found: Sequence[Finding]) -> RuleFindings:
+    severity, meaning = RULES[rule]
+    standings = Counter(one.standing for one in found)
+    first = tuple(found[:MOST_FINDINGS])
+    return RuleFindings(rule, severity, meaning, len(found), standings["mended"], standings["new"], first)
+
+
+def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
+    """For each of these pages the pages that would link to it, strongest first, no more than are shown."""
+    links = audit.proposed
+    wanted = np.flatnonzero(np.isin(links.targets, targets))
+    wanted = wanted[np.argsort(-links.weights[wanted], kind="stable")]
+    ends = links.targets[wanted]
+    return {target: links.sources[wanted[ends == target]][:_MOST_SOURCES].tolist() for target in targets}

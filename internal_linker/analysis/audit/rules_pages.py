@@ -1,0 +1,176 @@
+"""Figures of a site before and after adoption -> the pages that get too few links, or too many, or none to pass on."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from internal_linker.analysis.audit.records import (
+    Finding,
+    GraphFigures,
+    Limits,
+    SiteGraph,
+    finding,
+    standing,
+)
+from internal_linker.core.arrays import Bools, Ints
+
+# Fewer links to one page are no hub, whatever the mean says: sites with hardly any links have a tiny one.
+_HUB = 10
+# What a short text may always have.
+_FEW_LINKS = 5
+# Pages of a circle that a sentence names.
+_NAMED = 5
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The n pages in both states.
+
+    Attributes:
+        urls: (n) as a person writes them.
+        wanted: (n,) pages that links should lead to: no excluded ones, no noindex; not the home page.
+        before, after: today, and with the proposed links.
+        limits: from where on there is fault.
+    """
+
+    urls: Sequence[str]
+    wanted: Bools
+    before: GraphFigures
+    after: GraphFigures
+    limits: Limits
+
+    def found(
+        self, rule: str, before: Bools, after: Bools, detail: Callable[[int], str]
+    ) -> Iterator[Finding]:
+        """A finding for each page of which something holds in one state or in both."""
+        for row in np.flatnonzero(before | after).tolist():
+            yield finding(
+                rule, self.urls[row], detail(row), standing=standing(bool(before[row]), bool(after[row]))
+            )
+
+
+def page_faults(states: States) -> Iterator[Finding]:
+    """Orphans, unreachable and deep pages, those with few links, those without any of their own, hubs."""
+    before, after, limits = states.before, states.after, states.limits
+    orphan = np.zeros(len(states.urls), np.bool_)
+    orphan[before.orphans] = True
+    wanted, others = states.wanted, states.wanted & ~orphan
+    yield from states.found("orphan", orphan, orphan & (after.inlinks == 0), _links_here(states))
+    few = others & (before.inlinks < limits.min_inlinks)
+    yield from states.found(
+        "under-linked", few, few & (after.inlinks < limits.min_inlinks), _links_here(states)
+    )
+    lost = others & (before.depth < 0)
+    yield from states.found("unreachable", lost, lost & (after.depth < 0), _clicks(states))
+    deep = wanted & (before.depth > limits.clicks)
+    yield from states.found("deep", deep, deep & (after.depth > limits.clicks), _clicks(states))
+    end = wanted & (before.outlinks == 0)
+    yield from states.found("dead-end", end, end & (after.outlinks == 0), _own_links(states))
+    yield from _hubs(states)
+
+
+def circle_faults(states: States, circles: Sequence[Ints], proposed: SiteGraph) -> Iterator[Finding]:
+    """Closed circles of today; one is mended where a proposed link leads into it."""
+    circle = np.full(len(states.urls), -1, np.int64)
+    for number, rows in enumerate(circles):
+        circle[rows] = number
+    into = circle[proposed.targets]
+    entered = set(into[into != circle[proposed.sources]].tolist())
+    for number, rows in enumerate(circles):
+        named = [states.urls[row] for row in rows[:_NAMED].tolist()]
+        more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
+        these = f"{', '.join(named)}{more}"
+        detail = f"{len(rows)} pages reach each other, but no other page links to one of them: {these}."
+        yield finding("closed-circle", named[0], detail, named[1], standing(True, number not in entered))
+
+
+def reciprocal_faults(states: States, before: Ints, after: Ints) -> Iterator[Finding]:
+    """Pairs, (p, 2) each, of pages that link to each other."""
+    today = set(map(tuple, before.tolist()))
+    for one, other in after.tolist():
+        yield finding(
+            "reciprocal",
+            states.urls[one],
+            "The two pages link to each other.",
+            states.urls[other],
+            standing((one, other) in today, True),
+        )
+
+
+def dense_faults(states: States, links: Ints, proposed: Ints, words: Ints) -> Iterator[Finding]:
+    """Pages with more links than their text carries.
+
+    Args:
+        states: the pages.
+        links: (n,) links in each page's text today, to wherever.
+        proposed: (n,) links that are proposed for it.
+        words: (n,) of its text; 0 where that is not known, and then only the number of links counts.
+    """
+    limits = states.limits
+    by_length = np.maximum(_FEW_LINKS, words / 100 * limits.links_per_100_words)
+    most = np.where(words > 0, np.minimum(limits.links, by_length), limits.links)
+
+    def detail(row: int) -> str:
+        after = int(links[row] + proposed[row])
+        density = f", {100 * links[row] / words[row]:.1f} for 100 of its words" if words[row] else ""
+        then = _then(int(links[row]), after)
+        return f"It has {links[row]} links{density}{then}; {int(most[row])} are enough."
+
+    yield from states.found("dense", links > most, links + proposed > most, detail)
+
+
+def _hubs(states: States) -> Iterator[Finding]:
+    if not states.limits.max_inlinks or not len(states.urls):
+        return
+    before, after = states.before.inlinks, states.after.inlinks
+
+    def detail(row: int) -> str:
+        today, then = (
+            f"{count[row]} links ({count[row] / max(1, count.sum()):.2%} of all)" for count in (before, after)
+        )
+        return f"{today} lead here{_then(today, then)}."
+
+    yield from states.found("hub", _is_hub(before, states.limits), _is_hub(after, states.limits), detail)
+
+
+def _is_hub(inlinks: Ints, limits: Limits) -> Bools:
+    hub: Bools = inlinks > max(_HUB, limits.max_inlinks * inlinks.mean())
+    return hub
+
+
+def _links_here(states: States) -> Callable[[int], str]:
+    before, after = states.before.inlinks, states.after.inlinks
+    return lambda row: f"{_pages(before[row])} here{_then(before[row], after[row])}."
+
+
+def _own_links(states: States) -> Callable[[int], str]:
+    after = states.after.outlinks
+    return lambda row: (
+        f"It links to no other page{f'; to {after[row]} after adoption' if after[row] else ''}."
+    )
+
+
+def _clicks(states: States) -> Callable[[int], str]:
+    def clicks(figures: GraphFigures, row: int) -> str:
+        depth = int(figures.depth[row])
+        return "not to be reached" if depth < 0 else f"{depth} click{'s' if depth > 1 else ''} away"
+
+    def both(row: int) -> str:
+        today, then = clicks(states.before, row), clicks(states.after, row)
+        return f"From the home page it is {today}{_then(today, then)}."
+
+    return both
+
+
+def _then(today: object, after: object) -> str:
+    """What adoption changes, where it changes anything."""
+    return "" if today == after else f", {after} after adoption"
+
+
+def _pages(count: int) -> str:
+    return (
+        "1 page links"
+        if count == 1
+        else f"{count or 'No'} page{'s' if count else ''} link{'' if count else 's'}"
+    )

@@ -1,0 +1,79 @@
+"""Links as they are written, and near-duplicates -> links that lead to no proper page, and pages that stand twice."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from internal_linker.analysis.audit.records import Finding, Standing, finding
+from internal_linker.core.listed import Duplicate
+from internal_linker.core.records import Page
+
+# Why no link may lead to a page, as collected, with the rule that a link to it breaks.
+_RULES = (
+    (re.compile(r"status 3|redirects|its redirect"), "redirected-target"),
+    (re.compile(r"status"), "broken-target"),
+    (re.compile(r"canonicalised|its canonical"), "copy-target"),
+    (re.compile(r"not indexable"), "noindex-target"),
+)
+
+
+def fault_of(page: Page) -> str:
+    """The rule that a link to this page breaks; "" for a proper target."""
+    if not page.not_target:
+        return ""
+    return next((rule for reason, rule in _RULES if reason.match(page.not_target)), "")
+
+
+def is_visited(page: Page) -> bool:
+    """Whether the address shows a page of its own: no error, no redirect, no copy."""
+    return fault_of(page) in {"", "noindex-target"}
+
+
+def target_faults(
+    links: Iterable[tuple[str, str]],
+    bad: Mapping[str, Page],
+    aliases: Mapping[str, str],
+    urls: Mapping[str, str],
+    standing: Standing,
+) -> Iterator[Finding]:
+    """Links to pages that no link should lead to, each pair once.
+
+    Args:
+        links: source and target (normal forms), the target as the link names it.
+        bad: pages that are no proper targets, by their keys.
+        aliases: page that redirects or is a copy -> the page that it leads to in the end.
+        urls: how a person writes a key.
+        standing: "stays" for today's links, "new" for proposed ones.
+    """
+    for source, target in dict.fromkeys(link for link in links if link[1] in bad):
+        page, end = bad[target], aliases.get(target, "")
+        if rule := fault_of(page):
+            remedy = f" Link to {urls.get(end, end)}." if end and end != source else ""
+            detail = f"The link's target: {page.not_target}.{remedy}"
+            yield finding(rule, urls.get(source, source), detail, page.url, standing)
+
+
+def duplicate_faults(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
+    """Each pair once, the page to keep second."""
+    for pair in duplicates:
+        detail = f"{pair.overlap:.0%} of their phrases are the same: keep the other, canonicalise or merge this one."
+        yield finding("duplicate", pair.page, detail, pair.canonical)
+
+
+def exact_copies(
+    pages: Sequence[Page], digests: Sequence[bytes], inlinks: Sequence[int]
+) -> Iterator[Duplicate]:
+    """Pages of the same text, each with the one to keep: most in-links, then the shorter URL, then the alphabet.
+
+    Args:
+        pages: n pages.
+        digests: (n) of their texts; empty for a page without text.
+        inlinks: (n) pages that link to each.
+    """
+    groups: dict[bytes, list[int]] = {}
+    for row, digest in enumerate(digests):
+        if digest:
+            groups.setdefault(digest, []).append(row)
+    for rows in groups.values():
+        if len(rows) > 1:
+            keep, *others = sorted(rows, key=lambda at: (-inlinks[at], len(pages[at].url), pages[at].url))
+            yield from (Duplicate(pages[at].url, pages[keep].url, 1.0, 1.0, 1.0) for at in others)

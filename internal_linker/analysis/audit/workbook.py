@@ -1,0 +1,136 @@
+"""An audit -> audit.xlsx: the before/after table, a sheet of findings a rule, topics, and all pages."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
+from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet, add_sheets, open_book, put_row
+from internal_linker.analysis.audit.records import RULES, Audit, Finding
+
+# Nobody reads so many of one rule.
+MOST_ROWS = 10_000
+_STANDINGS = {
+    "mended": "mended by the proposed links",
+    "stays": "stays",
+    "new": "new with the proposed links",
+}
+_FINDINGS = (
+    *(Column("Page", 50, "link"), Column("Other page", 50, "link"), Column("Detail", 70)),
+    *(Column("After adoption", 28), Column("Severity", 10)),
+)
+_TOPICS = (
+    *(Column("Topic", 40), Column("Pages", 10), Column("Strongest page", 60, "link")),
+    *(
+        Column("Links inside", 14),
+        Column("... after", 14),
+        Column("Links out and in", 16),
+        Column("... after", 14),
+    ),
+)
+_PAGES = (
+    *(Column("URL", 60, "link"), Column("Title", 45), Column("Section", 16), Column("Topic", 30)),
+    *(Column("Links here", 12, "bar"), Column("Links here after", 12, "bar")),
+    *(Column("Own links"), Column("Own links after"), Column("Clicks"), Column("Clicks after")),
+    *(Column("PageRank x n", 12, "bar"), Column("PageRank x n after", 12, "bar")),
+)
+# Rows of the sheet Pages: more take longer to write than all of the audit, and Excel long to open.
+MOST_PAGES = 50_000
+
+
+class AuditXlsx:
+    """An `AuditSink`: one workbook for Excel and its like, no cell of which is a formula.
+
+    Args:
+        path: the file.
+        most_rows: findings of one rule that are written; the Summary tells of more.
+        write_whole: replaces a file.
+    """
+
+    def __init__(
+        self, path: Path, most_rows: int = MOST_ROWS, write_whole: ReplaceBinary = replace_binary
+    ) -> None:
+        self.path, self.name = path, f"files/{path.name}"
+        self._most, self._write_whole = most_rows, write_whole
+
+    def write(self, audit: Audit) -> Sequence[str]:
+        """Replace the last one; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        landed = self._write_whole(self.path, lambda file: self._fill(file, audit))
+        remarks = [
+            f"{self.name} has the {MOST_PAGES:,} pages of the highest PageRank; audit_nodes.csv has all."
+            for _ in range(len(audit.urls) > MOST_PAGES)
+        ]
+        remarks += [
+            f"{self.name} has the first {self._most:,} of {count:,} findings of {rule}."
+            for rule, count in Counter(one.rule for one in audit.findings).items()
+            if count > self._most
+        ]
+        return [*remarks, *remarks_on(self.path, landed)]
+
+    def _fill(self, file: BinaryIO, audit: Audit) -> None:
+        book = open_book(file)
+        by_rule: dict[str, list[Finding]] = {rule: [] for rule in RULES}
+        for one in audit.findings:
+            by_rule[one.rule].append(one)
+        self._summary(book, audit, by_rule)
+        add_sheets(book, self._sheets(audit, by_rule))
+        book.close()
+
+    def _sheets(self, audit: Audit, by_rule: dict[str, list[Finding]]) -> Iterator[Sheet]:
+        for rule, found in by_rule.items():
+            if found:
+                rows = [
+                    (one.page, one.other, one.detail, _STANDINGS[one.standing], one.severity)
+                    for one in found[: self._most]
+                ]
+                yield Sheet(rule, _FINDINGS, rows)
+        topics = [
+            (topic.name, topic.pages, audit.urls[topic.hub], *topic.inner, *topic.outer)
+            for topic in audit.communities
+        ]
+        yield Sheet("Topics", _TOPICS, topics)
+        yield Sheet("Pages", _PAGES, list(_pages(audit)))
+
+    def _summary(self, book: Any, audit: Audit, by_rule: dict[str, list[Finding]]) -> None:
+        bold = book.add_format({"bold": True, "bottom": 1})
+        sheet = book.add_worksheet("Summary")
+        sheet.set_column(0, 0, 46)
+        sheet.set_column(1, 4, 16)
+        rows: list[tuple[Sequence[Cell], bool]] = [
+            (("Site", audit.site), False),
+            (("Home page", audit.urls[audit.home]), False),
+            (("Proposed links of run", audit.run_id or "none"), False),
+            ((), False),
+            (("", "Today", "After adoption", "Change"), True),
+        ]
+        for measure in audit.summary:
+            figures = [round(value, measure.decimals) for value in (measure.before, measure.after)]
+            change = round(measure.after - measure.before, measure.decimals)
+            rows.append(((measure.name, *figures, change), False))
+        rows += [((), False), (("Finding", "Count", "Mended", "New", "Severity", "Meaning"), True)]
+        for rule, found in by_rule.items():
+            standings = Counter(one.standing for one in found)
+            told = (len(found), standings["mended"], standings["new"], *RULES[rule])
+            rows.append(((rule, *told), False))
+        for at, (cells, is_head) in enumerate(rows):
+            put_row(sheet, at, cells, bold if is_head else None)
+
+
+def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:
+    """The pages in their order; PageRank in multiples of the mean, for 1 / n says nothing to anybody."""
+    n, before, after = len(audit.urls), audit.before, audit.after
+    rows = np.sort(np.argsort(-before.pagerank, kind="stable")[:MOST_PAGES])
+    return zip(
+        *([texts[row] for row in rows] for texts in (audit.urls, audit.titles, audit.sections, audit.topics)),
+        *(each[rows].tolist() for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)),
+        *([at if at >= 0 else "" for at in each.depth[rows].tolist()] for each in (before, after)),
+        *((each.pagerank[rows] * n).round(3).tolist() for each in (before, after)),
+        strict=True,
+    )

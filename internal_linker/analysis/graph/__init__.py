@@ -1,0 +1,1 @@
+"""The link graph and what is computed on it."""

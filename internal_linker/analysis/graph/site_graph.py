@@ -1,0 +1,126 @@
+"""Pairs of pages -> the graph of a site's links, and what its paths tell: clicks, shortest ways, closed circles."""
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from internal_linker.analysis.audit.records import SiteGraph
+from internal_linker.core.arrays import Bools, Ints, Vectors
+
+# What scipy writes for a page that nothing led to.
+_NOWHERE = -9999
+
+
+def graph_of(sources: Ints, targets: Ints, weights: Vectors, n: int) -> SiteGraph:
+    """Each pair of pages once, with its largest weight, by source and target; a link to itself is none."""
+    other = np.flatnonzero((sources != targets) & (sources >= 0) & (targets >= 0))
+    keys = sources[other].astype(np.int64) * n + targets[other]
+    order = np.lexsort((-weights[other], keys))
+    keys = keys[order]
+    first = np.flatnonzero(np.diff(keys, prepend=-1))
+    one, two = np.divmod(keys[first], max(1, n))
+    return SiteGraph(one, two, weights[other][order][first].astype(np.float64))
+
+
+def adopted(existing: SiteGraph, proposed: SiteGraph, n: int) -> SiteGraph:
+    """Both together; a pair that stands in both has the larger weight."""
+    return graph_of(
+        np.concatenate([existing.sources, proposed.sources]),
+        np.concatenate([existing.targets, proposed.targets]),
+        np.concatenate([existing.weights, proposed.weights]),
+        n,
+    )
+
+
+def new_only(proposed: SiteGraph, existing: SiteGraph, n: int) -> SiteGraph:
+    """The proposed links that do not stand already."""
+    fresh = ~np.isin(pair_keys(proposed, n), pair_keys(existing, n))
+    return SiteGraph(proposed.sources[fresh], proposed.targets[fresh], proposed.weights[fresh])
+
+
+def pair_keys(graph: SiteGraph, n: int) -> Ints:
+    """(e,) int64: a number of each link of n pages, ascending."""
+    return graph.sources.astype(np.int64) * n + graph.targets
+
+
+def degrees(graph: SiteGraph, n: int) -> tuple[Ints, Ints]:
+    """(n,) pages that link to each, and (n,) pages that each links to."""
+    return np.bincount(graph.targets, minlength=n), np.bincount(graph.sources, minlength=n)
+
+
+def click_depth(graph: SiteGraph, n: int, home: int) -> Ints:
+    """(n,) clicks from `home`, -1 where no path leads."""
+    depth = np.full(n, -1, np.int64)
+    if home < 0:
+        return depth
+    order, before = csgraph.breadth_first_order(_matrix(graph, n), home)
+    clicks = depth.tolist()
+    clicks[home] = 0
+    came = before.tolist()
+    for page in order[1:].tolist():
+        clicks[page] = clicks[came[page]] + 1
+    return np.array(clicks, np.int64)
+
+
+def shortest_path(graph: SiteGraph, n: int, start: int, end: int) -> list[int]:
+    """The pages of a shortest path of links, both ends included; none where there is no path."""
+    _, before = csgraph.breadth_first_order(_matrix(graph, n), start)
+    path = [end]
+    while path[-1] != start:
+        if before[path[-1]] == _NOWHERE:
+            return []
+        path.append(int(before[path[-1]]))
+    return path[::-1]
+
+
+def reciprocal_pairs(graph: SiteGraph, n: int) -> Ints:
+    """(p, 2) rows of the pairs of pages that link to each other, the smaller first, ascending."""
+    forth, back = pair_keys(graph, n), graph.targets.astype(np.int64) * n + graph.sources
+    both = forth[np.isin(forth, back) & (graph.sources < graph.targets)]
+    return np.stack(np.divmod(both, max(1, n)), axis=1)
+
+
+def components(graph: SiteGraph, n: int) -> int:
+    """How many groups of pages there are between which no link stands in either direction."""
+    if not n:
+        return 0
+    count: int = csgraph.connected_components(_matrix(graph, n), return_labels=False)
+    return count
+
+
+def closed_circles(graph: SiteGraph, n: int, home: int) -> list[Ints]:
+    """Groups of pages that all reach each other and that no other page links to, without the home page's.
+
+    Each page of such a circle has links to it, so that none is an orphan; yet no visitor comes in.
+    """
+    if not n:
+        return []
+    count, group = csgraph.connected_components(_matrix(graph, n), connection="strong")
+    entered = np.zeros(count, np.bool_)
+    entered[group[graph.targets[group[graph.sources] != group[graph.targets]]]] = True
+    closed = (np.bincount(group, minlength=count) > 1) & ~entered
+    if home >= 0:
+        closed[group[home]] = False
+    order = np.argsort(group, kind="stable")
+    order = order[closed[group[order]]]
+    parts = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
+    return sorted((part for part in parts if len(part)), key=lambda part: int(part[0]))
+
+
+def across(graph: SiteGraph, labels: Ints) -> Bools:
+    """(e,) which links lead from one topic to another; a page without one (below 0) is in none."""
+    one, other = labels[graph.sources], labels[graph.targets]
+    found: Bools = (one >= 0) & (other >= 0) & (one != other)
+    return found
+
+
+def between(graph: SiteGraph, labels: Ints, count: int) -> Ints:
+    """(count, count) links from group to group; `labels` (n,) is 0 to count - 1, or below 0 for no group."""
+    one, other = labels[graph.sources], labels[graph.targets]
+    known = (one >= 0) & (other >= 0)
+    counts = np.bincount(one[known] * count + other[known], minlength=count * count)
+    return counts.reshape(count, count)
+
+
+def _matrix(graph: SiteGraph, n: int) -> sparse.csr_matrix:
+    return sparse.csr_matrix((graph.weights, (graph.sources, graph.targets)), shape=(n, n))

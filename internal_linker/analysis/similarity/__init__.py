@@ -1,0 +1,1 @@
+"""Pairs of similar pages, and clusters."""

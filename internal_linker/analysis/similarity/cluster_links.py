@@ -1,0 +1,128 @@
+"""Clusters of pages and their links -> each cluster's hub, how dense its links are, and which are missing."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from internal_linker.analysis.similarity.cluster_records import MissingLinks
+from internal_linker.analysis.similarity.similarity import MOST_ROWS, TILE
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.row_pairs import is_in
+
+# Of each page the most similar ones of its cluster that it doesn't link to.
+NEAREST = 3
+# No page should link to more; the rest of a large cluster is reached from those.
+MOST_FROM_HUB = 50
+
+
+@dataclass(frozen=True, slots=True)
+class InnerLinks:
+    """What the links within k clusters come to.
+
+    Attributes:
+        hubs: (k,) the row of each cluster's hub.
+        links: (k,) links that stand from a page to another one of the cluster.
+        densities: (k,) float64: these as a share of all that could stand, 0 to 1; NaN in a cluster of one page.
+    """
+
+    hubs: Ints
+    links: Ints
+    densities: Vectors
+
+
+def inner_links(labels: Ints, distances: Vectors, links: Ints) -> InnerLinks:
+    """The hub is the page that most pages of its cluster link to; of equals, that nearest to the centre.
+
+    Args:
+        labels: (n,) clusters from 0, none of them empty; -1: in none.
+        distances: (n,) from the centre.
+        links: keys of links that stand, source * n + target.
+    """
+    n, count = len(labels), int(labels.max(initial=-1)) + 1
+    sources, targets = np.divmod(links, n)
+    within = (labels[sources] == labels[targets]) & (labels[sources] >= 0) & (sources != targets)
+    sizes = np.bincount(labels[labels >= 0], minlength=count)
+    found = np.bincount(labels[sources[within]], minlength=count)
+    inlinks = np.bincount(targets[within], minlength=n)
+    order = np.lexsort((np.arange(n), distances, -inlinks, labels))
+    hubs = order[np.searchsorted(labels[order], np.arange(count))]
+    could = sizes * (sizes - 1)
+    densities = np.divide(found, could, out=np.full(count, np.nan), where=could > 0)
+    return InnerLinks(hubs, found, densities)
+
+
+def missing_links(
+    points: Vectors,
+    labels: Ints,
+    hubs: Ints,
+    links: Ints,
+    advance: Callable[[int], None] = lambda _: None,
+) -> MissingLinks:
+    """Links between hub and members, and from each page to the nearest ones, as far as they don't stand.
+
+    Args:
+        points: (n, d) unit rows; their products tell what is near.
+        labels: (n,) clusters from 0; -1: in none.
+        hubs: (k,) rows.
+        links: keys of links that stand, source * n + target.
+        advance: is told how many more pages were looked at.
+    """
+    n, left_out = len(labels), 0
+    parts: list[tuple[Ints, Ints, Ints]] = [(np.empty(0, np.int64),) * 3]
+    ends = np.divmod(links, n)
+    for label, hub in enumerate(hubs.tolist()):
+        members = np.flatnonzero(labels == label)
+        others = members[members != hub]
+        others = others[np.lexsort((others, -(points[others] @ points[hub])))]
+        hubs_own = np.full(len(others), hub)
+        away, back = ~is_in(hub * n + others, links), ~is_in(others * n + hub, links)
+        away, beyond = _first(away, MOST_FROM_HUB)
+        left_out += beyond
+        near = [*_nearest(points, members, hub, ends, advance)]
+        parts += [_part(hubs_own[away], others[away], 0), _part(others[back], hubs_own[back], 1)]
+        parts += [_part(sources, targets, 2) for sources, targets in near]
+    sources, targets, reasons = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return MissingLinks(sources, targets, reasons, left_out)
+
+
+def _part(sources: Ints, targets: Ints, reason: int) -> tuple[Ints, Ints, Ints]:
+    return sources, targets, np.full(len(sources), reason)
+
+
+def _first(wanted: Bools, most: int) -> tuple[Bools, int]:
+    """Only the first `most` that are wanted; and how many are not among them."""
+    kept: Bools = wanted & (np.cumsum(wanted) <= most)
+    return kept, int(wanted.sum() - kept.sum())
+
+
+def _nearest(
+    points: Vectors, members: Ints, hub: int, links: tuple[Ints, Ints], advance: Callable[[int], None]
+) -> Iterator[tuple[Ints, Ints]]:
+    """Yield sources and targets, each source's nearest first; some of the cluster's pages at a time."""
+    count = len(members)
+    height, kept = max(1, min(MOST_ROWS, TILE // max(1, count))), min(NEAREST, count)
+    sources, targets = (_places(members, ends) for ends in links)
+    within = (sources >= 0) & (targets >= 0)
+    sources, targets = sources[within], targets[within]
+    for start in range(0, count, height):
+        rows = members[start : start + height]
+        near = points[rows] @ points[members].T
+        near[:, members == hub] = -np.inf
+        near[rows == hub] = -np.inf
+        near[np.arange(len(rows)), np.arange(start, start + len(rows))] = -np.inf
+        here = (sources >= start) & (sources < start + len(rows))
+        near[sources[here] - start, targets[here]] = -np.inf
+        best = np.argpartition(-near, kept - 1, axis=1)[:, :kept]
+        scores = np.take_along_axis(near, best, axis=1)
+        order = np.lexsort((best, -scores), axis=1)
+        best, scores = np.take_along_axis(best, order, axis=1), np.take_along_axis(scores, order, axis=1)
+        found = np.isfinite(scores)
+        yield np.repeat(rows, found.sum(axis=1)), members[best[found]]
+        advance(len(rows))
+
+
+def _places(members: Ints, rows: Ints) -> Ints:
+    """(len(rows),) where each row stands among the ascending members, -1 where it doesn't."""
+    at = np.searchsorted(members, rows).clip(max=len(members) - 1)
+    return np.where(members[at] == rows, at, -1)

@@ -1,0 +1,106 @@
+"""Clusters of pages -> what the charts draw and what the tables show, cut to what a person reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from internal_linker.adapters.html.document import href
+from internal_linker.analysis.similarity.cluster_records import REASONS, Cluster, PageMap, SiteClusters
+from internal_linker.core.arrays import Ints
+
+# Of a cluster: in the tables, fewer where there are many clusters, and in the tree.
+MOST_PAGES, MOST_LINKS, LEAST, MOST_ROWS = 50, 20, 5, 3_000
+MOST_LEAVES, MOST_BRANCHES = 30, 100
+_LONGEST = 300
+
+
+@dataclass(frozen=True, slots=True)
+class PageRow:
+    """A page of a cluster; `href` is "" where its URL is none that may be followed."""
+
+    title: str
+    url: str
+    href: str
+    distance: float
+    is_hub: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A link that a cluster lacks."""
+
+    source: PageRow
+    target: PageRow
+    similarity: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterPart:
+    """A cluster with its first pages, nearest to the centre first, and its first missing links."""
+
+    cluster: Cluster
+    pages: Sequence[PageRow]
+    links: Sequence[LinkRow]
+
+
+def brief(text: str) -> str:
+    """The text, or the beginning of one that nobody would read to its end."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+
+
+def parts(found: SiteClusters) -> list[ClusterPart]:
+    """All clusters with what the tables show of them."""
+    share = max(LEAST, MOST_ROWS // max(1, len(found.clusters)))
+    return [_part(found, at, share) for at in range(len(found.clusters))]
+
+
+def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
+    """What the script draws; plain lists, numbers and texts."""
+    clusters = [{"name": f"{one.number} · {one.name}", "pages": one.pages} for one in found.clusters]
+    hubs = set(found.hubs.tolist())
+    dots = [
+        [round(x, 4), round(y, 4), int(found.labels[row]), brief(found.titles[row]), found.urls[row],
+         href(found.urls[row]), int(row in hubs)]
+        for row, (x, y) in zip(page_map.rows.tolist(), page_map.places.tolist(), strict=True)
+    ]  # fmt: skip
+    branches = [_branch(found, at) for at in range(min(MOST_BRANCHES, len(found.clusters)))]
+    return {"site": found.site, "clusters": clusters, "dots": dots, "branches": branches}
+
+
+def _members(found: SiteClusters, at: int) -> Ints:
+    """The rows of a cluster, nearest to its centre first."""
+    rows = np.flatnonzero(found.labels == at)
+    nearest: Ints = rows[np.argsort(found.distances[rows], kind="stable")]
+    return nearest
+
+
+def _part(found: SiteClusters, at: int, most: int) -> ClusterPart:
+    pages = [_page(found, row) for row in _members(found, at)[: min(MOST_PAGES, most)].tolist()]
+    missing = found.missing
+    places = np.flatnonzero(found.labels[missing.sources] == at)[: min(MOST_LINKS, most)].tolist()
+    links = [
+        LinkRow(
+            _page(found, int(missing.sources[place])),
+            _page(found, int(missing.targets[place])),
+            float(found.similarities[place]),
+            REASONS[missing.reasons[place]],
+        )
+        for place in places
+    ]
+    return ClusterPart(found.clusters[at], pages, links)
+
+
+def _branch(found: SiteClusters, at: int) -> dict[str, Any]:
+    rows, hub = _members(found, at), int(found.hubs[at])
+    shown = [hub, *(row for row in rows[:MOST_LEAVES].tolist() if row != hub)]
+    leaves = [{"name": brief(found.titles[row] or found.urls[row]), "url": found.urls[row]} for row in shown]
+    return {"leaves": leaves, "more": len(rows) - len(shown)}
+
+
+def _page(found: SiteClusters, row: int) -> PageRow:
+    url = found.urls[row]
+    is_hub = bool(found.hubs[found.labels[row]] == row)
+    return PageRow(brief(found.titles[row]), url, href(url), float(found.distances[row]), is_hub)

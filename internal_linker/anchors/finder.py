@@ -1,0 +1,293 @@
+"""A site's pages and links -> anchors for proposed links: where in the source's text, and with which words."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+
+from internal_linker.anchors.keyphraseness import Habits
+from internal_linker.anchors.scoring import Text, best_place, best_spans, wording
+from internal_linker.anchors.target_phrases import Rarity, wanted
+from internal_linker.core.arrays import Bools
+from internal_linker.core.edges import Anchor
+from internal_linker.core.records import ExistingLink, Page
+from internal_linker.ranking.metrics import spans
+from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, Wanted
+from internal_linker.text.sentences import around, paragraphs, sentences
+from internal_linker.text.words import normalise
+
+T = TypeVar("T")
+# Anchors of a link.
+ANCHORS = 3
+# Links to a page with one wording, over the whole site, as long as there is another.
+REPEATS = 3
+# So many pages tell how rare a word is, and how editors link, on a site of any size.
+_SAMPLE = 5_000
+# A long anchor that many links share is as much a name as the title; of the rarer ones less so.
+_MANY = 64
+# Characters of a page that are searched for its links: a text of 300,000, say, for 1,000 of them.
+_MOST_SEARCHED = 300_000_000
+
+
+class Anchoring:
+    """Finds anchors for links between the pages of a site; it can be pickled.
+
+    Args:
+        pages: all pages.
+        links: those that stand in their texts.
+        queries: main queries, by the pages' keys, as far as there are any.
+    """
+
+    def __init__(
+        self, pages: Sequence[Page], links: Iterable[ExistingLink], queries: Mapping[str, str]
+    ) -> None:
+        self._pages = {page.key: page for page in pages}
+        self._queries = queries
+        self._links: defaultdict[str, list[ExistingLink]] = defaultdict(list)
+        self._known: defaultdict[str, list[ExistingLink]] = defaultdict(list)
+        for link in links:
+            self._links[link.source].append(link)
+            if link.anchor:
+                self._known[link.target].append(link)
+        self._reader = Reader(normalise)
+        self._wanted: dict[str, bytes] = {}
+
+    # What reads many pages waits until an anchor is asked for: most weeks few are.
+    @cached_property
+    def _rarity(self) -> Rarity:
+        return Rarity.of(self._read(page) for page in _spread([*self._pages.values()], _SAMPLE))
+
+    @cached_property
+    def _habits(self) -> Habits:
+        return self._learned(lambda key: True)
+
+    def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
+        """The same, with the habits of those editors' links alone that stand on some pages, by their keys."""
+        other = object.__new__(Anchoring)
+        other.__dict__ = {**self.__dict__, "_habits": self._learned(taught_by)}
+        return other
+
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> list[tuple[Anchor, ...]]:
+        """Anchors for the links of one page: for each target at most three, the best first; keys of pages.
+
+        A link to a page that isn't known has none. Where no phrase of the text fits a target, there is one anchor
+        that is not `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed twice,
+        nor one of those that the page's other links have, `said`.
+        """
+        page = self._pages[source]
+        text = self._text(page, self._links.get(source, ()))
+        taken = {self._reader.read(one, page.lang).words.tobytes() for one in said}
+        return [self._anchors(text, page.lang, target, self._target(target), taken) for target in targets]
+
+    def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
+        """Anchors for a link that is there, as if it weren't: its own text is no known anchor of the target."""
+        page = self._pages[source]
+        others = [link for link in self._links.get(source, ()) if link.target != target]
+        return self._anchors(self._text(page, others), page.lang, target, self._names(target, source), set())
+
+    def propose_all(
+        self, links: Iterable[tuple[str, Sequence[str]]]
+    ) -> Iterator[tuple[str, list[tuple[Anchor, ...]]]]:
+        """Yield each source, in the order given, with anchors for its targets, varied over the whole site.
+
+        No wording comes first for one target more than three times where another stands in the text; the
+        anchors of the links that are there count.
+        """
+        variety = self.variety()
+        for source, targets in links:
+            found = zip(targets, self.propose(source, targets), strict=True)
+            yield source, [variety.varied(target, anchors) for target, anchors in found]
+
+    def variety(self) -> "Variety":
+        """What keeps anchors varied, from the anchors of the links that are there on."""
+        known = ((target, link.anchor) for target, links in self._known.items() for link in links)
+        return Variety(self.propose, Counter((target, _folded(anchor)) for target, anchor in known))
+
+    def taken(self, source: str) -> list[tuple[int, int]]:
+        """Where links and headings stand in a page's plain main content, as (start, end): no anchor may."""
+        page = self._pages[source]
+        return _taken(page, str(page.content), self._links.get(source, ()))
+
+    def places(self, source: str, target: str) -> list[tuple[int, int]]:
+        """Where links from one page to another may stand in its plain main content, as (start, end)."""
+        content = str(self._pages[source].content)
+        links = [link for link in self._links.get(source, ()) if link.target == target]
+        return [place for link in links for place in link_places(content, link)]
+
+    def _anchors(
+        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
+    ) -> tuple[Anchor, ...]:
+        found = best_spans(source.text, aim, ANCHORS, said) if target in self._pages else []
+        if not found:
+            return self._titled(source, language, target, aim, said)
+        said.update(wording(source.text, span) for span in found)
+        starts, ends = source.text.phrases.starts, source.text.phrases.ends
+        places = [(int(starts[first]), int(ends[last])) for first, last in found]
+        content, begins = source.content, source.sentences
+        return tuple(Anchor(content[at:end], around(content, begins, at, end), at) for at, end in places)
+
+    def _titled(
+        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
+    ) -> tuple[Anchor, ...]:
+        """The target's title as an anchor, and the paragraph in which it may be written."""
+        page = self._pages.get(target)
+        named = (page.title or page.h1 if page else "") or self._queries.get(target, "")
+        title = short_title(named, self._reader.read(named, language))
+        key = self._reader.read(title, language).words.tobytes()  # as `wording` has it
+        if not title or key in said:
+            return ()
+        said.add(key)
+        begins = source.paragraphs
+        best = best_place(source.text, aim, np.array(begins))
+        paragraph = around(source.content, begins, begins[best], begins[best] + 1)
+        return (Anchor(title, paragraph, begins[best], verbatim=False),)
+
+    def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
+        content = str(page.content)
+        phrases = self._reader.read(content, page.lang)
+        covered = _covered(phrases, _taken(page, content, links))
+        return _Source(content, Text(phrases, covered, self._habits(phrases)))
+
+    def _target(self, target: str) -> Wanted:
+        if target not in self._wanted:
+            self._wanted[target] = self._names(target).packed()
+        return Wanted.unpacked(self._wanted[target])
+
+    def _names(self, target: str, without: str = "") -> Wanted:
+        """What an anchor for a page should say; the links of one source may be left out of what is known."""
+        page = self._pages.get(target)
+        if page is None:
+            page = Page(target, target)
+        known = Counter(link.anchor for link in self._known.get(target, ()) if link.source != without)
+        titles = dict.fromkeys((page.title, page.h1, self._queries.get(target, "")))
+        names = [(self._reader.read(title, page.lang), 1.0) for title in titles if title]
+        most = np.log1p(max(known.values(), default=1))
+        names += [
+            (self._reader.read(anchor, page.lang), float(np.log1p(count) / most))
+            for anchor, count in known.most_common(_MANY)
+        ]
+        return wanted(names, self._read(page), self._rarity)
+
+    def _learned(self, taught_by: Callable[[str], bool]) -> Habits:
+        sources = [key for key in self._links if key in self._pages and taught_by(key)]
+        return Habits.of(self._linked(self._pages[key]) for key in _spread(sources, _SAMPLE))
+
+    def _linked(self, page: Page) -> tuple[Phrases, Bools]:
+        content, phrases = str(page.content), self._read(page)
+        return phrases, _covered(phrases, _linked_places(content, self._links[page.key]))
+
+    def _read(self, page: Page) -> Phrases:
+        return self._reader.read(str(page.content), page.lang)
+
+
+@dataclass(frozen=True)
+class Variety:
+    """`remembering.Anchors`: anchors that are not always the same.
+
+    Attributes:
+        propose: see `Anchoring.propose`.
+        used: how often each target is linked with each wording so far; it grows.
+    """
+
+    propose: Callable[..., Sequence[tuple[Anchor, ...]]]
+    used: Counter[tuple[str, str]]
+
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        """The same texts give the same anchors."""
+        return True
+
+    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
+        """The anchors, one that is not used up first, as far as there is one; it, or an editor's `own`, is counted."""
+        fresh = [at for at, one in enumerate(anchors) if self.used[target, _folded(one.text)] < REPEATS]
+        if fresh:
+            anchors = (anchors[fresh[0]], *anchors[: fresh[0]], *anchors[fresh[0] + 1 :])
+        if said := own or (anchors[0].text if anchors else ""):
+            self.used[target, _folded(said)] += 1
+        return anchors
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A source's plain main content, and the same ready to be searched."""
+
+    content: str
+    text: Text
+
+    @cached_property
+    def sentences(self) -> list[int]:
+        return sentences(self.content)
+
+    @cached_property
+    def paragraphs(self) -> list[int]:
+        return paragraphs(self.content)
+
+
+def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
+    """Where a link may stand in a text, as (start, end): where it is said to, else wherever its words stand."""
+    if not link.anchor:
+        return []
+    if link.start >= 0 and content.startswith(link.anchor, link.start):
+        return [(link.start, link.start + len(link.anchor))]
+    # Most links of menus and the like aren't in the content: no pattern is compiled for them.
+    if not all(word in content for word in link.anchor.split()):
+        return []
+    found = spans(content, link.anchor)
+    return [place for place in found if place[0] == link.start] or found
+
+
+def _linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tuple[int, int]]:
+    """Where a page's links may stand in its text; of a text that is nothing but links, those of the first."""
+    for link in islice(links, _MOST_SEARCHED // max(1, len(content))):
+        yield from link_places(content, link)
+
+
+def _taken(page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
+    return [*_linked_places(content, links), *heading_places(content, page.headings)]
+
+
+def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Where the headings stand in a text, as (start, end): lines by their numbers, and those that Markdown marks."""
+    marked, start = frozenset(headings), 0
+    if not marked and "#" not in content:
+        return
+    for number, line in enumerate(content.split("\n")):
+        if number in marked or (line.startswith("#") and line.lstrip("#").startswith(" ")):
+            yield start, start + len(line)
+        start += len(line) + 1
+
+
+def short_title(title: str, words: Phrases) -> str:
+    """The part of a title that says most, in at most 8 words, with no function words at its ends."""
+    telling = np.flatnonzero(~words.stops)
+    if not len(telling):
+        return " ".join(title.split()[:MOST_WORDS])
+    # The site's name is the shorter part, or the later.
+    part = int(np.argmax(np.bincount(words.segments[words.owners])))
+    within = telling[words.segments[telling] == part]
+    first = int(within[0])
+    last = int(within[within < first + MOST_WORDS][-1])
+    return title[words.starts[first] : words.ends[last]]
+
+
+def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
+    """Which words have a part in one of the places."""
+    covered = np.zeros(len(phrases.starts), np.bool_)
+    for start, end in places:
+        first = np.searchsorted(phrases.ends, start, side="right")
+        covered[first : np.searchsorted(phrases.starts, end)] = True
+    return covered
+
+
+def _spread(items: Sequence[T], most: int) -> Iterator[T]:
+    """Each, or so many of them, evenly spread."""
+    return islice(items, 0, None, max(1, -(-len(items) // most)))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())

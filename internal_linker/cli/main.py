@@ -1,0 +1,98 @@
+"""All commands -> the one program that the console script, main.py and `python -m internal_linker` start."""
+
+import atexit
+import gc
+import io
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from internal_linker import __version__
+from internal_linker.cli.audit import audit
+from internal_linker.cli.brief import content_brief
+from internal_linker.cli.cache import cache
+from internal_linker.cli.calibrate import calibrate
+from internal_linker.cli.clusters import clusters
+from internal_linker.cli.evaluate import backtest, evaluate
+from internal_linker.cli.history import diff, history, rollback
+from internal_linker.cli.import_ import import_
+from internal_linker.cli.pairs import pairs
+from internal_linker.cli.project import check, export_vectors, init
+from internal_linker.cli.review import review
+from internal_linker.cli.run import lookup, run, schedule
+from internal_linker.cli.store import store
+from internal_linker.usecases.exit import Start, guarded
+
+EPILOG = (
+    "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "
+    "4 an outside service failed, 5 another run is active, 6 finished with gaps, "
+    "7 the audit found what --fail-on names, 130 interrupted."
+)
+
+app = typer.Typer(
+    help="The five best internal links for every page of a site, with the reason for each.",
+    epilog=EPILOG,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+# In the order of --help.
+for command in (
+    run,
+    lookup,
+    content_brief,
+    import_,
+    check,
+    pairs,
+    clusters,
+    review,
+    history,
+    diff,
+    rollback,
+    audit,
+    evaluate,
+    backtest,
+    calibrate,
+    init,
+    export_vectors,
+    schedule,
+):
+    # A module can't have a function "import".
+    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
+app.add_typer(store, name="store")
+app.add_typer(cache, name="cache")
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        typer.echo(f"internal-linker {__version__}")
+        raise typer.Exit
+
+
+def main(arguments: Sequence[str] | None = None, default_project: Path | None = None) -> None:
+    """The console script; `default_project` is the folder used without --project.
+
+    Every error of ours ends in one line on stderr and its exit code; an unexpected one is in logfile.txt.
+    """
+    # Modules and records stay to the end: with the usual threshold they are searched for garbage again and again.
+    gc.set_threshold(100_000)
+    # The last search of all takes a third of a second.
+    atexit.register(gc.freeze)
+    # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A Windows code page lacks most of the world's letters: "?" in a title must not end a run.
+        sys.stdout.reconfigure(errors="replace")
+    start = Start(default_project)
+    # Not None: typer would then expand * and %...% in URLs on Windows.
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    sys.exit(guarded(lambda: app(args=given, obj=start, standalone_mode=False), start))

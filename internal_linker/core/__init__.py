@@ -1,0 +1,1 @@
+"""The vocabulary: records, errors, ports, arrays and URLs."""

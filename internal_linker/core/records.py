@@ -1,0 +1,298 @@
+"""The records that travel through a run: frozen, without behaviour that touches the outside."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from internal_linker.core.arrays import Vectors
+
+Origin = Literal["serp", "semantic"]
+Fusion = Literal["fill", "blend"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A row that could not be used, and why."""
+
+    table: str
+    row: int
+    url: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asides:
+    """What reading a table's rows tells beside them; complete when all of them were gone through.
+
+    `rejects` became no row, `left_out` counts what became none on purpose, `facts` what else is worth a number.
+    """
+
+    rejects: list[Reject] = field(default_factory=list)
+    left_out: Counter[str] = field(default_factory=Counter)
+    facts: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table as it came: every cell text, every row with its number in the file or sheet (header = 1)."""
+
+    name: str
+    header: tuple[str, ...]
+    rows: Sequence[tuple[int, Sequence[str]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TableStream:
+    """A table too large to be held: its rows, as in `Table`, come one by one and can be gone through once.
+
+    `made`: by this program, of what is no table, so that nobody need look at its columns. `size`: rows, 0 if unknown.
+    """
+
+    name: str
+    header: tuple[str, ...]
+    rows: Iterator[tuple[int, Sequence[str]]]
+    asides: Asides = field(default_factory=Asides)
+    made: bool = False
+    size: int = 0
+
+
+class StoredText:
+    """A text outside of memory: `str()` reads it; never an empty one."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the site. `key` is the URL's normal form (to compare), `url` the user's own writing of it."""
+
+    key: str
+    url: str
+    title: str = ""
+    h1: str = ""
+    content: str | StoredText = ""
+    lang: str = ""
+    not_target: str = ""
+    """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""
+    headings: tuple[int, ...] = ()
+    """Which lines of the content, from 0, are headings, where the input tells; rising."""
+    target_only: bool = False
+    """Whether no links are wanted for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What links are wanted for: a page, a query, or both; one row of Output.csv."""
+
+    key: str
+    url: str
+    query: str
+    page: Page | None
+    in_sheet: bool
+
+    @property
+    def identity(self) -> tuple[str, str]:
+        """Equal for two rows that ask for the same links."""
+        return self.key, fold_query(self.query)
+
+    @property
+    def end(self) -> str:
+        """Where its links start: the page's normal form, or the query where there is no URL."""
+        return self.key or fold_query(self.query)
+
+    @property
+    def name(self) -> str:
+        """What a person calls it: the URL, else the query."""
+        return self.url or self.query
+
+
+@dataclass(frozen=True, slots=True)
+class ExistingLink:
+    """A link that stands in a page's text already; both ends are normal forms, the target's redirects followed.
+
+    `start` is its place in the page's plain main content, from 0; -1 where nobody says so.
+    """
+
+    source: str
+    target: str
+    anchor: str = ""
+    start: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Collected:
+    """The input of a run, in order: sources of the query table first, then pages without a query.
+
+    Attributes:
+        links: what is linked already, each source, target and anchor once.
+        aliases: page that redirects or is a copy -> the page that it leads to in the end (normal forms).
+        inner_links: how many of `links` lead from a listed page to a listed page.
+        skipped_links: rows of the link table that are no links in a page's text (menus, images, ...).
+    """
+
+    pages: tuple[Page, ...]
+    sources: tuple[Source, ...]
+    rejects: tuple[Reject, ...]
+    merged_rows: int
+    links: tuple[ExistingLink, ...] = ()
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    inner_links: int = 0
+    skipped_links: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Which sources get links: all, the first `limit`, those of `only` (URLs), or a `query` of its own."""
+
+    limit: int = 0
+    only: tuple[str, ...] = ()
+    query: str = ""
+
+    @property
+    def partial(self) -> bool:
+        """Whether some sources are left out."""
+        return bool(self.limit or self.only or self.query)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """What stands for a page or query in the embedding and the term index; `key`: the page's, whose vector it is."""
+
+    title: str
+    body: str
+    key: str = field(default="", compare=False)
+
+    @property
+    def whole(self) -> str:
+        """Title and body as one text."""
+        return f"{self.title}\n{self.body}".strip()
+
+
+@dataclass(frozen=True, slots=True)
+class SerpHit:
+    """One organic result: its link as the service gave it and its rank over all result pages, from 1."""
+
+    url: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class SerpPage:
+    """One page of results: organic links in order, and the credits that it cost (0 from the cache)."""
+
+    links: tuple[str, ...]
+    credits: int
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """Where links may lead.
+
+    Attributes:
+        known: normal form -> the user's own writing, of every allowed page of the user's lists.
+        barred: normal form -> why no link may lead to this known page.
+        any_on_site: whether a search result that is in no list may be a target too.
+        aliases: page that redirects or is a copy -> the page that it leads to in the end.
+        linked: page -> the pages that it links to already.
+        rejected: page or query -> the pages that an editor doesn't want it to link to.
+    """
+
+    known: Mapping[str, str]
+    barred: Mapping[str, str]
+    any_on_site: bool = False
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    linked: Mapping[str, Collection[str]] = field(default_factory=dict)
+    rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+    def url_of(self, key: str) -> str:
+        """The URL to write for a target, or "" where no link may lead."""
+        if key in self.barred:
+            return ""
+        return self.known.get(key, key if self.any_on_site else "")
+
+    def new_to(self, source: str, key: str) -> bool:
+        """Whether a link from `source` (its `end`) to a page would be new, to another one, and was not rejected."""
+        if key in (source, self.aliases.get(source)):
+            return False
+        return key not in self.linked.get(source, ()) and key not in self.rejected.get(source, ())
+
+
+@dataclass(frozen=True, slots=True)
+class SerpTarget:
+    """An eligible result: the target's normal form, the URL to write, and its rank from 1."""
+
+    key: str
+    url: str
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens and US dollars of one piece of work; both 0 for the local encoder."""
+
+    tokens: int = 0
+    cost_usd: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a language model answered, and the tokens of question and answer together."""
+
+    text: str
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EncodedBatch:
+    """Finished vectors: `positions` index the texts given to the encoder, `vectors` is (len, d) float32."""
+
+    positions: Sequence[int]
+    vectors: Vectors
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A possible target of one source, with every signal that speaks for it.
+
+    `score` is the blend of the z-scored signals (standard deviations above this source's average
+    target), `similarity` the cosine of the embeddings (-1 to 1), `lexical` the cosine of TF-IDF (0 to 1).
+    `probability` (0 to 1) is how many of a hundred such pairs turned out to be links of the site's
+    editors, where that could be learned. A signal that could not be had is NaN.
+    """
+
+    key: str
+    url: str
+    score: float = float("nan")
+    similarity: float = float("nan")
+    lexical: float = float("nan")
+    serp_rank: int = 0
+    probability: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A recommendation: `rank` from 1, and where it came from."""
+
+    target: Candidate
+    rank: int
+    origin: Origin
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The links of one source, best first, and in `note` why there are fewer than wanted or no SERP.
+
+    `held`: what an editor must accept before it may be among the links.
+    """
+
+    source: Source
+    links: tuple[Link, ...]
+    note: str = ""
+    held: tuple[Link, ...] = ()
+
+
+def fold_query(query: str) -> str:
+    """Case and spacing away, so that two writings of a query are one."""
+    return " ".join(query.casefold().split())

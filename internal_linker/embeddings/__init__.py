@@ -1,0 +1,1 @@
+"""Vectors for the texts of pages and queries."""

@@ -1,0 +1,1 @@
+"""Relevance measured on links that editors made: hold-out, backtest and calibration."""

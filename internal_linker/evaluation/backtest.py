@@ -1,0 +1,164 @@
+"""A site's pages and its links of two dates -> the links added between, and where a run would have put them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import InputError
+from internal_linker.core.listed import AddedLink
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected, ExistingLink, Page, Targets, Text
+from internal_linker.evaluation.holdout import (
+    AS_CONFIGURED,
+    Hidden,
+    Orders,
+    Row,
+    as_proposed,
+    by_similarity,
+    judge,
+    learned,
+    without_anchors_of,
+)
+from internal_linker.ranking.features import FIXED_WEIGHTS
+from internal_linker.ranking.rules import LinkRules
+
+_OTHER_LANGUAGE = "into another language"
+_OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed")
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What became of a site's links; a link is a pair of pages, whatever its anchors.
+
+    Attributes:
+        added: how many the later date has and the earlier lacks.
+        removed: how many the earlier date has and the later lacks.
+        left_out: why -> how many of those added no run could have proposed.
+        links: the others of those added, source and target -> anchors (normal forms).
+    """
+
+    added: int
+    removed: int
+    left_out: Mapping[str, int]
+    links: Mapping[tuple[str, str], Sequence[str]]
+
+    @property
+    def inner(self) -> int:
+        """How many of those added lead from a listed page to a listed page of its language."""
+        return self.added - sum(self.left_out.get(reason, 0) for reason in (*_OFF_THE_LIST, _OTHER_LANGUAGE))
+
+
+def compare(
+    pages: Iterable[Page], before: Iterable[ExistingLink], after: Iterable[ExistingLink], targets: Targets
+) -> Changes:
+    """Tell what was added and removed, and which of the added links a run could have proposed.
+
+    Args:
+        pages: the listed pages.
+        before: the links of the earlier date.
+        after: those of the later one.
+        targets: where links may lead, as of the earlier date.
+
+    Raises:
+        InputError: none of the added links could have been proposed.
+    """
+    listed = {page.key: page for page in pages}
+    earlier = {(link.source, link.target) for link in before}
+    later: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for link in after:
+        later[link.source, link.target].append(link.anchor)
+    added = {ends: anchors for ends, anchors in later.items() if ends not in earlier}
+    why = {ends: _why_not(listed.get(ends[0]), listed.get(ends[1]), targets) for ends in added}
+    changes = Changes(
+        len(added),
+        len(earlier - later.keys()),
+        Counter(reason for reason in why.values() if reason),
+        {ends: anchors for ends, anchors in added.items() if not why[ends]},
+    )
+    if not changes.links:
+        raise InputError(_nothing_added(changes))
+    return changes
+
+
+def as_it_was(
+    collected: Collected, before: Sequence[ExistingLink], changes: Changes, *, cut_anchors: bool
+) -> Hidden:
+    """The site at the earlier date: the added links are to be found.
+
+    Args:
+        collected: the pages.
+        before: the links of the earlier date.
+        changes: what was added since.
+        cut_anchors: whether the anchors of the added links are cut from the pages' text.
+    """
+    urls = {page.key: page.url for page in collected.pages}
+    truth: defaultdict[str, set[str]] = defaultdict(set)
+    for source, target in changes.links:
+        truth[urls[source]].add(urls[target])
+    added = (ExistingLink(*ends, anchor) for ends, anchors in changes.links.items() for anchor in anchors)
+    pages = without_anchors_of(added, collected.pages) if cut_anchors else collected.pages
+    return Hidden(pages, tuple(before), dict(truth), len(changes.links))
+
+
+def backtest(
+    site: Hidden,
+    targets: Targets,
+    vectors: Callable[[Sequence[Text]], Vectors],
+    rules: LinkRules,
+    progress: Progress,
+) -> tuple[list[Row], Orders]:
+    """Rank every source by words and passages, as a base line, and as a run does; with the order of the run.
+
+    Args:
+        site: pages and truth.
+        targets: where links may lead, as of the earlier date.
+        vectors: gives the texts' vectors, (n, d).
+        rules: the configured ones.
+        progress: is told.
+    """
+    ranking, taught, _ = learned(site, targets, vectors, rules, progress)
+    weights = replace(FIXED_WEIGHTS, time=0, votes=0, alike=0, unlinked=0)
+    progress.start("Ranking", 3 * len(site.sources), "pages")
+    plain = ranking.by(replace(rules, lexical_weight=1.0, weights=weights))
+    words = by_similarity(plain, progress.advance)
+    ours = as_proposed(taught, rules, progress.advance)
+    progress.finish(f"{len(site.sources)} pages in 2 ways")
+    return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours
+
+
+def placed(changes: Changes, pages: Iterable[Page], orders: Orders) -> Iterator[AddedLink]:
+    """Yield each of the added links with its first anchor and its target's place in the source's order."""
+    urls = {page.key: page.url for page in pages}
+    for ends, anchors in changes.links.items():
+        source, target = (urls[key] for key in ends)
+        order = orders[source]
+        place = order.index(target) + 1 if target in order else 0
+        yield AddedLink(source, target, next(filter(None, anchors), ""), place)
+
+
+def _why_not(source: Page | None, target: Page | None, targets: Targets) -> str:
+    """Why no run could have proposed this link, or ""."""
+    if source is None:
+        return _OFF_THE_LIST[0]
+    if target is None:
+        return _OFF_THE_LIST[1]
+    if source.lang != target.lang:
+        return _OTHER_LANGUAGE
+    if not targets.new_to(source.key, target.key):
+        return "from a copy of a page to that page"
+    barred = targets.barred.get(target.key)
+    return f"to a page that no link may lead to ({barred})" if barred else ""
+
+
+def _nothing_added(changes: Changes) -> str:
+    if not changes.added:
+        return (
+            f"There is no link to look for: none was added between the two tables, {changes.removed} were "
+            "removed. Give the earlier table with --before and the later one with --after."
+        )
+    reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(changes.left_out.items()))
+    return (
+        f"There is no link to look for: {changes.added} were added between the two tables, {reasons}. See whether "
+        "the tables write the host as files/urls_rawdata.csv does (https, www), and that it lists these pages."
+    )

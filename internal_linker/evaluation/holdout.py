@@ -1,0 +1,234 @@
+"""A site's pages and the links that its editors made -> how many of them each way of ranking finds again."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import InputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected, ExistingLink, Fusion, Page, Source, Targets, Text
+from internal_linker.embeddings.text import all_texts
+from internal_linker.ranking.features import FIXED_WEIGHTS, Weights
+from internal_linker.ranking.metrics import Measured, cold, hidden, measure, reach, without_anchors
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.training import TOO_FEW, Lesson, teach
+from internal_linker.serp.search import Searched
+
+# Candidates of each source among which the hidden links are looked for.
+REACH = 50
+AS_CONFIGURED = "as configured, in-links for everyone"
+_FUSIONS: Mapping[str, Fusion] = {"filled up": "fill", "blended": "blend"}
+
+Truth = Mapping[str, Collection[str]]
+# Source -> targets, best first; both as the user writes their URLs.
+Orders = Mapping[str, Sequence[str]]
+# Whether a link is hidden, by the source's and the target's URL.
+Hides = Callable[[str, str], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One way of ranking: its name, its figures, and the share of the hidden links among its first `REACH`."""
+
+    name: str
+    measured: Measured
+    reach: float
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A site some of whose links are hidden.
+
+    Attributes:
+        pages: with the anchors of the links between them cut from their text, if that was asked for.
+        visible: the links that may be known.
+        truth: source -> hidden targets, as the user writes their URLs.
+        pairs: how many they are.
+        queries: the main queries that are known, by the page's key.
+    """
+
+    pages: tuple[Page, ...]
+    visible: tuple[ExistingLink, ...]
+    truth: Truth
+    pairs: int
+    queries: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """All pages, to rank for."""
+        return tuple(
+            Source(page.key, page.url, self.queries.get(page.key, ""), page, in_sheet=False)
+            for page in self.pages
+        )
+
+
+HIDINGS: Mapping[str, Hides] = {
+    "all": lambda source, target: True,
+    "half": hidden,
+    "cold": lambda source, target: cold(target),
+}
+
+
+def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
+    """Hide links between two pages of one language, of those that `hides` chooses (`HIDINGS` has the usual ones).
+
+    Raises:
+        InputError: there is no link to hide.
+    """
+    pages = {page.key: page for page in collected.pages}
+    truth: defaultdict[str, set[str]] = defaultdict(set)
+    inner, visible = [], []
+    for link in collected.links:
+        source, target = pages.get(link.source), pages.get(link.target)
+        if source is None or target is None or source is target:
+            visible.append(link)
+            continue
+        inner.append(link)
+        if not hides(source.url, target.url):
+            visible.append(link)
+        elif source.lang == target.lang and not target.not_target:
+            truth[source.url].add(target.url)
+    if not truth:
+        raise InputError(
+            "There is no link to look for: put the links that your editors made between the pages of "
+            "files/urls_rawdata.csv into files/existing_links.csv (Source, Destination, Anchor)."
+        )
+    # The anchors of links that may be known go, too: so the texts are the same, and embedded once, whatever is hidden.
+    read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
+    queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
+    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), queries)
+
+
+def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
+    """The pages, each without the anchors of those of the links that stand on it."""
+    anchors: defaultdict[str, list[str]] = defaultdict(list)
+    for link in links:
+        anchors[link.source].append(link.anchor)
+    return tuple(
+        replace(page, content=without_anchors(str(page.content), anchors[page.key]))
+        if page.key in anchors
+        else page
+        for page in pages
+    )
+
+
+def evaluate(
+    site: Hidden,
+    targets: Targets,
+    vectors: Callable[[Sequence[Text]], Vectors],
+    rules: LinkRules,
+    searched: Searched,
+    progress: Progress,
+) -> tuple[list[Row], Lesson | None]:
+    """Rank every source in each way, and compare; with what the ranker learned of the visible links.
+
+    Args:
+        site: pages and truth.
+        targets: where links may lead; it must not know of the hidden links.
+        vectors: gives the texts' vectors, (n, d).
+        rules: the configured ones.
+        searched: search results, as far as there are any.
+        progress: is told.
+    """
+    ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
+    ways = {name: ranking.by(ours) for name, ours in _ways(rules, ranking).items()}
+    if lesson and lesson.used:
+        ways["+ what the links taught"] = taught
+    fused: dict[str, Ranking] = {}
+    if searched.targets:
+        taught = taught.searching(searched)
+        fused = {f"search results, {name}": taught.fused(way) for name, way in _FUSIONS.items()}
+    # The last way ranks twice: for each source alone, and spread over the site.
+    progress.start("Ranking", (len(ways) + len(fused) + 2) * len(site.sources), "pages")
+    orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
+    if searched.targets:
+        results = {source.url: searched.targets.get(source.identity, ()) for source in site.sources}
+        orders["search results"] = {url: [hit.url for hit in hits] for url, hits in results.items()}
+    orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
+    orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)
+    progress.finish(f"{len(site.sources)} pages in {len(orders)} ways")
+    progress.start("Measuring", len(orders), "ways")
+    rows = []
+    for name, order in orders.items():
+        rows.append(judge(name, site.truth, order))
+        progress.advance()
+    progress.finish(f"on {site.pairs} hidden links")
+    return rows, lesson
+
+
+def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
+    """Each signal alone, among the candidates of all; then one more at a time, by the fixed weights."""
+    site, fixed = ranking.site, FIXED_WEIGHTS
+    lexical = replace(rules, lexical_weight=1.0)
+    none = Weights(match=0, passage=0, time=0, votes=0, alike=0, unlinked=0)
+    match = replace(none, match=1)
+    passages = replace(match, passage=fixed.passage)
+    ways = {"words": replace(lexical, weights=match)}
+    if site.has_vectors:
+        ways["embedding"] = replace(rules, lexical_weight=0.0, weights=match)
+    alone = {"passages": "passage"}
+    if site.has_dates:
+        alone["time"] = "time"
+    if ranking.graph.size:
+        alone |= {"votes of similar pages": "votes", "likeness to what is linked": "alike"}
+    ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
+    ways["words + passages"] = replace(lexical, weights=passages)
+    if site.has_vectors:
+        ways["words + passages + embedding"] = replace(rules, weights=passages)
+    if site.has_dates:
+        ways["+ time"] = replace(rules, weights=replace(passages, time=fixed.time))
+    if ranking.graph.size:
+        ways["+ known links"] = replace(rules, weights=fixed)
+    return ways
+
+
+def learned(
+    site: Hidden,
+    targets: Targets,
+    vectors: Callable[[Sequence[Text]], Vectors],
+    rules: LinkRules,
+    progress: Progress,
+) -> tuple[Ranking, Ranking, Lesson | None]:
+    """`site_ranking`; the same with what the visible links taught; and how good that is."""
+    texts = all_texts(site.pages, {}, ())
+    rows = vectors(texts)
+    progress.start("Learning", 0, "links")
+    ranking = site_ranking(site, targets, texts, rows, rules)
+    taught, lesson = teach(ranking, site.visible)
+    progress.finish(f"from {lesson.links} links" if lesson else TOO_FEW)
+    return ranking, taught, lesson
+
+
+def site_ranking(
+    site: Hidden, targets: Targets, texts: Sequence[Text], vectors: Vectors, rules: LinkRules
+) -> Ranking:
+    """What ranks for every page of the site, knowing the visible links."""
+    collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
+    return Ranking(collected, site.sources, targets, Searched(), texts, vectors, rules)
+
+
+def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:
+    """The candidates of each source as they are ranked for it alone; `advance` is told of each."""
+    orders = {}
+    for source, candidates in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True):
+        orders[source.url] = [candidate.url for candidate in candidates]
+        advance()
+    return orders
+
+
+def as_proposed(ranking: Ranking, rules: LinkRules, advance: Callable[[], None] = lambda: None) -> Orders:
+    """The links that a run would propose for each source, then its other candidates as they are ranked."""
+    ranked = by_similarity(ranking, advance)
+    links = {
+        one.source.url: [link.target.url for link in one.links]
+        for one in recommend(ranking, Searched(), rules, advance)
+    }
+    return {source: list(dict.fromkeys([*links[source], *others])) for source, others in ranked.items()}
+
+
+def judge(name: str, truth: Truth, orders: Orders) -> Row:
+    """How well one way of ranking finds the hidden links."""
+    return Row(name, measure(truth, orders), reach(truth, orders, REACH))

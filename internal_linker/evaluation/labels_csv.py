@@ -1,0 +1,127 @@
+"""files/labels.csv: pairs of pages that a person labels; read with its row numbers, and appended to, never cut."""
+
+from collections.abc import Iterator, Sequence
+from math import nan
+from pathlib import Path
+from typing import Literal
+
+from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
+from internal_linker.adapters.tables.columns import fold_header
+from internal_linker.adapters.tables.csv_reader import CsvRecords
+from internal_linker.adapters.tables.csv_writer import decimal, write_rows
+from internal_linker.core.errors import InputError
+from internal_linker.core.urls import normal_form
+from internal_linker.evaluation.labels import LABELS, Label, Pair
+
+_HEADER = (
+    *("Label", "Source", "Target", "Source Title", "Target Title"),
+    *("Similarity", "Strength", "Band", "Section"),
+)
+_NEEDED = ("Label", "Source", "Target")
+
+
+class LabelsCsv:
+    """The labels of one project.
+
+    Args:
+        path: the file; it need not be there.
+        write_whole: replaces a file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self.name, self._write_whole = path, path.name, write_whole
+
+    def read(self) -> list[Pair]:
+        """All pairs, each once, labelled or not; [] where there is no file.
+
+        Raises:
+            InputError: it can't be read, lacks a column, or a row has no URL, another word than the three labels,
+                or another label than an earlier row of its pair.
+        """
+        pairs: dict[tuple[str, str], Pair] = {}
+        header, rows = self._rows()
+        names = [fold_header(name) for name in header]
+        for number, cells in rows:
+            row = dict(zip(names, map(str.strip, cells), strict=False))
+            pair = self._pair(number, row)
+            before = pairs.setdefault(pair.ends, pair)
+            if before.label and pair.label and before.label != pair.label:
+                raise self._wrong(
+                    number,
+                    f"this pair is {pair.label}, and {before.label} in a row above",
+                    "Delete one of them",
+                )
+            if pair.label:
+                pairs[pair.ends] = pair
+        return list(pairs.values())
+
+    def append(self, pairs: Sequence[Pair]) -> Sequence[str]:
+        """Add rows, and leave all others as they are, further columns too; the answer says what was unusual.
+
+        Raises:
+            InputError: the file can't be read.
+            OutputError: it can't be written; it is as it was.
+        """
+        # Read anew: somebody may have gone on labelling meanwhile.
+        header, rows = self._rows()
+        places = [fold_header(name) for name in header]
+        missing = [name for name in _HEADER if fold_header(name) not in places]
+        columns = [*header, *missing]
+        kept = [list(cells) for _, cells in rows]
+        cells_of = [dict(zip(map(fold_header, _HEADER), _cells(pair), strict=True)) for pair in pairs]
+        new = [[cells.get(fold_header(name), "") for name in columns] for cells in cells_of]
+        return write_rows(self.path, columns, [*kept, *new], self._write_whole)
+
+    def _rows(self) -> tuple[Sequence[str], Iterator[tuple[int, Sequence[str]]]]:
+        if not self.path.exists():
+            return _HEADER, iter(())
+        records = CsvRecords(self.path).stream()
+        _, header = next(records)
+        folded = [fold_header(name) for name in header]
+        if missing := [name for name in _NEEDED if fold_header(name) not in folded]:
+            raise InputError(
+                f"files/{self.name}: the header row has no column '{missing[0]}'. Name a column "
+                f"'{missing[0]}' in the first row, or move the file away and start again."
+            )
+        return header, records
+
+    def _pair(self, number: int, row: dict[str, str]) -> Pair:
+        ends = self._end(number, row, "source"), self._end(number, row, "target")
+        label = self._label(number, row.get("label", ""))
+        figures = _number(row.get("similarity", "")), _number(row.get("strength", ""))
+        titles = row.get("source title", ""), row.get("target title", "")
+        return Pair(ends, row["source"], row["target"], *titles, *figures, label)
+
+    def _end(self, number: int, row: dict[str, str], name: str) -> str:
+        try:
+            return normal_form(row.get(name, ""))
+        except ValueError as error:
+            problem = f"{name.capitalize()}: {error}"
+            raise self._wrong(number, problem, "Mend the cell, or delete the row") from None
+
+    def _label(self, number: int, cell: str) -> Label | Literal[""]:
+        if not cell:
+            return ""
+        for label in LABELS:
+            if cell.casefold() == label:
+                return label
+        remedy = "Write good, borderline or bad, or leave the cell empty"
+        raise self._wrong(number, f"the label is '{cell}'", remedy)
+
+    def _wrong(self, number: int, problem: str, remedy: str) -> InputError:
+        return InputError(f"files/{self.name}, row {number}: {problem}. {remedy}.")
+
+
+def _cells(pair: Pair) -> list[str]:
+    """A row of the file, in the order of its header."""
+    figures = decimal(pair.similarity), decimal(pair.strength)
+    ends = pair.source, pair.target, pair.source_title, pair.target_title
+    return [pair.label, *ends, *figures, pair.band, pair.section]
+
+
+def _number(cell: str) -> float:
+    """A figure as spreadsheet programs write it back; NaN where there is none."""
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return nan

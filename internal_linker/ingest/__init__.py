@@ -1,0 +1,1 @@
+"""Pages and links in: crawl exports, websites, existing links and drafts."""

@@ -1,0 +1,225 @@
+"""Tables as crawlers export them -> the pages, each once, and the links, in our own words; rejects and counts."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
+from sys import intern
+
+from internal_linker.adapters.tables.columns import (
+    Kind,
+    cells_of,
+    columns_of,
+    find_column,
+    find_named,
+    find_vectors,
+)
+from internal_linker.core.records import Reject, StoredText, TableStream
+from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
+from internal_linker.ingest.crawl_rows import AT, KEPT, LINK_KINDS, PAGE_KINDS, STANDING, Row, bad_status
+from internal_linker.ingest.crawler_vocabulary import english
+from internal_linker.ingest.link_rows import rejected_link
+from internal_linker.ingest.vector_cells import vector_cell
+
+# Cells that are words of the crawler's own.
+_WORDS = (Kind.LINK_POSITION, Kind.LINK_TYPE)
+# What is read of a page and not written with it.
+_ASIDE = (Kind.CONTENT_TYPE, Kind.WORDS)
+# Rows by which a column is told: redirects and errors may come first, and have none.
+_HEAD = 100
+_MIME = re.compile(r"[a-z]+/[a-z0-9.+-]+(;.*)?", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class CrawlTable:
+    """A table, and what it is.
+
+    Attributes:
+        table: its rows were not gone through yet.
+        links: whether a row is a link; else it is a page.
+        columns: where its columns are.
+    """
+
+    table: TableStream
+    links: bool
+    columns: dict[Kind, int]
+
+    @property
+    def of_vectors(self) -> bool:
+        """Whether it tells nothing of its pages but their embeddings, as our own vectorized_urls.csv."""
+        return self.columns.keys() == {Kind.URL, Kind.VECTOR}
+
+
+@dataclass
+class Crawl:
+    """What the rows have told so far.
+
+    Attributes:
+        keep: where contents go.
+        pages: by their normal forms.
+        vectors: URL and embedding, by the page's normal form.
+        dimensions: numbers in each embedding; 0 before the first.
+        links: how many were passed on.
+        merged: rows of a page that an earlier row told of.
+        left_out: how many rows or pages, by the reason.
+        facts: what else was counted, by its name.
+    """
+
+    keep: Callable[[str], str | StoredText] = str
+    pages: dict[str, Row] = field(default_factory=dict)
+    vectors: dict[str, tuple[str, str | StoredText]] = field(default_factory=dict)
+    dimensions: int = 0
+    rejects: list[Reject] = field(default_factory=list)
+    links: int = 0
+    merged: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)
+    facts: Counter[str] = field(default_factory=Counter)
+
+
+def recognised(table: TableStream, url_column: str = "", content_column: str = "") -> CrawlTable:
+    """Tell pages from links by the header: links have a source and a destination.
+
+    Args:
+        table: nothing was read of it but the header.
+        url_column: the name of the pages' column of URLs, where the table has it.
+        content_column: that of their main content, likewise.
+
+    Raises:
+        InputError: there is neither a column of URLs nor such a pair; names those that there are.
+    """
+    named = {
+        kind: at
+        for kind, name in ((Kind.URL, url_column), (Kind.CONTENT, content_column))
+        if name and (at := find_named(table.header, name)) is not None
+    }
+    ends = [find_column(table.header, kind) for kind in (Kind.SOURCE, Kind.DESTINATION)]
+    if Kind.URL not in named and None not in ends:
+        columns = columns_of(table, LINK_KINDS[:2], LINK_KINDS[2:])
+        return CrawlTable(table, links=True, columns=columns)
+    remedy = "Name the column that holds the pages' URLs with --url-column."
+    required = () if Kind.URL in named else (Kind.URL,)
+    columns = columns_of(table, required, (*PAGE_KINDS[1:], *_ASIDE), remedy) | named
+    if (vectors := find_vectors(table.header)) is not None:
+        columns[Kind.VECTOR] = vectors
+    if Kind.CONTENT not in columns or Kind.CONTENT_TYPE in columns:
+        return CrawlTable(table, links=False, columns=columns)
+    # In its older exports Screaming Frog has the MIME type under "Content".
+    head = list(islice(table.rows, _HEAD))
+    at = columns[Kind.CONTENT]
+    contents = [row[at].strip() for _, row in head if at < len(row)]
+    if _MIME.fullmatch(next(filter(None, contents), "")):
+        columns[Kind.CONTENT_TYPE] = columns.pop(Kind.CONTENT)
+    return CrawlTable(replace(table, rows=chain(head, table.rows)), links=False, columns=columns)
+
+
+def written(tables: Iterable[CrawlTable], kinds: Sequence[Kind]) -> list[Kind]:
+    """Those of the kinds that any of the tables has, in the given order."""
+    there = {kind for table in tables for kind in table.columns}
+    return [kind for kind in kinds if kind in there]
+
+
+def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
+    """Read a table of pages; a page that is known already takes from it what it lacks."""
+    name = pages.table.name
+    for number, cells in cells_of(pages.table, pages.columns):
+        kind = cells.get(Kind.CONTENT_TYPE, "")
+        if kind and "html" not in kind.casefold():
+            crawl.left_out["no HTML page"] += 1
+            continue
+        try:
+            key = normal_form(cells[Kind.URL])
+        except ValueError as error:
+            crawl.rejects.append(Reject(name, number, cells[Kind.URL], str(error)))
+            continue
+        if Kind.VECTOR in cells:
+            _add_vector(crawl, Reject(name, number, cells[Kind.URL], ""), key, cells[Kind.VECTOR])
+        if pages.of_vectors:
+            continue
+        row = _row(cells)
+        known = crawl.pages.get(key)
+        if known is None:
+            row[AT[Kind.CONTENT]] = crawl.keep(cells.get(Kind.CONTENT, ""))
+            crawl.pages[key] = row
+            continue
+        crawl.merged += 1
+        if _merge(known, row, crawl.keep):
+            reason = "the same page as an earlier row with another content: the earlier one is used"
+            crawl.rejects.append(Reject(name, number, cells[Kind.URL], reason))
+    crawl.rejects += pages.table.asides.rejects
+    crawl.left_out.update(pages.table.asides.left_out)
+    crawl.facts.update(pages.table.asides.facts)
+
+
+def page_cells(rows: Iterable[Row], header: Sequence[Kind]) -> Iterator[list[str]]:
+    """The rows' cells of these kinds, as text."""
+    places = [AT[kind] for kind in header]
+    return ([str(row[at]) for at in places] for row in rows)
+
+
+def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Iterator[list[str]]:
+    """The links of a table, one at a time; what leads to no page is counted, what is no URL rejected."""
+    forms = NormalForms()
+    for number, cells in cells_of(links.table, links.columns):
+        source, target = cells[Kind.SOURCE], cells[Kind.DESTINATION]
+        if not (source or target):
+            continue
+        if forms[source] and forms[target]:
+            crawl.links += 1
+            yield [
+                english(kind, cells.get(kind, "")) if kind in _WORDS else cells.get(kind, "")
+                for kind in header
+            ]
+        elif forms[source] and leads_to_no_page(target):
+            crawl.left_out["link to no page (mailto:, tel:, ...)"] += 1
+        else:
+            crawl.rejects.append(rejected_link(links.table.name, number, source, target))
+
+
+def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:
+    """Keep a page's embedding; one that can't be used, or is of another length than the first, is a reject."""
+    if not cell or key in crawl.vectors:
+        return
+    try:
+        numbers, count = vector_cell(cell)
+        if crawl.dimensions not in (0, count):
+            raise ValueError(f"its embedding has {count} numbers, the first one {crawl.dimensions}")
+    except ValueError as error:
+        crawl.rejects.append(replace(row, reason=str(error)))
+        return
+    crawl.dimensions = count
+    crawl.vectors[key] = row.url, crawl.keep(numbers)
+
+
+def _row(cells: dict[Kind, str]) -> Row:
+    row: Row = [cells.get(kind, "") for kind in KEPT]
+    # A crawl has few different ones.
+    for kind in (Kind.STATUS, Kind.LANG, Kind.ROLE, Kind.WORDS):
+        row[AT[kind]] = intern(cells.get(kind, ""))
+    # Of two equal texts one is kept.
+    for kind, other in ((Kind.CANONICAL, Kind.URL), (Kind.H1, Kind.TITLE)):
+        if row[AT[kind]] == row[AT[other]]:
+            row[AT[kind]] = row[AT[other]]
+    row[AT[Kind.INDEXABILITY]] = english(Kind.INDEXABILITY, cells.get(Kind.INDEXABILITY, ""))
+    return row
+
+
+def _merge(known: Row, row: Row, keep: Callable[[str], str | StoredText]) -> bool:
+    """Fill what a known page lacks from another of its rows; tells whether that has another content."""
+    if _rank(row) > _rank(known):
+        for kind in (Kind.URL, *STANDING):
+            known[AT[kind]] = row[AT[kind]]
+    at = AT[Kind.CONTENT]
+    other = bool(row[at] and known[at]) and str(row[at]) != str(known[at])
+    if row[at] and not known[at]:
+        known[at] = keep(str(row[at]))
+    for kind in (Kind.TITLE, Kind.H1, Kind.LANG, Kind.ROLE, Kind.WORDS):
+        known[AT[kind]] = known[AT[kind]] or row[AT[kind]]
+    return other
+
+
+def _rank(row: Row) -> int:
+    """A crawl lists a redirect (1) beside the page that it leads to (2); a table of texts knows neither (0)."""
+    if not any(row[AT[kind]] for kind in STANDING):
+        return 0
+    return 1 if bad_status(row) else 2

@@ -1,0 +1,161 @@
+"""The pages of an import -> those that no filter leaves out, with their roles, and how many were left out and why."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from internal_linker.adapters.tables.columns import Kind
+from internal_linker.core.roles import SOURCE, TARGET, role_of
+from internal_linker.core.sections import Sections
+from internal_linker.core.urls import other_page
+from internal_linker.ingest.crawl_rows import AT, Row, bad_status, cell
+from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE
+from internal_linker.text.html import is_html, read_html
+
+# /blog/page/2, /seite-3, ?page=2; not ?p=2, which is an article's number in WordPress.
+_PAGINATION = re.compile(
+    r"/(page|seite|pagina|página)[/-]?\d+(?=[/?]|$)|[?&](page|paged|pg|seite|pagina)=\d+", re.IGNORECASE
+)
+_NEITHER = "neither source nor target"
+
+
+def _no_sections() -> Sections:
+    return Sections(())
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Parts of the site.
+
+    Attributes:
+        include: only these; empty: all.
+        exclude: not these.
+    """
+
+    include: Sections = field(default_factory=_no_sections)
+    exclude: Sections = field(default_factory=_no_sections)
+
+    def __bool__(self) -> bool:
+        return bool(self.include or self.exclude)
+
+    def hold(self, key: str) -> bool:
+        """Whether a page is in them, by its normal form."""
+        return (not self.include or self.include.hold(key)) and not self.exclude.hold(key)
+
+
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """Which pages are left out; what is not known of a page is no reason to.
+
+    Attributes:
+        no_duplicates: of pages with wholly the same text the first is taken.
+        pages: the parts of the site that are taken.
+        sources: those that links are wanted for.
+        targets: those that links may lead to.
+        min_words: of the content, or where there is none of the crawler's own count.
+        limit: how many pages are taken at most; 0: all.
+    """
+
+    no_pagination: bool = False
+    no_parameters: bool = False
+    only_indexable: bool = False
+    only_200: bool = False
+    no_canonicalised: bool = False
+    no_duplicates: bool = False
+    pages: Parts = field(default_factory=Parts)
+    sources: Parts = field(default_factory=Parts)
+    targets: Parts = field(default_factory=Parts)
+    min_words: int = 0
+    limit: int = 0
+
+    @property
+    def give_roles(self) -> bool:
+        """Whether pages are told from each other by what they are for."""
+        return bool(self.sources or self.targets)
+
+
+def page_rows(pages: Mapping[str, Row], filters: Filters) -> tuple[dict[str, Row], Counter[str]]:
+    """The pages that are taken, by their normal forms, and how many are left out, by the reason.
+
+    Where there are parts for sources or targets, the pages have their roles.
+    """
+    kept, left_out, texts = dict[str, Row](), Counter[str](), set[bytes]()
+    for key, row in pages.items():
+        role = _role(key, cell(row, Kind.ROLE), filters)
+        reason = _reason(key, row, filters) or (_NEITHER if role is None else "")
+        if not reason and filters.no_duplicates and (digest := _digest(row)):
+            reason = "the same text as an earlier page" if digest in texts else ""
+            texts.add(digest)
+        if not reason and filters.limit and len(kept) >= filters.limit:
+            reason = "beyond --limit"
+        if reason:
+            left_out[reason] += 1
+            continue
+        kept[key] = [*row]
+        if filters.give_roles:
+            kept[key][AT[Kind.ROLE]] = role or ""
+    return kept, left_out
+
+
+def address_reason(key: str, filters: Filters) -> str:
+    """Why a page is left out whatever is on it, by its normal form; "" where it is not."""
+    if filters.no_pagination and _PAGINATION.search(key):
+        return "pagination"
+    if filters.no_parameters and "?" in key:
+        return "URL with parameters"
+    if filters.pages.include and not filters.pages.include.hold(key):
+        return "outside of --include"
+    if filters.pages.exclude.hold(key):
+        return "inside of --exclude"
+    return "" if filters.sources.hold(key) or filters.targets.hold(key) else _NEITHER
+
+
+def _reason(key: str, row: Row, filters: Filters) -> str:
+    """Why a page is left out, "" where it is not."""
+    if filters.only_200 and bad_status(row):
+        return "status is not 200"
+    if filters.no_canonicalised and other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL)):
+        return "canonicalised to another page"
+    if filters.only_indexable and cell(row, Kind.INDEXABILITY) == NOT_INDEXABLE:
+        return "not indexable"
+    if reason := address_reason(key, filters):
+        return reason
+    return (
+        f"fewer than {filters.min_words} words"
+        if filters.min_words and _length(row) < filters.min_words
+        else ""
+    )
+
+
+def _role(key: str, written: str, filters: Filters) -> str | None:
+    """What a page is for, by its table and the filters; None for nothing."""
+    try:
+        own = role_of(written)
+    except ValueError:  # a run says so of it
+        own = ""
+    source = own != TARGET and filters.sources.hold(key)
+    target = own != SOURCE and filters.targets.hold(key)
+    if source and target:
+        return ""
+    return SOURCE if source else TARGET if target else None
+
+
+def _text(row: Row) -> str:
+    content = cell(row, Kind.CONTENT)
+    return read_html(content).text if is_html(content) else content
+
+
+def _length(row: Row) -> float:
+    """How many words the page has; without end where nobody knows."""
+    if row[AT[Kind.CONTENT]]:
+        return len(_text(row).split())
+    digits = re.sub(r"[\s.,']", "", cell(row, Kind.WORDS))
+    return int(digits) if re.fullmatch(r"[0-9]{1,9}", digits) else float("inf")
+
+
+def _digest(row: Row) -> bytes:
+    """Equal for two pages of the same words; empty without any."""
+    words = " ".join(_text(row).split())
+    return hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest() if words else b""

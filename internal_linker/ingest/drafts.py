@@ -1,0 +1,128 @@
+"""A file, standard input or a text itself -> the brief of a page that does not exist yet."""
+
+import io
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from internal_linker.adapters.files.encodings import Shape, recognise, recognise_open, unreadable
+from internal_linker.core.briefs import Brief
+from internal_linker.core.errors import InputError
+from internal_linker.ingest.docx import read_docx
+from internal_linker.ingest.markdown_files import read_markdown
+from internal_linker.text.html import HtmlText, is_html, read_html
+
+_MARKDOWN, _WORD = (".md", ".markdown"), ".docx"
+_KNOWN = (".txt", *_MARKDOWN, _WORD, ".html", ".htm")
+_REMEDY = "Save the draft as .docx, .md, .html or .txt (UTF-8)."
+_SHAPE = Shape("a draft", _REMEDY, html=True)
+# Bytes of a text; and characters of it that count, as of any page.
+_MOST_BYTES, _LONGEST = 10_000_000, 1_000_000
+# Characters; a longer first line is a paragraph.
+_LONGEST_TITLE = 300
+_STDIN = "The text of standard input"
+
+
+def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Brief:
+    """What there is of a new page: its title, and its outline or draft.
+
+    Args:
+        given: a file's path, "-" for standard input, else the text itself; its first line may be all of it.
+        stdin: opens standard input.
+        title: the page's title; "": the first heading, else the first line.
+
+    Raises:
+        InputError: the file can't be used, or there is nothing to read in what was given.
+    """
+    # A command line may hold halves of characters.
+    given, title = (text.encode("utf-8", "replace").decode() for text in (given, title))
+    title = " ".join(title.split())
+    if given == "-":
+        raw = stdin().read(_MOST_BYTES + 1)
+        _refuse_large(_STDIN, len(raw))
+        known = recognise_open(_STDIN, io.BytesIO(raw), _SHAPE)
+        text = raw.decode(known.encoding, "replace")
+        return _brief(_STDIN, _read(text), title, known.remarks)
+    path = _path(given)
+    if path is None:
+        return _brief("The text", _read(given), title)
+    if path.suffix.lower() == _WORD:
+        return _brief(str(path), read_html(read_docx(path)), title)
+    text, remarks = _text(path)
+    if path.suffix.lower() in _MARKDOWN:
+        # A parser takes 10 seconds for a million brackets.
+        html, named = read_markdown(text[:_LONGEST])
+        remarks = (*remarks, *_rest_left_out(str(path), text))
+        return _brief(str(path), read_html(html), title or named, remarks)
+    return _brief(str(path), _read(text), title, remarks)
+
+
+def _path(given: str) -> Path | None:
+    """The file that a person means, or None for a text.
+
+    Raises:
+        InputError: it is no such file.
+    """
+    if not given.strip():
+        return None
+    path = Path(given)
+    try:
+        there = path.exists()
+    except OSError:  # longer than any name
+        there = False
+    named = path.suffix.lower() in _KNOWN and "\n" not in given
+    if not there and named:
+        raise InputError(f"{given} is not there. Correct its name, or give the text itself in its place.")
+    if not there:
+        return None
+    if path.is_file() and not named:
+        raise InputError(f"{given} is no draft that can be read. {_REMEDY}")
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "a pipe or a device"
+        raise InputError(f"{given} is {kind}, not {_SHAPE.name}. Name a file, or give a text by '-'.")
+    return path
+
+
+def _text(path: Path) -> tuple[str, tuple[str, ...]]:
+    """The text of a file in whatever encoding, and what is to be said of that."""
+    try:
+        _refuse_large(str(path), path.stat().st_size)
+        known = recognise(path, _SHAPE)
+        return path.read_text(known.encoding, "replace"), known.remarks
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _refuse_large(name: str, size: int) -> None:
+    if size > _MOST_BYTES:
+        raise InputError(
+            f"{name} is larger than {_MOST_BYTES:,} bytes: no page is. Give the page's text alone."
+        )
+
+
+def _read(text: str) -> HtmlText:
+    if is_html(text):
+        return read_html(text)
+    lines = (" ".join(line.split()) for line in text.replace("\0", "").splitlines())
+    return HtmlText("\n".join(filter(None, lines)), ())
+
+
+def _rest_left_out(name: str, text: str) -> Iterator[str]:
+    if len(text) > _LONGEST:
+        yield f"{name} is longer than {_LONGEST:,} characters: the rest is left out."
+
+
+def _brief(name: str, read: HtmlText, title: str, remarks: tuple[str, ...] = ()) -> Brief:
+    """The brief; a title that is not given is taken from the text."""
+    if not any(letter.isalnum() for letter in f"{title}{read.text}"):
+        raise InputError(f"{name} holds no words. Give a title, an outline or a draft.")
+    text, headings = read.text[:_LONGEST], read.headings
+    remarks = (*remarks, *_rest_left_out(name, read.text))
+    lines = text.split("\n")
+    headings = tuple(number for number in headings if number < len(lines))
+    row = next(iter(headings), 0)
+    if not title and len(lines[row]) <= _LONGEST_TITLE:
+        title = lines[row]
+        if row == 0:
+            text, headings = "\n".join(lines[1:]), tuple(number - 1 for number in headings[1:])
+    return Brief(title, text, headings, read.links, remarks=remarks)

@@ -1,0 +1,190 @@
+"""A crawler's exports -> the project's tables of pages and links, and the counts of what came of them."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.adapters.tables.columns import Kind, display, find_named
+from internal_linker.core.errors import InputError
+from internal_linker.core.ports import Progress, RejectSink, StreamSource
+from internal_linker.core.records import StoredText, TableStream
+from internal_linker.ingest.crawl import (
+    Crawl,
+    CrawlTable,
+    add_pages,
+    link_cells,
+    page_cells,
+    recognised,
+    written,
+)
+from internal_linker.ingest.crawl_filters import Filters, page_rows
+from internal_linker.ingest.crawl_rows import LINK_KINDS, PAGE_KINDS
+
+NO_CONTENT = (
+    "No file has the pages' text, and a run needs a column 'Main Content': let your crawler extract it and import "
+    "again, or name the column that has it with --content-column."
+)
+# As export-vectors has them.
+_VECTORS = ("URL", "Embedding")
+# A header and rows -> what was unusual when they were written, one sentence each.
+WriteTable = Callable[[Sequence[str], Iterable[Sequence[str]]], Sequence[str]]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where an import is written.
+
+    Attributes:
+        keep: where pages' contents lie meanwhile.
+        pages: replaces urls_rawdata.csv.
+        links: replaces existing_links.csv.
+        vectors: replaces page_vectors.csv.
+        rejects: the list of rejected rows.
+    """
+
+    keep: Callable[[str], str | StoredText]
+    pages: WriteTable
+    links: WriteTable
+    vectors: WriteTable
+    rejects: RejectSink
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What came of an import.
+
+    Attributes:
+        pages: how many were written; None where no table has pages.
+        links: the same of links.
+        vectors: the same of embeddings.
+        page_columns: of the table that was written.
+        link_columns: the same.
+        merged: rows of a page that another row told of.
+        left_out: how many pages or rows, by the reason.
+        rejected: rows that stand in the list of rejected rows.
+        facts: what else was counted, by its name.
+    """
+
+    pages: int | None
+    links: int | None
+    vectors: int | None
+    page_columns: list[str]
+    link_columns: list[str]
+    merged: int
+    left_out: Mapping[str, int]
+    rejected: int
+    facts: Mapping[str, int]
+
+
+def recognise(
+    sources: Iterable[StreamSource], url_column: str, content_column: str, progress: Progress
+) -> list[CrawlTable]:
+    """Open all tables and tell what each of them is; their rows are still to be read.
+
+    Raises:
+        InputError: a table can't be read, or has no column of URLs; or none has a column that was named.
+    """
+    tables = []
+    for source in sources:
+        stream = source.stream()
+        for remark in source.remarks:
+            progress.warn(remark)
+        tables.append(recognised(stream, url_column, content_column))
+    for option, name in (("--url-column", url_column), ("--content-column", content_column)):
+        if name and all(find_named(each.table.header, name) is None for each in tables):
+            there = dict.fromkeys(column for each in tables for column in each.table.header if column)
+            raise InputError(
+                f"{option} {shortened(name)}: no file has a column of this name "
+                f"(there are: {shortened(', '.join(there), 500)})."
+            )
+    return tables
+
+
+def import_tables(
+    tables: Sequence[CrawlTable], filters: Filters, places: Places, progress: Progress
+) -> Imported:
+    """Read all rows and write what they tell; pages are held but for their contents, links are passed on.
+
+    Raises:
+        InputError: a table has a damaged row, or nothing is left of all pages or of all links: then neither
+            table is replaced.
+        OutputError: a table can't be written.
+    """
+    crawl = Crawl(places.keep)
+    pages, links = ([each for each in tables if each.links is of_links] for of_links in (False, True))
+    progress.start("Reading", sum(each.table.size or 1 for each in tables), "files")
+    for table in pages:
+        add_pages(crawl, replace(table, table=_counted(table.table, progress)))
+    kept, left_out = page_rows(crawl.pages, filters)
+    crawl.left_out.update(left_out)
+    # Of a page that is left out nothing is taken.
+    vectors = [row for key, row in crawl.vectors.items() if key in kept or key not in crawl.pages]
+    page_columns = written((table for table in pages if not table.of_vectors), PAGE_KINDS)
+    link_columns = written(links, LINK_KINDS)
+    if filters.give_roles and Kind.ROLE not in page_columns:
+        page_columns.append(Kind.ROLE)
+    rows = chain.from_iterable(link_cells(crawl, table, link_columns) for table in links)
+    first = next(rows, None)
+    remarks = list[str]()
+    if not (empty := _empty(tables, bool(kept), first is not None, bool(vectors))):
+        if first is not None:
+            remarks += places.links(link_columns, chain([first], rows))
+        if kept:
+            remarks += places.pages(page_columns, page_cells(kept.values(), page_columns))
+        if vectors:
+            remarks += places.vectors(_VECTORS, ((url, str(numbers)) for url, numbers in vectors))
+    remarks += places.rejects.write(crawl.rejects)
+    if empty:
+        raise InputError(_nothing_left(empty, crawl))
+    progress.finish(f"{len(kept)} pages, {crawl.links} links, {len(crawl.rejects)} rows rejected")
+    for remark in remarks:
+        progress.warn(remark)
+    if kept and Kind.CONTENT not in page_columns:
+        progress.warn(NO_CONTENT)
+    return Imported(
+        len(kept) if kept else None,
+        crawl.links if first else None,
+        len(vectors) if vectors else None,
+        [display(kind) for kind in page_columns],
+        [display(kind) for kind in link_columns],
+        crawl.merged,
+        crawl.left_out,
+        len(crawl.rejects),
+        crawl.facts,
+    )
+
+
+def _counted(table: TableStream, progress: Progress) -> TableStream:
+    """The table; going through it advances the progress, by each row where the rows are known."""
+
+    def rows() -> Iterator[tuple[int, Sequence[str]]]:
+        for row in table.rows:
+            yield row
+            if table.size:
+                progress.advance()
+        if not table.size:
+            progress.advance()
+
+    return replace(table, rows=rows())
+
+
+def _empty(tables: Iterable[CrawlTable], pages: bool, links: bool, vectors: bool) -> list[str]:
+    """The names of the tables of whose kind nothing is left."""
+
+    def left(table: CrawlTable) -> bool:
+        if table.of_vectors:
+            return vectors
+        # Pages may be without any link.
+        return links or table.table.made if table.links else pages
+
+    return [table.table.name for table in tables if not left(table)]
+
+
+def _nothing_left(names: Sequence[str], crawl: Crawl) -> str:
+    reasons = ", ".join(f"{count} {reason}" for reason, count in crawl.left_out.most_common())
+    return (
+        f"{', '.join(names)}: no row is left to import ({len(crawl.rejects)} rejected"
+        + (f"; left out: {reasons}" if reasons else "")
+        + "). files/rejected_rows.csv says why rows were rejected; nothing else was written."
+    )

@@ -1,0 +1,82 @@
+"""A host's robots.txt -> whether we may fetch a page of it, how often, and where its sitemaps are."""
+
+import math
+from urllib.parse import urljoin, urlsplit
+
+from protego import Protego
+
+from internal_linker.core.errors import ServiceError
+from internal_linker.ingest.web.client import ROBOT, NoAnswer, SiteClient
+from internal_linker.ingest.web.whole import fetch_whole
+
+# Bytes of which a search engine reads a robots.txt.
+_MOST_BYTES = 500_000
+# Seconds between two pages: whoever asks for more wants to be left alone, and is asked this often.
+LONGEST_DELAY_S = 60.0
+
+
+class Robots:
+    """The rules of each host that is met.
+
+    Args:
+        client: fetches them.
+    """
+
+    def __init__(self, client: SiteClient) -> None:
+        self._client = client
+        self._rules: dict[str, Protego] = {}
+        self.remarks: list[str] = []
+        """What a person should know of the rules, one sentence each."""
+
+    def allow(self, url: str) -> bool:
+        """Whether a page may be fetched.
+
+        Raises:
+            ServiceError: the host doesn't say, so that nothing may be.
+            Refused: it is in a private network.
+        """
+        return self._of(url).can_fetch(url, ROBOT)
+
+    def sitemaps(self, url: str) -> list[str]:
+        """The sitemaps that this URL's host names.
+
+        Raises:
+            ServiceError: as `allow`.
+            Refused: as `allow`.
+        """
+        return list(self._of(url).sitemaps)
+
+    def _of(self, url: str) -> Protego:
+        parts = urlsplit(url)
+        host = f"{parts.scheme}://{parts.netloc}".lower()
+        if host not in self._rules:
+            self._rules[host], asked = self._fetched(host)
+            if asked:
+                self._client.slow_down(url, min(asked, LONGEST_DELAY_S))
+                self.remarks.append(
+                    f"{host}/robots.txt asks for {asked:g} seconds between two pages"
+                    + (f"; {LONGEST_DELAY_S:g} are kept." if asked > LONGEST_DELAY_S else ", which are kept.")
+                )
+        return self._rules[host]
+
+    def _fetched(self, host: str) -> tuple[Protego, float]:
+        url = urljoin(host, "/robots.txt")
+        again = "Nothing is fetched without it; try again later."
+        try:
+            answer = fetch_whole(self._client, url, _MOST_BYTES)
+        except NoAnswer as error:
+            raise ServiceError(error.service, f"{url} can't be read ({_reason(error)}). {again}") from None
+        if answer.status >= 500 or answer.status == 429:
+            raise ServiceError(urlsplit(url).netloc, f"{url} can't be read (HTTP {answer.status}). {again}")
+        return rules_of(answer.body if answer.status == 200 else b"")
+
+
+def rules_of(body: bytes) -> tuple[Protego, float]:
+    """What a robots.txt allows, and the seconds between two pages that it asks us for, 0 for none."""
+    rules = Protego.parse(body.decode("utf-8-sig", "replace"))
+    delay = rules.crawl_delay(ROBOT) or 0.0
+    return rules, delay if 0 < delay < math.inf else 0.0
+
+
+def _reason(error: NoAnswer) -> str:
+    return str(error).removeprefix(f"{error.service}: ")

@@ -1,0 +1,133 @@
+"""HTML files that a browser, wget or a publishing program saved -> the pages in them, each with its URL."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote, unquote, urljoin
+
+from internal_linker.core.errors import InputError
+from internal_linker.core.records import Asides, Reject
+from internal_linker.core.urls import normal_form
+from internal_linker.ingest.web.decoding import decoded
+from internal_linker.ingest.web.html_page import address_in, read_page
+from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_page
+
+SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
+# Bytes of a page; a server's is held to the same.
+MOST_BYTES = 10_000_000
+_NO_URL = (
+    "it doesn't say which page it is: it has neither a canonical nor an og:url. Name the address of its folder "
+    "with --base-url"
+)
+
+File = tuple[Path, Path]
+
+
+def html_files(given: Iterable[Path]) -> list[File]:
+    """The HTML files among and below these paths, in their order, each with the folder that it is counted from.
+
+    Raises:
+        InputError: there is none in a folder, or a file is not there.
+    """
+    found: list[File] = []
+    for path in given:
+        if path.is_dir():
+            inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
+            if not inside:
+                raise InputError(f"{path} has no HTML file (.html, .htm, .xhtml) in it. Name another folder.")
+            found += [(file, path) for file in inside]
+        elif path.exists():
+            found.append((path, path.parent))
+        else:
+            raise InputError(f"{path} is not there. Put the file there, or correct its name.")
+    return found
+
+
+class SavedPages:
+    """Reads saved pages, one at a time.
+
+    Args:
+        files: as of `html_files`.
+        base_url: the address of the folders that they are counted from; "" where nobody says so.
+
+    Raises:
+        InputError: the address is none.
+    """
+
+    def __init__(self, files: Sequence[File], base_url: str) -> None:
+        try:
+            self._base = normal_form(base_url).rstrip("/") + "/" if base_url else ""
+        except ValueError as error:
+            raise InputError(f"--base-url {base_url}: {error}.") from None
+        self._files = files
+
+    def rows(self, links: LinkSpool, asides: Asides) -> Iterator[Row]:
+        """The row of each page; a file without a URL, or that can't be read, is a reject."""
+        urls = self._urls()
+        for number, (path, _) in enumerate(self._files, 1):
+            html, url = _html(path), urls.get(_place(path), "")
+            if isinstance(html, OSError):
+                reason = f"it can't be read ({html.strerror or html})"
+                asides.rejects.append(Reject(str(path), 1, url, reason))
+                continue
+            if not url:
+                asides.rejects.append(Reject(str(path), 1, "", _NO_URL))
+                continue
+            page = read_page(html, url, leads_to=partial(_target, path, urls))
+            links.put(url, page.links)
+            yield number, cells_of_page(page, asides)
+
+    def _urls(self) -> dict[str, str]:
+        """Each file's URL, by its place: links between files mean these. Files without one are left out."""
+        urls = {}
+        for path, folder in self._files:
+            html = _html(path)
+            if isinstance(html, str) and (url := self._url(html, path, folder)):
+                urls[_place(path)] = url
+        return urls
+
+    def _url(self, html: str, path: Path, folder: Path) -> str:
+        noted, named = address_in(html)
+        steps = [*path.relative_to(folder).parts]
+        if path.stem.lower() == "index":
+            steps[-1] = ""
+        local = self._base + "/".join(map(quote, steps)) if self._base else ""
+        for url in (noted, _joined(noted or local, named), local):
+            try:
+                normal_form(url)
+            except ValueError:
+                continue
+            return url
+        return ""
+
+
+def _html(path: Path) -> str | OSError:
+    try:
+        if not path.is_file():
+            return OSError(None, "it is no file")
+        if path.stat().st_size > MOST_BYTES:
+            return OSError(None, f"it is larger than {MOST_BYTES // 1_000_000} MB")
+        return decoded(path.read_bytes())
+    except OSError as error:
+        return error
+
+
+def _place(path: Path) -> str:
+    return os.path.normpath(path.absolute())
+
+
+def _target(path: Path, urls: Mapping[str, str], href: str) -> str:
+    """The URL of the saved file that a relative link leads to; "" for another link."""
+    local = unquote(href.partition("#")[0].partition("?")[0])
+    if not local or local.startswith(("/", "\\")) or ":" in local.partition("/")[0]:
+        return ""
+    place = os.path.normpath(path.absolute().parent / local)
+    return urls.get(place) or urls.get(os.path.join(place, "index.html"), "")  # noqa: PTH118
+
+
+def _joined(base: str, address: str) -> str:
+    try:
+        return urljoin(base, address) if address else ""
+    except ValueError:
+        return ""

@@ -1,0 +1,167 @@
+"""The address of a sitemap, or of a site that has one -> the URLs of its pages."""
+
+import io
+import re
+import zlib
+from collections import deque
+from collections.abc import Iterator
+from urllib.parse import urljoin, urlsplit
+from xml.etree.ElementTree import Element, ParseError, iterparse
+
+from internal_linker.core.errors import InputError, ServiceError
+from internal_linker.core.records import Asides, Reject
+from internal_linker.ingest.web.client import MOST_BYTES, NoAnswer, SiteClient
+from internal_linker.ingest.web.robots import Robots
+from internal_linker.ingest.web.whole import fetch_whole, site_of
+
+# Sitemaps of one site, of up to 50,000 pages each.
+_MOST_SITEMAPS = 5_000
+_ELSEWHERE = "URL of another site than the sitemap"
+# Elements that one may stand in: a picture in a page in a sitemap stands in two.
+_DEEPEST = 50
+_GZIP = b"\x1f\x8b"
+
+
+class NoSitemap(ValueError):
+    """What is there is no sitemap; `str()` says why."""
+
+
+def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Asides) -> Iterator[str]:
+    """The pages' URLs, each once; those of another site are counted, sitemaps that can't be read are rejects.
+
+    Args:
+        client: fetches the sitemaps.
+        robots: knows where a host's sitemaps are.
+        address: a sitemap's or an index' of sitemaps, or a host's.
+        asides: what became no URL.
+
+    Raises:
+        InputError: there is no sitemap.
+        ServiceError: the host doesn't answer.
+    """
+    bare = urlsplit(address).path in ("", "/") and not urlsplit(address).query
+    named = [urljoin(address, one) for one in robots.sitemaps(address)] if bare else [address]
+    starts = named or [urljoin(address, "/sitemap.xml")]
+    queue, seen, found, problems = deque(dict.fromkeys(starts)), set[str](starts), 0, list[str]()
+    known = set[str]()
+    for number in range(1, _MOST_SITEMAPS + 1):
+        if not queue:
+            break
+        at = queue.popleft()
+        if site_of(at) != site_of(address):
+            asides.left_out["sitemap of another site"] += 1
+            continue
+        try:
+            sitemaps, pages = _read(client, at)
+        except (NoAnswer, NoSitemap) as error:
+            if isinstance(error, NoAnswer) and starts == [at]:
+                problem = f"{at} can't be fetched ({error}). Is this computer online? Try again later."
+                raise ServiceError("The sitemap", problem) from None
+            problems.append(f"{at}: {error}")
+            asides.rejects.append(Reject(address, number, at, str(error)))
+            continue
+        new = [one for one in sitemaps if one not in seen]
+        seen.update(new)
+        queue.extend(new)
+        for url in pages:
+            # What is no URL gets its reason where it is asked for.
+            if site_of(url) not in ("", site_of(address)):
+                asides.left_out[_ELSEWHERE] += 1
+            elif url not in known:
+                known.add(url)
+                found += 1
+                yield url
+    if queue:
+        asides.left_out[f"sitemap beyond the first {_MOST_SITEMAPS:,}"] += len(queue)
+    if not found:
+        why = problems[0] if problems else f"{address} names no page of this site"
+        raise InputError(f"{why}. Name the address of a sitemap with --sitemap, or a list with --urls.")
+
+
+def _read(client: SiteClient, url: str) -> tuple[list[str], list[str]]:
+    """The sitemaps and the pages that a sitemap names.
+
+    Raises:
+        NoSitemap: it is none, or it isn't there.
+        NoAnswer: there is no server, it takes too long or says too much.
+    """
+    answer = fetch_whole(client, url, MOST_BYTES)
+    if answer.status != 200:
+        raise NoSitemap(f"there is no sitemap (HTTP {answer.status})")
+    return packed_sitemap(answer.body)
+
+
+def packed_sitemap(data: bytes) -> tuple[list[str], list[str]]:
+    """As `read_sitemap`, where the sitemap may be packed by gzip.
+
+    Raises:
+        NoSitemap: it is none.
+    """
+    return read_sitemap(_unpacked(data))
+
+
+def read_sitemap(data: bytes) -> tuple[list[str], list[str]]:
+    """The addresses of sitemaps and of pages in a sitemap: of XML, or a URL a line.
+
+    Raises:
+        NoSitemap: it is neither.
+    """
+    text = data.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not text.startswith(b"<") and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines()]
+        pages = [line for line in lines if re.match("https?://", line, re.IGNORECASE)]
+        if not pages and any(lines):
+            raise NoSitemap("it is no sitemap")
+        return [], pages
+    found = dict[str, list[str]]()
+    try:
+        for parent, address in _locations(text if text.startswith(b"<") else data):
+            found.setdefault(parent, []).append(address)
+    except (ParseError, ValueError, LookupError) as error:
+        raise NoSitemap(f"it is no sitemap, or a damaged one ({error})") from None
+    if not found.keys() & {"url", "sitemap"} and "urlset" not in text[:2000].decode("latin-1"):
+        raise NoSitemap("it is no sitemap")
+    return found.get("sitemap", []), found.get("url", [])
+
+
+def _locations(data: bytes) -> Iterator[tuple[str, str]]:
+    """Each `loc` with the name of the element that it is in."""
+    if b"<!ENTITY" in data:
+        raise ValueError("it defines entities")
+    above = list[Element]()
+    for event, element in iterparse(io.BytesIO(data), ("start", "end")):
+        if event == "start":
+            above.append(element)
+            if len(above) > _DEEPEST:
+                raise ValueError("elements in elements without end")
+            continue
+        above.pop()
+        if above and _name(element) == "loc" and (address := (element.text or "").strip()):
+            yield _name(above[-1]), address
+        if above:
+            # What was read takes no memory any more.
+            above[-1].clear()
+
+
+def _name(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2].lower()
+
+
+def _unpacked(data: bytes) -> bytes:
+    """What gzip packed, or what was not packed.
+
+    Raises:
+        NoSitemap: it is damaged, or unpacks to more than a sitemap may have.
+    """
+    if not data.startswith(_GZIP):
+        return data
+    unpacking = zlib.decompressobj(wbits=31)
+    try:
+        text = unpacking.decompress(data, MOST_BYTES + 1)
+    except zlib.error:
+        raise NoSitemap("its gzip is damaged") from None
+    if len(text) > MOST_BYTES:
+        raise NoSitemap(f"it unpacks to more than {MOST_BYTES // 1_000_000} MB")
+    if not unpacking.eof:
+        raise NoSitemap("its gzip is cut off")
+    return text

@@ -1,0 +1,290 @@
+"""Vectors and words of a source and its candidates -> how similar they are, and its average target."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.row_pairs import Pairs, pairs_of
+
+# Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
+# larger ones mean and deviation are within a tenth of a deviation of those of all targets
+# (tests/matching/test_candidates.py).
+SAMPLE = 2000
+# Vectors that are turned into float32 at once.
+_BLOCK = 4096
+# What float32 leaves of a deviation of 0.
+_FLAT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """All texts of a run, one row each.
+
+    Attributes:
+        vectors: (n, d) float16 or float32 rows, unit but for float16's rounding; zeros where a text has no vector.
+        terms: (n, v) float32 TF-IDF rows of unit length; empty where a text has no words.
+        languages: (n,) codes; two texts match if theirs are equal or one is -1 (unknown).
+        columns: (n,) which texts may be targets.
+    """
+
+    vectors: Vectors
+    terms: sparse.csr_matrix
+    languages: Ints
+    columns: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The candidates of one source, and what its average target is like.
+
+    Attributes:
+        rows: (m,) int32, ascending.
+        similarity: (m,) float32, cosines of the vectors, -1 to 1; NaN where one is missing.
+        lexical: (m,) float32, cosines of TF-IDF, 0 to 1.
+        means, deviations: of similarity and of lexical, over all targets of the source; a deviation of 0: the
+            signal says nothing about this source.
+        targets: how many targets the source has.
+    """
+
+    rows: Ints
+    similarity: Vectors
+    lexical: Vectors
+    means: tuple[float, float]
+    deviations: tuple[float, float]
+    targets: int
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Targets of several texts, the best of each first, equals by row; all arrays have one length.
+
+    Attributes:
+        of: the place of the text, ascending.
+        rows: the targets' rows in the index.
+        score: see `scores`; NaN for a target in another language.
+        similarity, lexical: as in `Pool`.
+    """
+
+    of: Ints
+    rows: Ints
+    score: Vectors
+    similarity: Vectors
+    lexical: Vectors
+
+    @property
+    def pairs(self) -> Pairs:
+        """Each text with its targets."""
+        return Pairs(self.of, self.rows)
+
+    def at(self, places: Ints | Bools) -> "Matches":
+        """Those at the given places."""
+        return Matches(*(getattr(self, name)[places] for name in Matches.__slots__))
+
+
+def scores(
+    pools: Sequence[Pool], of: Ints, similarity: Vectors, lexical: Vectors, lexical_weight: float
+) -> Vectors:
+    """(k,) float64: the blend of both signals, in standard deviations above the average target of each text.
+
+    A signal that says nothing leaves the whole weight to the other; a page without a vector is at the
+    average of the vectors'.
+
+    Args:
+        pools: of the texts.
+        of: (k,) which of them.
+        similarity: (k,) of a target.
+        lexical: (k,) of a target.
+        lexical_weight: the share of the words, 0 to 1.
+    """
+    means, deviations = (
+        np.array([getattr(pool, name) for pool in pools], np.float64).reshape(-1, 2)
+        for name in ("means", "deviations")
+    )
+    says = deviations > 0
+    words = np.where(says.all(axis=1), lexical_weight, says[:, 1])
+    shares = np.stack([1 - words, words], axis=1) / np.where(says, deviations, np.inf)
+    score: Vectors = np.nan_to_num(similarity - means[of, 0]) * shares[of, 0]
+    score += (lexical - means[of, 1]) * shares[of, 1]
+    return score
+
+
+def language_codes(languages: Sequence[str]) -> Ints:
+    """(n,) codes, equal for equal languages, -1 for an unknown one."""
+    codes = {name: code for code, name in enumerate(sorted(set(languages) - {""}))}
+    return np.array([codes.get(name, -1) for name in languages], dtype=np.int32)
+
+
+def understands(languages: Ints, texts: Ints | int, others: Ints) -> Bools:
+    """(len(others),): which are in the language of their text, or in an unknown one, or it is."""
+    ours, theirs = languages[texts], languages[others]
+    known: Bools = (theirs == ours) | (theirs < 0) | (ours < 0)
+    return known
+
+
+class Comparer:
+    """Compares any texts of an index.
+
+    Args:
+        index: all texts.
+        order: (n,) numbers that say nothing about the texts and don't change: those with the lowest stand for
+            all targets.
+    """
+
+    def __init__(self, index: Index, order: Ints) -> None:
+        self.index = index
+        self._lengths = _lengths(index.vectors)
+        self._has_vector: Bools = self._lengths > 0
+        self._order = order
+        self._samples: dict[int, _Sample] = {}
+
+    def pairs(self, rows: Ints, others: Sequence[Ints]) -> list[tuple[Vectors, Vectors]]:
+        """For each row (m,) float32 each: cosines of the vectors (NaN where one is missing), and of the terms."""
+        # One row of terms, dense: a product with it is many times quicker than with a sparse one.
+        words = np.zeros(self.index.terms.shape[1], np.float32)
+        return [
+            (self._similarity(row, theirs), self._lexical(row, theirs, words))
+            for row, theirs in zip(rows.tolist(), others, strict=True)
+        ]
+
+    def pools(self, rows: Ints, candidates: Sequence[Ints]) -> list[Pool]:
+        """Each row's pool, of these candidates (ascending, distinct, all of them allowed)."""
+        made: list[Pool | None] = [None] * len(rows)
+        for language in np.unique(self.index.languages[rows]).tolist():
+            sample = self._sample(language)
+            places = np.flatnonzero(self.index.languages[rows] == language)
+            texts, others = rows[places], [candidates[place] for place in places.tolist()]
+            signals = self.pairs(texts, others)
+            means, deviations = sample.standards(self.index, texts, others, signals)
+            for at, place in enumerate(places.tolist()):
+                figures = tuple(means[at].tolist()), tuple(deviations[at].tolist())
+                made[place] = Pool(others[at], *signals[at], *figures, sample.targets_of(int(texts[at])))
+        return [pool for pool in made if pool is not None]
+
+    def _similarity(self, row: int, others: Ints) -> Vectors:
+        similarity = np.full(len(others), np.nan, np.float32)
+        if self._has_vector[row]:
+            known = self._has_vector[others]
+            vectors = self.index.vectors[others[known]].astype(np.float32)
+            cosines = vectors @ self.index.vectors[row].astype(np.float32)
+            similarity[known] = cosines / (self._lengths[others[known]] * self._lengths[row])
+        return similarity
+
+    def _lexical(self, row: int, others: Ints, words: Vectors) -> Vectors:
+        terms = self.index.terms
+        here = slice(terms.indptr[row], terms.indptr[row + 1])
+        words[terms.indices[here]] = terms.data[here]
+        cosines: Vectors = terms[others] @ words
+        words[terms.indices[here]] = 0
+        return cosines
+
+    def _sample(self, language: int) -> "_Sample":
+        if language not in self._samples:
+            index = self.index
+            allowed = index.columns.copy()
+            if language >= 0:
+                allowed &= (index.languages == language) | (index.languages < 0)
+            self._samples[language] = _Sample(index, np.flatnonzero(allowed), self._order, self._has_vector)
+        return self._samples[language]
+
+
+def _lengths(vectors: Vectors) -> Vectors:
+    """(n,) float32, in blocks: never all of them are there in float32."""
+    lengths = np.zeros(len(vectors), np.float32)
+    for first in range(0, len(vectors), _BLOCK):
+        block = vectors[first : first + _BLOCK].astype(np.float32)
+        lengths[first : first + _BLOCK] = np.linalg.norm(block, axis=1)
+    return lengths
+
+
+class _Sample:
+    """All targets of one language, and those of them that stand for the others."""
+
+    def __init__(self, index: Index, targets: Ints, order: Ints, has_vector: Bools) -> None:
+        self._targets = len(targets)
+        self._with_vector = int(has_vector[targets].sum())
+        rows = targets[np.argsort(order[targets], kind="stable")[:SAMPLE]]
+        self._place = np.full(len(order), -1, np.int32)
+        self._place[rows] = np.arange(len(rows))
+        self._is_target = np.zeros(len(order), bool)
+        self._is_target[targets] = True
+        self._has_vector = has_vector[rows]
+        self._vectors = np.ascontiguousarray(index.vectors[rows].T, np.float32)
+        self._terms = index.terms[rows].T.tocsr()
+
+    def targets_of(self, row: int) -> int:
+        """How many targets a row has."""
+        return self._targets - bool(self._is_target[row])
+
+    def standards(
+        self,
+        index: Index,
+        texts: Ints,
+        others: Sequence[Ints],
+        signals: Sequence[tuple[Vectors, Vectors]],
+    ) -> tuple[Vectors, Vectors]:
+        """Means and deviations (t, 2) float64 of similarity and lexical, over all targets of each text.
+
+        Those of which the signals are known count as they are, the sample stands for all others.
+
+        Args:
+            index: all texts.
+            texts: (t,) rows.
+            others: for each of them targets of which the signals are known.
+            signals: these, similarity (NaN where it can't be had) and lexical.
+        """
+        pairs = pairs_of([[*ours, text] for ours, text in zip(others, texts, strict=True)])
+        sampled = self._place[pairs.rows] >= 0
+        cells = pairs.of[sampled], self._place[pairs.rows[sampled]]
+        of = np.repeat(np.arange(len(texts)), [len(ours) for ours in others])
+        is_target = self._is_target[texts]
+        has_vector = index.vectors[texts].any(axis=1)
+        similarity, lexical = (np.concatenate([each[at] for each in signals]) for at in (0, 1))
+        dense = self._standard(
+            index.vectors[texts].astype(np.float32) @ self._vectors,
+            self._has_vector,
+            cells,
+            np.where(has_vector, self._with_vector - is_target, 0),
+            (of[np.isfinite(similarity)], similarity[np.isfinite(similarity)]),
+        )
+        words = self._standard(
+            (index.terms[texts] @ self._terms).toarray(),
+            np.ones(len(self._has_vector), np.bool_),
+            cells,
+            self._targets - is_target,
+            (of, lexical),
+        )
+        means, deviations = (np.stack(each, axis=1) for each in zip(dense, words, strict=True))
+        return means, deviations
+
+    @staticmethod
+    def _standard(
+        sampled: Vectors,
+        counts: Bools,
+        cells: tuple[Ints, Ints],
+        targets: Ints,
+        known: tuple[Ints, Vectors],
+    ) -> tuple[Vectors, Vectors]:
+        """Mean and deviation (t,) of one signal.
+
+        Args:
+            sampled: (t, m) with the sample.
+            counts: (m,) which of the sample have the signal.
+            cells: text and place of those that are known, or no target; they don't stand for others.
+            targets: (t,) how many targets have the signal.
+            known: text and signal of the others.
+        """
+        rest = np.tile(counts, (len(sampled), 1))
+        rest[cells] = False
+        values = np.where(rest, sampled, 0).astype(np.float64)
+        of, signal = known[0], known[1].astype(np.float64)
+        n = len(sampled)
+        each = (targets - np.bincount(of, minlength=n)) / np.maximum(rest.sum(axis=1), 1)
+        total = np.maximum(targets, 1)
+        mean = (np.bincount(of, signal, n) + each * values.sum(axis=1)) / total
+        values = np.where(rest, values - mean[:, None], 0)
+        squares = np.bincount(of, (signal - mean[of]) ** 2, n) + each * (values**2).sum(axis=1)
+        deviation = np.sqrt(np.maximum(squares, 0) / total)
+        return mean, np.where((targets > 0) & (deviation > _FLAT), deviation, 0.0)

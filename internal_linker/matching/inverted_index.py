@@ -1,0 +1,72 @@
+"""Weighted terms of all texts -> for each text the pages that share its telling words: candidates, not scores.
+
+The product of all texts with all pages is out of reach on a large site, and nearly all of its work is in words
+of many pages, which say little. So each term is followed to the pages only that it weighs most in (a champion
+list); what that finds is a page's candidates, whose cosines are then computed in full.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from internal_linker.core.arrays import Bools, Ints, Vectors
+
+# Pages that a term is followed to at the most. On 10,000 pages of Debian's documentation 100 candidates hold 0.97 of
+# the 50 nearest with 50 of them, 0.98 with 100, 0.99 with 200; of the 20 nearest 0.998 and more with each.
+CHAMPIONS = 100
+# Cells of a block's product that are alive at once: 12 bytes each.
+BLOCK_CELLS = 4_000_000
+
+
+class Postings:
+    """The champion lists of a site's terms.
+
+    Args:
+        terms: (n, v) float32, one text each, of unit length.
+        columns: (n,) which texts may be found.
+        languages: (n,) codes; two texts match if theirs are equal or one is -1 (unknown).
+    """
+
+    def __init__(self, terms: sparse.csr_matrix, columns: Bools, languages: Ints) -> None:
+        self._terms, self._languages = terms, languages
+        self._lists = _champions(terms, columns)
+        work = np.bincount(terms.indices, minlength=terms.shape[1]) @ np.diff(self._lists.indptr)
+        self._step = max(1, int(BLOCK_CELLS * terms.shape[0] / max(1, work)))
+
+    def nearest(self, rows: Ints, keep: int) -> Ints:
+        """(len(rows), keep) int32: the texts that share most with each row, ascending; -1 behind the last."""
+        found = np.full((len(rows), keep), -1, np.int32)
+        for first in range(0, len(rows), self._step):
+            some = rows[first : first + self._step]
+            shared = self._terms[some] @ self._lists
+            for at, row in enumerate(some.tolist()):
+                here = slice(shared.indptr[at], shared.indptr[at + 1])
+                best = _best(shared.indices[here], shared.data[here], row, self._languages, keep)
+                found[first + at, : len(best)] = best
+        return found
+
+
+def _champions(terms: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
+    """(v, n): each term's texts, those that it weighs most in."""
+    lists = sparse.diags_array(columns.astype(np.float32)).dot(terms).T.tocsr()
+    lists.eliminate_zeros()
+    kept = np.ones(lists.nnz, bool)
+    for term in np.flatnonzero(np.diff(lists.indptr) > CHAMPIONS).tolist():
+        here = slice(lists.indptr[term], lists.indptr[term + 1])
+        light = np.argpartition(-lists.data[here], CHAMPIONS)[CHAMPIONS:]
+        kept[here][light] = False
+    sizes = np.add.reduceat(np.append(kept, False), lists.indptr[:-1], dtype=np.int64)
+    sizes[np.diff(lists.indptr) == 0] = 0
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return sparse.csr_matrix((lists.data[kept], lists.indices[kept], starts), shape=lists.shape)
+
+
+def _best(texts: Ints, shared: Vectors, row: int, languages: Ints, keep: int) -> Ints:
+    ours = languages[row]
+    allowed = texts != row
+    if ours >= 0:
+        theirs = languages[texts]
+        allowed &= (theirs == ours) | (theirs < 0)
+    texts, shared = texts[allowed], shared[allowed]
+    if len(texts) > keep:
+        texts = texts[np.argpartition(-shared, keep)[:keep]]
+    return np.sort(texts)

@@ -1,0 +1,234 @@
+"""The pages of a run -> all of them ready to be compared: words, vectors, dates, near-duplicates."""
+
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import nan
+from typing import Any, TypeVar
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints, Nearest, Vectors
+from internal_linker.core.ports import Workers
+from internal_linker.core.records import Page, Text
+from internal_linker.core.row_pairs import NO_PAIRS, Pairs, both, is_in, pairs_of
+from internal_linker.matching.candidates import Matches, Pool, language_codes, scores, understands
+from internal_linker.matching.comparing import SERVED, Comparison
+from internal_linker.matching.near_duplicates import NearDuplicates, Pair
+from internal_linker.matching.neighbours.exact import nearest
+from internal_linker.matching.tfidf import Fits, TermWeights, index_terms
+from internal_linker.matching.url_dates import days, nearness
+from internal_linker.text.boilerplate import Boilerplate
+from internal_linker.text.words import words
+
+T = TypeVar("T")
+# Texts whose candidates are compared at a time.
+_BLOCK = 256
+# Below so many texts other processes save little (at 3,000 of them 2 of 17 seconds) and take 100 MB each.
+SHARED_FROM = 5_000
+
+
+class Site:
+    """All texts of a run, by row: first the pages, then sources without a page.
+
+    Args:
+        pages: all pages.
+        texts: one for each page, then one for each source without a page.
+        vectors: (len(texts), d) unit rows, zeros where there is none.
+        terms: how words are weighed.
+        near_duplicate: cosine of two near-duplicates, 0 to 1.
+        joined: the `SERVED` pages or more that are nearest to each text by the vectors, where that is known;
+            else it is found out for each text that is asked for.
+        workers: what shares the comparing of a large site; all of it is done here if not given.
+
+    Attributes:
+        rows: each page's row, by its key.
+        with_text: (len(texts),) which rows are pages that can be compared.
+        has_vectors, has_dates: whether any text has a vector, and any URL a date.
+    """
+
+    def __init__(
+        self,
+        pages: Sequence[Page],
+        texts: Sequence[Text],
+        vectors: Vectors,
+        terms: TermWeights,
+        near_duplicate: float,
+        joined: Nearest | None = None,
+        workers: Workers | None = None,
+    ) -> None:
+        self.pages = pages
+        self.rows = {page.key: row for row, page in enumerate(pages)}
+        self.with_text: Bools = np.array([bool(text.whole) for text in texts], np.bool_)
+        self.with_text[len(pages) :] = False
+        self.has_vectors = bool(vectors.any())
+        languages = language_codes([page.lang for page in pages] + [""] * (len(texts) - len(pages)))
+        boilerplate = Boilerplate(text.body for text in texts)
+        index = index_terms(
+            ((words(text.title), words(boilerplate.without(text.body))) for text in texts), terms
+        )
+        order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
+        comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
+        self._comparer = comparison.comparer
+        self._comparison: Comparison | None = comparison
+        self._workers = workers
+        if workers and len(texts) >= SHARED_FROM:
+            workers.share(comparison)
+            # Half of its memory is needed by the workers only.
+            self._comparison = None
+        self._joined, self._n = joined, max(1, len(texts))
+        self._pools: dict[int, Pool] = {}
+        self._duplicates = NearDuplicates(lambda row: words(texts[row].body), near_duplicate)
+        own = np.full(len(texts) - len(pages), nan)
+        self._days = np.concatenate([days(page.url for page in pages), own])
+        self.has_dates = not np.isnan(self._days).all()
+
+    @property
+    def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
+        """Pairs of nearly the same text that were met so far, by their rows."""
+        return self._duplicates.pairs
+
+    def rows_of(self, keys: Iterable[str]) -> list[int]:
+        """The rows of those keys that are pages."""
+        return [self.rows[key] for key in keys if key in self.rows]
+
+    def prepare(self, rows: Iterable[int]) -> None:
+        """Find and compare the candidates of these rows, where that was not done before."""
+        wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
+        blocks = [wanted[first : first + _BLOCK] for first in range(0, len(wanted), _BLOCK)]
+        tasks = ((some, self._nearest(some)) for some in blocks)
+        for some, pools in zip(blocks, self._each(Comparison.pools, tasks), strict=True):
+            self._pools.update(zip(some.tolist(), pools, strict=True))
+
+    def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
+        """The matches of some texts, best first: their candidates, and the pages that are asked for.
+
+        Args:
+            texts: (t,) rows.
+            among: (n,) which texts may be matches.
+            lexical_weight: share of the words in the blend, 0 to 1.
+            asked: further rows of each text whose signals are wanted; one in another language has no score.
+        """
+        self.prepare(texts.tolist())
+        pools = [self._pools[row] for row in texts.tolist()]
+        pairs = pairs_of([pool.rows for pool in pools])
+        more = self._more(texts, asked, pairs, among)
+        signals = self._comparer.pairs(*_by_text(texts, more))
+        similarity = np.concatenate([*(pool.similarity for pool in pools), *(each[0] for each in signals)])
+        lexical = np.concatenate([*(pool.lexical for pool in pools), *(each[1] for each in signals)])
+        return self._ranked(texts, both(pairs, more), similarity, lexical, among, lexical_weight)
+
+    def fresh(
+        self,
+        texts: Ints,
+        matches: Matches,
+        count: int,
+        among: Bools,
+        lexical_weight: float,
+        old: Pairs,
+    ) -> tuple[Matches, Pairs]:
+        """The matches to which a link is new, `count` of them if there are so many, and the near-duplicates.
+
+        Only where linked pages and near-duplicates crowd the candidates, all texts are compared.
+
+        Args:
+            texts: (t,) what the matches are of.
+            matches: what `matches` gave for them.
+            count: how many are wanted of each.
+            among: as in `matches`.
+            lexical_weight: as in `matches`.
+            old: rows of each text to which a link is none or not new.
+        """
+        new, twins = self._new(texts, matches, old)
+        pools = [self._pools[row] for row in texts.tolist()]
+        # What was asked for comes beside the best and takes no place of theirs.
+        own = is_in(new.pairs.keys(self._n), pairs_of([pool.rows for pool in pools]).keys(self._n))
+        enough = np.bincount(new.of[own], minlength=len(texts)) >= count
+        crowded = [at for at in np.flatnonzero(~enough).tolist() if len(pools[at].rows) < pools[at].targets]
+        for at in crowded:
+            every, more = self._new(texts, self._all_matches(texts, at, among, lexical_weight), old)
+            new, twins = _replaced(new, every, at), both(twins, more)
+        return new, twins
+
+    def fits(self, tasks: Iterable[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]) -> Iterator[Fits]:
+        """Yield `TermFit.of` for each of the tasks; a few are taken ahead."""
+        return self._each(Comparison.fits, tasks)
+
+    def nearness(self, texts: Ints, others: Ints) -> Vectors:
+        """(len(others),) float64: how near in time each page is to its text; NaN where a date is unknown."""
+        return nearness(self._days[texts], self._days[others])
+
+    def _each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
+        """Yield `work` of the comparison and each of the tasks."""
+        if self._comparison or not self._workers:
+            return (work(self._comparison, *task) for task in tasks)
+        return self._workers.run(work, tasks)
+
+    def _nearest(self, rows: Ints) -> Ints:
+        """(len(rows), k): the rows of the nearest pages by the vectors; -1 where there are no more."""
+        if self._joined:
+            return self._joined.rows[rows, :SERVED]
+        if not self.has_vectors:
+            return np.full((len(rows), 0), -1, np.int32)
+        index = self._comparer.index
+        return nearest(index.vectors, index.languages, rows, np.flatnonzero(index.columns), SERVED).rows
+
+    def _more(self, texts: Ints, asked: Pairs, known: Pairs, among: Bools) -> Pairs:
+        """Those of the pairs that are asked for and not known, each once, by their text."""
+        keys = np.unique(asked.keys(self._n))
+        more = Pairs(*np.divmod(keys[~is_in(keys, known.keys(self._n))], self._n))
+        return more.at(among[more.rows] & (more.rows != texts[more.of]))
+
+    def _all_matches(self, texts: Ints, at: int, among: Bools, lexical_weight: float) -> Matches:
+        """Every text that may be a match of one of the texts."""
+        row, languages = int(texts[at]), self._comparer.index.languages
+        others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
+        others = others[others != row]
+        pairs = Pairs(np.full(len(others), at), others)
+        return self._ranked(
+            texts, pairs, *self._comparer.pairs(texts[[at]], [others])[0], among, lexical_weight
+        )
+
+    def _ranked(
+        self,
+        texts: Ints,
+        pairs: Pairs,
+        similarity: Vectors,
+        lexical: Vectors,
+        among: Bools,
+        lexical_weight: float,
+    ) -> Matches:
+        """Those of the rows that are `among`, by their score."""
+        pools = [self._pools[row] for row in texts.tolist()]
+        score = scores(pools, pairs.of, similarity, lexical, lexical_weight)
+        score[~understands(self._comparer.index.languages, texts[pairs.of], pairs.rows)] = nan
+        kept = np.flatnonzero(among[pairs.rows])
+        order = kept[np.lexsort((pairs.rows[kept], -score[kept], pairs.of[kept]))]
+        return Matches(pairs.of, pairs.rows, score, similarity, lexical).at(order)
+
+    def _new(self, texts: Ints, matches: Matches, old: Pairs) -> tuple[Matches, Pairs]:
+        """Those that have a score, are no near-duplicates and not old; and the near-duplicates."""
+        close = matches.at(self._duplicates.may_be(matches.similarity, matches.lexical))
+        twins = [
+            Pairs(np.full(len(found), at), np.array([*found], np.int64))
+            for at in np.unique(close.of).tolist()
+            if (found := self._twins(int(texts[at]), close.at(close.of == at)))
+        ]
+        gone = both(old, *twins)
+        new = np.isfinite(matches.score) & ~is_in(matches.pairs.keys(self._n), gone.keys(self._n))
+        return matches.at(new), both(NO_PAIRS, *twins)
+
+    def _twins(self, row: int, close: Matches) -> set[int]:
+        return self._duplicates.among(row, close.rows, close.similarity, close.lexical)
+
+
+def _by_text(texts: Ints, pairs: Pairs) -> tuple[Ints, Sequence[Ints]]:
+    """The texts that have any, and the rows of each."""
+    of, starts = np.unique(pairs.of, return_index=True)
+    return texts[of], np.split(pairs.rows, starts[1:]) if len(of) else []
+
+
+def _replaced(matches: Matches, other: Matches, at: int) -> Matches:
+    """The matches, with those of one text taken from elsewhere."""
+    before, behind = matches.at(matches.of < at), matches.at(matches.of > at)
+    parts = [[getattr(part, name) for part in (before, other, behind)] for name in Matches.__slots__]
+    return Matches(*(np.concatenate(each) for each in parts))

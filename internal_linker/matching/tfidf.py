@@ -1,0 +1,264 @@
+"""Words of titles and contents -> their terms, weighted; and how well a page's best passage fits other pages."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import count, pairwise
+
+import numpy as np
+from scipy import sparse
+
+from internal_linker.core.arrays import Bools, Ints, Vectors
+
+# The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
+# made no sure difference on the development sites; 3 times cost NDCG@5 0.003, once 0.009 (this and all figures
+# below: tests/quality/WEIGHTS.md).
+TITLE_COUNT = 8
+# A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 to 0.5
+# are within 0.002 of each other; 0.1 costs 0.003, all terms 0.001.
+COMMON_SHARE = 0.3
+# On a handful of pages a share says nothing.
+FEW_PAGES = 10
+# How far rare terms outweigh common ones. With the usual 1 a page is like many, and NDCG@5 is 0.01
+# lower; 1.5 costs 0.003, 2.5 made no sure difference.
+IDF_POWER = 2.0
+# Words of a passage, about a paragraph: 60 and 150 cost 0.002 or less, 250 nothing, 40 costs 0.005.
+PASSAGE = 100
+# Codes of terms without a column: furniture, and what stands on one page only.
+_NO_WEIGHT, _ON_ONE_PAGE = -1, -2
+# Most pairs of words stand on one page. Those that surely do are known, before pairs are counted, by a table of at
+# most 2 to the power of this, a byte each: 64 MB.
+_MOST_BITS = 26
+_PAIR = np.int64(1 << 32)
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+# How well some pages fit each of several texts, and groups of pages that these link to: see `TermFit.of`.
+Fits = Sequence[tuple[Vectors, Sequence[Vectors]]]
+
+
+@dataclass(frozen=True, slots=True)
+class TermWeights:
+    """How terms are weighed: the constants above, unless others are measured (tests/quality/WEIGHTS.md)."""
+
+    title_count: float = TITLE_COUNT
+    common_share: float = COMMON_SHARE
+    idf_power: float = IDF_POWER
+    passage: int = PASSAGE
+
+
+FIXED_TERMS = TermWeights()
+
+
+@dataclass(frozen=True, slots=True)
+class TermIndex:
+    """The terms of n texts: single words, and two words in a row.
+
+    Attributes:
+        rows: (n, v) float32, one text each, of unit length: (1 + ln count) x idf ** IDF_POWER. A term
+            that stands in one text only counts in the length and has no column.
+        codes: (2, words of all contents) int32: the columns of the words, and of the pairs that they begin,
+            in order; below 0 where there is no column.
+        starts: (n + 1,) where each text's words begin in `codes`.
+        weights: (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0.
+        passage: words of a passage.
+    """
+
+    rows: sparse.csr_matrix
+    codes: Ints
+    starts: Ints
+    weights: Vectors
+    passage: int
+
+
+def index_terms(
+    texts: Iterable[tuple[Sequence[str], Sequence[str]]], weights: TermWeights = FIXED_TERMS
+) -> TermIndex:
+    """Weigh the words of titles and contents, text by text; they are gone through once."""
+    titles, bodies = _numbered(texts)
+    n = len(bodies)
+    once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
+    shared = _SharedPairs(titles, bodies)
+    starts = np.cumsum([0, *map(len, bodies)])
+    codes = np.full((2, starts[-1]), _NO_WEIGHT, np.int32)
+    found = [
+        _counts(title, body, weights.title_count, shared, codes[:, first : first + len(body)])
+        for title, body, first in zip(titles, bodies, starts.tolist(), strict=False)
+    ]
+    ends = np.cumsum([0, *(len(terms) for terms, _, _ in found)])
+    alone = np.array([squares for _, _, squares in found]) * once**2
+    value = 1 + np.log(_joined([times for _, times, _ in found], np.float32))
+    terms = _joined([terms for terms, _, _ in found], np.int64)
+    del found
+    # np.unique takes three times as long.
+    distinct = np.sort(terms)
+    first = np.ones(len(terms), np.bool_)
+    first[1:] = distinct[1:] != distinct[:-1]
+    distinct = distinct[first]
+    # Terms are by far the most of all numbers here: what is made of all of them at once is kept small.
+    column = np.empty(len(terms), np.int32)
+    for start, end in pairwise(ends.tolist()):
+        column[start:end] = np.searchsorted(distinct, terms[start:end])
+    del terms
+    frequency = np.bincount(column, minlength=len(distinct))
+    weight = (1 + np.log((1 + n) / (1 + frequency))) ** weights.idf_power
+    weight[frequency > max(FEW_PAGES, weights.common_share * n)] = 0
+    value *= weight.astype(np.float32)[column]
+    lengths = np.sqrt(_sums(value**2, ends) + alone).clip(min=1e-9)
+    value /= np.repeat(lengths.astype(np.float32), np.diff(ends))
+    telling = (frequency > 1) & (weight > 0)
+    code = np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT).astype(np.int32)
+    # The commonest first: what is looked up most then lies together.
+    order = np.flatnonzero(telling)[np.argsort(-frequency[telling], kind="stable")]
+    code[order] = np.arange(len(order))
+    column = code[column]
+    kept = column >= 0
+    parts = value[kept], column[kept], np.cumsum([0, *_sums(kept, ends)]).astype(np.int32)
+    rows = sparse.csr_matrix(parts, shape=(n, len(order)))
+    rows.sort_indices()
+    by_code = np.concatenate([weight[order], [once, 0]]).astype(np.float32)
+    by_text = np.split(codes, starts[1:-1], axis=1), np.split(column, ends[1:-1])
+    for ours, text in zip(*by_text, strict=True):
+        # What is below 0 stays as it is.
+        ours[:] = np.append(text, [_ON_ONE_PAGE, _NO_WEIGHT])[ours]
+    return TermIndex(rows, codes, starts, by_code, weights.passage)
+
+
+class TermFit:
+    """Tells how well the words of pages fit those of a text, in detail.
+
+    Args:
+        index: all texts.
+    """
+
+    def __init__(self, index: TermIndex) -> None:
+        self._index = index
+
+    def of(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
+        """How well the words of `others` fit those of some texts, and those of groups of pages that these link to.
+
+        Args:
+            rows: texts.
+            others: for each of them (m,) rows.
+            linked: for each of them groups of rows.
+
+        Returns:
+            For each text (m,) float32, 0 to 1: the cosine with its passage that fits best; and for each group
+            (m,) float32, 0 to 1: the mean cosine with its pages, 0 without any.
+        """
+        # The place of a few columns among them, else 0: looking there is quicker than in the few.
+        place = np.zeros(self._index.rows.shape[1], np.int32)
+        each = zip(rows.tolist(), others, linked, strict=True)
+        return [self._of(row, theirs, groups, place) for row, theirs, groups in each]
+
+    def _of(
+        self, row: int, others: Ints, linked: Sequence[Ints], place: Ints
+    ) -> tuple[Vectors, list[Vectors]]:
+        terms = self._index.rows
+        columns, weights = _passages(self._index, row)
+        groups = [terms[rows] for rows in linked]
+        ours = np.concatenate([columns, *(group.indices for group in groups)])
+        # A column that comes again is known by its last place.
+        place[ours] = np.arange(1, len(ours) + 1)
+        passages = weights.shape[1]
+        # What has no place has the first, where all is 0.
+        wanted = np.zeros((len(ours) + 1, passages + len(groups)), np.float32)
+        wanted[place[columns], :passages] = weights
+        for at, group in enumerate(groups, passages):
+            total = np.bincount(place[group.indices], group.data, minlength=len(wanted))
+            wanted[:, at] = total / max(1, group.shape[0])
+        theirs = terms[others]
+        parts = theirs.data, place.take(theirs.indices, mode="clip"), theirs.indptr
+        place[ours] = 0
+        fit = sparse.csr_matrix(parts, shape=(len(others), len(wanted))) @ wanted
+        return fit[:, :passages].max(axis=1, initial=0), [*fit[:, passages:].T]
+
+
+def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
+    """The columns of a content's terms (u,), ascending, and its passages, (u, p) float32, of unit length or less."""
+    codes = index.codes[:, index.starts[row] : index.starts[row + 1]]
+    # Each begins in the middle of the last, so that no sentence stands at an edge only.
+    stride = index.passage // 2
+    starts = np.arange(0, max(1, codes.shape[1] - stride + 1), stride)
+    at = (starts[:, None] + np.arange(index.passage)).clip(max=codes.shape[1])
+    columns, local = np.unique(codes, return_inverse=True)
+    # Behind the last word there is nothing; a pair belongs to the passage that it begins in.
+    width, ends = len(columns) + 1, np.full((2, 1), len(columns))
+    cells = np.concatenate([local.reshape(codes.shape), ends], axis=1)[:, at]
+    cells += width * np.arange(len(starts))[:, None]
+    times = np.bincount(cells.ravel(), minlength=width * len(starts)).reshape(len(starts), width)[:, :-1]
+    weight = index.weights[columns]
+    values = (1 + np.log(np.maximum(times, 1))) * weight * (times > 0)
+    # Terms of one page are many and share a code: each counts once.
+    squares = np.where(columns == _ON_ONE_PAGE, times * weight**2, values**2)
+    values /= np.sqrt(squares.sum(axis=1, keepdims=True)).clip(min=1e-9)
+    kept = columns >= 0
+    return columns[kept], values[:, kept].T.astype(np.float32)
+
+
+def _numbered(
+    texts: Iterable[tuple[Sequence[str], Sequence[str]]],
+) -> tuple[list[Ints], list[Ints]]:
+    """Each text's words of title and content as int32 numbers, equal for equal words."""
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    titles: list[Ints] = []
+    bodies: list[Ints] = []
+    for title, body in texts:
+        titles.append(np.array([numbers[word] for word in title], np.int32))
+        bodies.append(np.array([numbers[word] for word in body], np.int32))
+    return titles, bodies
+
+
+def _pairs(words: Ints) -> Ints:
+    """(words - 1,) int64: a number above all words' for each two in a row."""
+    return (words[:-1].astype(np.int64) + 1) * _PAIR + words[1:]
+
+
+class _SharedPairs:
+    """Tells pairs of words that stand in several texts, and by chance a few others."""
+
+    def __init__(self, titles: Sequence[Ints], bodies: Sequence[Ints]) -> None:
+        total = sum(map(len, bodies)) + sum(map(len, titles))
+        self._bits = min(_MOST_BITS, max(10, total.bit_length() + 3))
+        self._texts = np.zeros(1 << self._bits, np.uint8)
+        for title, body in zip(titles, bodies, strict=True):
+            slots = self._slots(np.concatenate([_pairs(title), _pairs(body)]))
+            self._texts[slots] = np.minimum(self._texts[slots] + 1, 2)
+
+    def __call__(self, pairs: Ints) -> Bools:
+        shared: Bools = self._texts[self._slots(pairs)] > 1
+        return shared
+
+    def _slots(self, pairs: Ints) -> Ints:
+        mixed = pairs.astype(np.uint64) * _MIX
+        return (mixed >> np.uint64(64 - self._bits)).astype(np.int64)
+
+
+def _counts(
+    title: Ints, body: Ints, title_count: float, shared: _SharedPairs, places: Ints
+) -> tuple[Ints, Vectors, float]:
+    """The terms of a text that others may have too, their weighted counts, and the squares of all others'.
+
+    Into `places`, (2, len(body)), goes which of these terms each word is, and the pair that it begins.
+    """
+    pairs = _pairs(title), _pairs(body)
+    terms = np.concatenate([title, pairs[0], body, pairs[1]])
+    in_title = len(title) + len(pairs[0])
+    distinct, at = np.unique(terms, return_inverse=True)
+    weighted = np.repeat([title_count, 1.0], [in_title, len(terms) - in_title])
+    times = np.bincount(at, weighted, minlength=len(distinct))
+    known = (distinct < _PAIR) | shared(distinct)
+    alone = float(((1 + np.log(times[~known])) ** 2).sum())
+    ours = np.where(known, np.cumsum(known) - 1, _ON_ONE_PAGE)[at[in_title:]]
+    places[0], places[1, : len(pairs[1])] = ours[: len(body)], ours[len(body) :]
+    return distinct[known], times[known].astype(np.float32), alone
+
+
+def _sums(values: Vectors | Bools, ends: Ints) -> Vectors:
+    """(len(ends) - 1,) float64: the sum of each part of the values, 0 for an empty one."""
+    sums, some = np.zeros(len(ends) - 1), np.flatnonzero(np.diff(ends))
+    if len(some):
+        sums[some] = np.add.reduceat(values, ends[some], dtype=np.float64)
+    return sums
+
+
+def _joined(parts: Sequence[Ints | Vectors], kind: type[np.generic]) -> Ints:
+    return np.concatenate([np.empty(0, kind), *parts])

@@ -1,0 +1,1 @@
+"""A run from pages to published links, the content brief, drift and diff."""

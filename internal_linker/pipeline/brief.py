@@ -1,0 +1,183 @@
+"""A site and the brief of a page that it has not yet -> the pages to link to, and those that should link to it."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import isfinite
+
+import numpy as np
+
+from internal_linker.analysis.audit.rules_targets import is_visited
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.briefs import Brief, BriefLinks, LikePage
+from internal_linker.core.errors import InputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Collected, Source, Targets, fold_query
+from internal_linker.core.row_pairs import pairs_of, ranks
+from internal_linker.embeddings.embed import embed, encodable
+from internal_linker.embeddings.text import all_texts
+from internal_linker.ingest.gathering import gather
+from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
+from internal_linker.pipeline.brief_page import NOWHERE, Planned, planned
+from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.reverse_candidates import sources_near
+from internal_linker.ranking.selection import link_targets, select
+from internal_linker.ranking.training import teach
+from internal_linker.review.transitions import decided
+from internal_linker.serp.search import Searched, search_all
+from internal_linker.text.words import words
+
+# The most similar pages; of those that would link to the new page best of all are taken.
+SHORTLIST = 100
+
+
+def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress: Progress) -> BriefLinks:
+    """Rank as a run does, with the new page among the others; nothing is written but vectors to the cache.
+
+    Args:
+        parts: of the site; without a search service, or without a main query, nothing is searched.
+        rules: how links are chosen.
+        brief: what there is of the new page.
+        limit: so many links each way, from 1 to half of `SHORTLIST`.
+        progress: is told of the steps.
+
+    Raises:
+        InputError: the site has no pages, or the new page's URL is none.
+        ServiceError: the input could not be read from its service.
+    """
+    plan = planned(_gathered(parts, progress), brief)
+    targets = _targets(plan, parts, rules)
+    searched = Searched()
+    if parts.serp and plan.source.query:
+        given = parts.serp, parts.serp_cache, targets, rules.search, progress
+        searched = search_all([plan.source], *given)
+    ranking, problem = _ranked(plan, targets, searched, parts, rules, progress)
+    progress.start("Links", 2, "steps")
+    chosen = select(plan.source, next(ranking.of([0])), targets, limit, "")
+    inward = _inward(ranking, plan, limit)
+    progress.advance()
+    queries = {source.key: source.query for source in reversed(plan.collected.sources) if source.query}
+    anchoring = Anchoring(plan.collected.pages, plan.collected.links, queries)
+    found = BriefLinks(
+        brief.name,
+        brief.url,
+        plan.source.query,
+        plan.page.lang,
+        tuple(_like(ranking, plan)),
+        tuple(links_to(plan, anchoring, [link.target for link in chosen.links])),
+        tuple(links_from(plan, anchoring, inward)),
+        (*plan.notes, *_scarce(plan, targets, chosen.note, len(inward), limit)),
+        tuple(filter(None, (searched.problem, problem))),
+    )
+    progress.finish(f"{len(found.links_to)} from the new page, {len(found.links_from)} to it")
+    return found
+
+
+def _gathered(parts: Parts, progress: Progress) -> Collected:
+    progress.start("Input", 0, "rows")
+    for notice in parts.notices:
+        progress.warn(notice)
+    tables = parts.queries, parts.pages, parts.links, None
+    collected = gather(*tables, queries_in_sheet=parts.queries_in_sheet, progress=progress, keep=parts.keep)
+    if not collected.pages:
+        raise InputError(
+            "There are no pages that could link to a new one. "
+            "Put yours into files/urls_rawdata.csv: URL, Title, Main Content."
+        )
+    progress.finish(f"{len(collected.pages)} pages, {collected.inner_links} existing links")
+    return collected
+
+
+def _targets(plan: Planned, parts: Parts, rules: Rules) -> Targets:
+    def excluded(url: str, key: str) -> str:
+        return "" if key == NOWHERE else rules.search.excluded(url, key)
+
+    site = plan.collected
+    targets = link_targets(site.pages, site.sources, excluded, rules.any_on_site, site.links, site.aliases)
+    # A page that is written anew may be one that editors know.
+    rejected = decided(parts.edges.each(judged=True)).rejected if parts.edges else {}
+    return replace(targets, rejected=rejected)
+
+
+def _ranked(
+    plan: Planned, targets: Targets, searched: Searched, parts: Parts, rules: Rules, progress: Progress
+) -> tuple[Ranking, str]:
+    """What ranks for the new page, the first source, and for all that may link to it; why vectors are missing."""
+    pages = plan.collected.pages
+    names = {source.key: source.query for source in reversed(plan.collected.sources) if source.query}
+    texts = all_texts(pages, names, ())
+    known, _ = encodable(texts, [page.lang for page in pages], parts.encoder)
+    if not known[0].whole:
+        progress.warn(
+            f"The text is in {plan.page.lang}, which {parts.encoder.name} does not know: its words alone tell."
+        )
+    embedded = embed(known, parts.encoder, parts.vector_cache, progress)
+    progress.start("Matching", 2, "steps")
+    others = [
+        Source(page.key, page.url, "", page, in_sheet=False)
+        for page in pages[1:]
+        if is_visited(page) and not rules.off.hold(page.key)
+    ]
+    given = plan.collected, [plan.source, *others], targets, searched, texts, embedded.vectors
+    ranking = Ranking(*given, rules.linking)
+    progress.advance()
+    ranking, _ = teach(ranking, plan.collected.links)
+    progress.finish(f"{len(others)} pages may link to it")
+    return ranking, embedded.problem
+
+
+def _inward(ranking: Ranking, plan: Planned, limit: int) -> list[Inward]:
+    """The links to the new page that score highest, each ranked among all that its source could link to."""
+    key, found = plan.page.key, list[Inward]()
+    if key not in ranking.linkable:
+        return found
+    near = next(sources_near(ranking, [key], SHORTLIST, range(1, len(ranking.sources))))
+    row = ranking.row(plan.source)
+    for ranked in ranking.ranked(near, {place: [row] for place in near}):
+        here = np.flatnonzero(ranked.targets == row)
+        sources = [ranking.sources[near[at]] for at in ranked.of[here].tolist()]
+        places = (ranks(ranked.of)[here] + 1).tolist()
+        found += zip(sources, ranking.candidates(ranked.at(here)), places, strict=True)
+    best = sorted(found, key=lambda one: -one[1].score)
+    return [one for one in best if one[1].score > 0][:limit]
+
+
+def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int) -> Iterator[str]:
+    """Why there are fewer links than asked for."""
+    if note:
+        yield f"Links from it: {note}."
+    if why := targets.barred.get(plan.page.key):
+        yield f"Links to it: none may lead to {plan.page.url}: {why}."
+    elif inward < limit:
+        yield f"Links to it: pages that are near enough and don't link to it yet: {inward}."
+
+
+def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
+    """The pages that may be the new one already, the most similar first."""
+    site, row, same = ranking.site, ranking.row(plan.source), dict(_same_names(plan))
+    twins = {sum(pair) - row for pair in site.near_duplicates if row in pair}
+    own = site.with_text.copy()
+    own[[bool(page.not_target) for page in site.pages]] = False
+    asked = pairs_of([sorted({*site.rows_of(same), *twins})])
+    found = site.matches(np.array([row]), own, ranking.rules.lexical_weight, asked)
+    found = found.at(np.argsort(-np.nan_to_num(found.similarity), kind="stable"))
+    signals = (found.rows, found.similarity, found.score)
+    for other, similarity, score in zip(*(each.tolist() for each in signals), strict=True):
+        page = site.pages[other]
+        why = "the same text" if other in twins else same.get(page.key, "")
+        if not why and similarity >= ranking.rules.near_duplicate and isfinite(score):
+            why = "nearly the same meaning"
+        if why:
+            yield LikePage(page.url, page.title or page.h1, why, similarity)
+
+
+def _same_names(plan: Planned) -> Iterator[tuple[str, str]]:
+    """Other pages, by their keys, with the new one's main query or title; the title says more and comes later."""
+    query = fold_query(plan.source.query or plan.page.title)
+    for source in plan.collected.sources[1:]:
+        if query and fold_query(source.query) == query:
+            yield source.key, "the same main query"
+    title = words(plan.page.title)
+    for page in plan.collected.pages[1:]:
+        if title and title in (words(page.title), words(page.h1)):
+            yield page.key, "the same title"

@@ -1,0 +1,87 @@
+"""A site and the brief of a page that it has not yet -> the same site with that page in it."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import urljoin
+
+from internal_linker.core.briefs import Brief
+from internal_linker.core.errors import InputError
+from internal_linker.core.records import Collected, ExistingLink, Page, Source
+from internal_linker.core.urls import normal_form
+from internal_linker.text.language import detect, detect_among
+
+# The key of a page whose URL is not known: no URL's.
+NOWHERE = "brief:"
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The site with the new page.
+
+    Attributes:
+        collected: its pages and links, with the new page as the first.
+        page: the new page.
+        source: the same, as links are wanted for it.
+        notes: what is unusual, a sentence each.
+    """
+
+    collected: Collected
+    page: Page
+    source: Source
+    notes: Sequence[str]
+
+
+def planned(collected: Collected, brief: Brief) -> Planned:
+    """The site with the new page as one of it; what was known of a page at its URL gives way.
+
+    Raises:
+        InputError: its URL is none.
+    """
+    key, notes = _key(brief.url), list(brief.remarks)
+    others = tuple(page for page in collected.pages if page.key != key)
+    if len(others) < len(collected.pages):
+        notes.append(f"{brief.url} is a page of the site: the brief stands in its place.")
+    lang, doubt = _language(brief, others)
+    page = Page(key, brief.url or key, brief.title, content=brief.text, lang=lang, headings=brief.headings)
+    query = brief.query or next((one.query for one in collected.sources if one.key == key), "")
+    source = Source(key, page.url, query, page, in_sheet=False)
+    aliases = {start: end for start, end in collected.aliases.items() if start != key}
+    base = brief.url or collected.pages[0].url
+    links = (
+        *(link for link in collected.links if link.source != key),
+        *_links(key, base, brief.links, aliases),
+    )
+    sources = source, *(one for one in collected.sources if one.key != key)
+    site = replace(collected, pages=(page, *others), sources=sources, links=links, aliases=aliases)
+    return Planned(site, page, source, notes + doubt)
+
+
+def _key(url: str) -> str:
+    try:
+        return normal_form(url) if url else NOWHERE
+    except ValueError as error:
+        raise InputError(f"{url}: {error}.") from None
+
+
+def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
+    """The language's code, "" where it is not sure, and a sentence where no page is in it."""
+    given = brief.lang.lower().replace("_", "-").partition("-")[0]
+    known, text = {page.lang for page in pages} - {""}, f"{brief.title}\n{brief.text}"
+    lang = given or detect(text) or (detect_among(text, known) if len(known) > 1 else "")
+    if not lang or not known or lang in known:
+        return lang, []
+    if given:
+        return lang, [f"No page is in the language {lang}."]
+    return "", [f"The text seems to be in {lang}, and no page is: it is compared with all. --lang tells it."]
+
+
+def _links(
+    key: str, base: str, links: Iterable[tuple[str, str]], aliases: dict[str, str]
+) -> Iterator[ExistingLink]:
+    """The links that the draft has; an address without a host is one of the site."""
+    for address, anchor in links:
+        try:
+            target = normal_form(urljoin(base, address.strip()))
+        except ValueError:
+            continue
+        yield ExistingLink(key, aliases.get(target, target), anchor)

@@ -1,0 +1,106 @@
+"""Recommendations and lists -> the places that keep them; one that fails keeps no other from its part."""
+
+from array import array
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import isnan, nan
+from typing import Any
+
+from internal_linker.core.errors import OutputError, ServiceError
+from internal_linker.core.ports import LinkSink, ListSink, Progress
+from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Source
+from internal_linker.core.sequences import Lazy
+
+
+@dataclass
+class Delivered:
+    """What came of the delivery.
+
+    Attributes:
+        gaps: what a place could not take, one sentence each.
+        failure: the first place's that took nothing; it decides how the run ends.
+    """
+
+    gaps: list[str] = field(default_factory=list)
+    failure: ServiceError | OutputError | None = None
+
+
+def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
+    """The same recommendations, taken one by one and made anew whenever they are read: a third of the memory."""
+    sources, notes, ends = list[Source](), list[str](), array("Q", [0])
+    keys, urls, origins = list[str](), list[str](), list[Origin]()
+    scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
+    ranks, serp_ranks = array("I"), array("I")
+    for item in recommendations:
+        sources.append(item.source)
+        notes.append(item.note)
+        for link in (*item.links, *item.held):
+            target = link.target
+            keys.append(target.key)
+            urls.append(target.url)
+            origins.append(link.origin)
+            ranks.append(link.rank)
+            scores.append(target.score)
+            similarities.append(target.similarity)
+            lexicals.append(target.lexical)
+            serp_ranks.append(target.serp_rank)
+            probabilities.append(target.probability)
+        ends.append(len(keys))
+
+    def made(row: int) -> Recommendation:
+        some = slice(ends[row], ends[row + 1])
+        signals = [_floats(column[some]) for column in (scores, similarities, lexicals)]
+        probable = _floats(probabilities[some])
+        targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
+        links = tuple(map(Link, targets, ranks[some], origins[some]))
+        # What is held has no rank.
+        split = len(links) - ranks[some].count(0)
+        return Recommendation(sources[row], links[:split], notes[row], links[split:])
+
+    return Lazy(len(sources), made)
+
+
+def _floats(numbers: Iterable[float]) -> list[float]:
+    """With one and the same NaN wherever there is none, for two records are equal by that only."""
+    return [nan if isnan(number) else number for number in numbers]
+
+
+def deliver(
+    recommendations: Sequence[Recommendation],
+    sinks: Sequence[LinkSink],
+    lists: Sequence[tuple[ListSink[Any], Iterable[Any]]],
+    run_id: str,
+    progress: Progress,
+) -> Delivered:
+    """Write everything everywhere; without a place for links, nothing is written at all.
+
+    Args:
+        recommendations: the links.
+        sinks: the places for links.
+        lists: the places for lists, each with the items that it takes.
+        run_id: the run's name.
+        progress: tells a person how far it is.
+    """
+    done = Delivered()
+    progress.start("Delivery", len(sinks), "places")
+    for sink in sinks:
+        try:
+            done.gaps += sink.deliver(recommendations, run_id)
+        except (ServiceError, OutputError) as error:
+            _failed(done, error, progress)
+        progress.advance()
+    lists = lists if sinks else ()
+    for place, items in lists:
+        try:
+            for remark in place.write(items):
+                progress.warn(remark)
+        except (ServiceError, OutputError) as error:
+            _failed(done, error, progress)
+    names = [*(sink.name for sink in sinks), *(place.name for place, _ in lists)]
+    progress.finish(", ".join(names) or "nothing to write")
+    return done
+
+
+def _failed(done: Delivered, error: ServiceError | OutputError, progress: Progress) -> None:
+    done.failure = done.failure or error
+    progress.warn(str(error))

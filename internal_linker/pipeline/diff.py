@@ -1,0 +1,100 @@
+"""Two versions of a site's links -> the links that they do not both have at the same place, and why."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from internal_linker.core.edges import Status
+from internal_linker.core.records import Link
+from internal_linker.core.runs import Change, Difference, Version, VersionRow
+
+Rows = Mapping[tuple[str, str], VersionRow]
+# Of what an editor decided and of what stands on the site: it explains a link's coming or going by itself.
+_BY_STATUS: dict[Status, tuple[str, str]] = {
+    "rejected": ("", "rejected by an editor"),
+    "live": ("", "the page links there now"),
+    "accepted": ("accepted by an editor", ""),
+    "edited": ("accepted by an editor", ""),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Two:
+    """Both versions, the earlier first, with their rows and the hash of each page's text."""
+
+    versions: tuple[Version, Version]
+    rows: tuple[Rows, Rows]
+    hashes: tuple[Mapping[str, str], Mapping[str, str]]
+    status: Callable[[str, str], Status | None]
+
+
+def differences(
+    before: Version,
+    after: Version,
+    rows_before: Iterable[VersionRow],
+    rows_after: Iterable[VersionRow],
+    status: Callable[[str, str], Status | None],
+) -> Iterator[Difference]:
+    """Yield what is new, gone or moved, row by row in the order of the earlier version; new rows at the end.
+
+    Args:
+        before: the earlier version.
+        after: the later one.
+        rows_before: the earlier one's rows.
+        rows_after: the later one's rows.
+        status: what became of a link, by its ends (see `Source.end`); None where nothing is known.
+    """
+    rows = _by_identity(rows_before), _by_identity(rows_after)
+    hashes = _hashes(rows[0]), _hashes(rows[1])
+    two = _Two((before, after), rows, hashes, status)
+    for identity in {**rows[0], **rows[1]}:
+        yield from _row(two, identity)
+
+
+def _row(two: _Two, identity: tuple[str, str]) -> Iterator[Difference]:
+    rows = [each.get(identity) for each in two.rows]
+    links = [{one.target.key: one for one in row.recommendation.links} if row else {} for row in rows]
+    source = next(row.recommendation.source for row in reversed(rows) if row)
+    for target in {**links[0], **links[1]}:
+        old, new = links[0].get(target), links[1].get(target)
+        if old and new and old.rank == new.rank:
+            continue
+        link = new or old
+        assert link is not None
+        change: Change = "moved" if old and new else "new" if new else "gone"
+        places = old.rank if old else 0, new.rank if new else 0
+        why = _why(two, identity, source.end, old, new)
+        yield Difference(source.name, link.target.url, change, *places, why)
+
+
+def _why(two: _Two, identity: tuple[str, str], end: str, old: Link | None, new: Link | None) -> str:
+    """The first reason that holds; what an editor did comes before what changed by itself."""
+    link = new or old
+    assert link is not None
+    target = link.target.key
+    if identity not in two.rows[0]:
+        return "a new row"
+    if identity not in two.rows[1]:
+        return "the row is no longer in the input"
+    came, went = _BY_STATUS.get(two.status(end, target) or "proposed", ("", ""))
+    if told := came if new else went:
+        return told
+    known = [target in each for each in two.hashes]
+    if known != [True, True] and any(known):
+        return "the target is a new page" if known[1] else "the target is no longer in the input"
+    if two.versions[0].encoder != two.versions[1].encoder:
+        return f"the model changed to {two.versions[1].encoder}"
+    if two.hashes[0].get(end) != two.hashes[1].get(end):
+        return "the page's text changed"
+    if two.hashes[0].get(target) != two.hashes[1].get(target):
+        return "the target's text changed"
+    if (old.target.serp_rank if old else 0) != (new.target.serp_rank if new else 0):
+        return "the search results changed"
+    return "other links rank otherwise now"
+
+
+def _by_identity(rows: Iterable[VersionRow]) -> Rows:
+    return {row.recommendation.source.identity: row for row in rows}
+
+
+def _hashes(rows: Rows) -> dict[str, str]:
+    return {row.end: row.text_hash for row in rows.values()}

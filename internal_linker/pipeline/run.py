@@ -1,0 +1,247 @@
+"""One run, top to bottom: collect -> recall -> serp -> embed -> match -> fuse -> select -> remember -> deliver."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import replace
+
+import numpy as np
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import Interrupted
+from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.records import Choice, Collected, Recommendation, Source, Targets, Text
+from internal_linker.core.sequences import Lazy
+from internal_linker.embeddings.embed import Embedded, embed, encodable, plan_embedding
+from internal_linker.embeddings.text import all_texts
+from internal_linker.ingest.gathering import gather
+from internal_linker.matching.candidates import language_codes
+from internal_linker.matching.comparing import SERVED
+from internal_linker.matching.neighbours.incremental import digests
+from internal_linker.matching.neighbours.knn_join import Joined, join
+from internal_linker.pipeline.choose import choose
+from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.pipeline.deliver import compact
+from internal_linker.pipeline.publish import Publication
+from internal_linker.pipeline.report import Plan, Report
+from internal_linker.ranking.listing import Listed, list_site
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.selection import link_targets
+from internal_linker.ranking.training import Lesson, teach
+from internal_linker.review.link_memory import Memory
+from internal_linker.serp.search import Searched, group_by_search, search_all
+
+
+class Run:
+    """One run over `parts`; `should_stop` is asked between two steps."""
+
+    def __init__(
+        self,
+        parts: Parts,
+        rules: Rules,
+        choice: Choice,
+        progress: Progress,
+        should_stop: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.parts, self.rules, self.choice, self.progress = parts, rules, choice, progress
+        self._should_stop = should_stop
+
+    def execute(self, run_id: str) -> Report:
+        """Run all steps.
+
+        Raises:
+            InputError: the input can't be used.
+            ServiceError: the input could not be read from its service.
+            Interrupted: `should_stop` said so between two steps.
+        """
+        collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
+        memory, gaps = self._recall(run_id)
+        if memory:
+            targets = replace(targets, rejected=memory.decided.rejected)
+        with self.parts.turn(self.progress, self._step):
+            searched = self._search(sources, targets)
+            texts, embedded = self._embed(collected, sources)
+        joined = self._join(collected, sources, embedded)
+        ranking, lesson, recommendations, listed = self._recommend(
+            collected, sources, targets, searched, texts, embedded, joined, memory
+        )
+        dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
+        report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
+        report.below_floor, report.dropped = ranking.below_floor, dropped
+        report.lesson, report.joined = lesson, joined
+        report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
+        if searched.notes and not searched.problem:
+            report.gaps.append(
+                f"Not every query could be searched: {len(searched.notes)} rows of Output.csv say why."
+            )
+        self._step()
+        Publication(self.parts, self.rules, report, targets, self.choice.partial, self.progress).publish(
+            sources
+        )
+        if self.parts.sinks and not self.choice.partial:
+            self.parts.tidy(self.parts.encoder, embedded.hashes)
+        for gap in report.gaps:
+            self.progress.warn(gap)
+        return report
+
+    def plan(self) -> Plan:
+        """What `execute` would fetch, embed and write; nothing is spent or written."""
+        collected, sources, _ = self._collect(keep_rejects=False)
+        most = self.rules.search.max_pages
+        groups = group_by_search(sources, self.rules.search.template) if self.parts.serp else {}
+        kept = self.parts.serp_cache.get(list(groups), self.parts.serp.market) if self.parts.serp else {}
+        fresh = sum((search, 1) not in kept for search in groups)
+        texts = self._encodable(self._texts(collected, sources), collected)
+        todo = plan_embedding(texts, self.parts.encoder, self.parts.vector_cache)
+        places = list(todo.missing.values())
+        usage = self.parts.encoder.estimate(Lazy(len(places), lambda at: texts[places[at]]))
+        return Plan(
+            collected,
+            sources=len(sources),
+            searches=len(groups),
+            least_credits=fresh,
+            # An empty first page is asked for a second time.
+            most_credits=len(groups) * most - sum(page <= most for _, page in kept) + fresh,
+            texts=len(todo.missing),
+            cached_texts=todo.cached,
+            usage=usage,
+            sheet_rows=sum(source.in_sheet for source in sources),
+        )
+
+    def _collect(self, *, keep_rejects: bool) -> tuple[Collected, list[Source], Targets]:
+        self._step()
+        self.progress.start("Input", 0, "rows")
+        parts = self.parts
+        collected = gather(
+            parts.queries,
+            parts.pages,
+            parts.links,
+            parts.rejects if keep_rejects else None,
+            queries_in_sheet=parts.queries_in_sheet,
+            progress=self.progress,
+            keep=parts.keep,
+        )
+        targets = link_targets(
+            collected.pages,
+            collected.sources,
+            self.rules.search.excluded,
+            self.rules.any_on_site,
+            collected.links,
+            collected.aliases,
+        )
+        off = self.rules.off
+        sources = [
+            one
+            for one in choose(collected.sources, self.choice)
+            if not (off.hold(one.key) or (one.page and one.page.target_only))
+        ]
+        queried = sum(bool(source.query) for source in collected.sources)
+        self.progress.finish(
+            f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
+            f"{collected.inner_links} existing links, "
+            f"{len(collected.rejects)} rows rejected, {collected.merged_rows} merged"
+        )
+        for notice in parts.notices:
+            self.progress.warn(notice)
+        return collected, sources, targets
+
+    def _recall(self, run_id: str) -> tuple[Memory | None, list[str]]:
+        """What is known of earlier links, after editors were heard if this run leaves anything."""
+        if self.parts.edges is None:
+            return None, []
+        self._step()
+        encoder = f"{self.parts.encoder.name}, recipe {self.parts.encoder.recipe}"
+        memory = Memory(self.parts.edges, self.rules.edges, run_id, encoder)
+        return memory, memory.recall(self.parts.desk if self.parts.sinks else None)
+
+    def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:
+        self._step()
+        if self.parts.serp is None:
+            return Searched()
+        return search_all(
+            sources, self.parts.serp, self.parts.serp_cache, targets, self.rules.search, self.progress
+        )
+
+    def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:
+        """The text of every page, then of every source that has no page."""
+        queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
+        return all_texts(
+            collected.pages, queries, [source.query for source in sources if source.page is None]
+        )
+
+    def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
+        known, left_out = encodable(texts, [page.lang for page in collected.pages], self.parts.encoder)
+        if left_out:
+            self.progress.warn(left_out)
+        return known
+
+    def _embed(self, collected: Collected, sources: Sequence[Source]) -> tuple[Sequence[Text], Embedded]:
+        self._step()
+        texts = self._texts(collected, sources)
+        encodable = self._encodable(texts, collected)
+        return texts, embed(encodable, self.parts.encoder, self.parts.vector_cache, self.progress)
+
+    def _join(self, collected: Collected, sources: Sequence[Source], embedded: Embedded) -> Joined | None:
+        self._step()
+        parts, vectors = self.parts, embedded.vectors
+        if parts.compute is None or self.choice.partial or not vectors.any():
+            return None
+        names = [page.key for page in collected.pages]
+        languages = [page.lang for page in collected.pages]
+        own = ["\n".join(source.identity) for source in sources if source.page is None]
+        targets = np.any(vectors, axis=1)
+        targets[len(names) :] = False
+        return join(
+            _join_name(parts.encoder, names, vectors),
+            vectors,
+            digests([*names, *own], embedded.hashes, [*languages, *([""] * len(own))]),
+            language_codes([*languages, *([""] * len(own))]),
+            targets,
+            SERVED,
+            None if parts.encoder.corpus_bound else parts.joins,
+            parts.compute,
+            self.progress,
+        )
+
+    def _recommend(
+        self,
+        collected: Collected,
+        sources: Sequence[Source],
+        targets: Targets,
+        searched: Searched,
+        texts: Sequence[Text],
+        embedded: Embedded,
+        joined: Joined | None,
+        memory: Memory | None,
+    ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation], Listed | None]:
+        self._step()
+        self.progress.start("Matching", len(sources), "pages")
+        rules = self.rules.linking
+        if self.choice.partial:
+            # Only a run over the whole site knows how many links lead to a page.
+            rules = replace(rules, min_inlinks=0, max_inlinks=0)
+        nearest = joined.nearest if joined else None
+        given = collected, sources, targets, searched, texts, embedded.vectors, rules, nearest
+        # For some rows other processes are started in vain.
+        with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
+            ranking, lesson = teach(Ranking(*given, workers), collected.links)
+            found = recommend(ranking, searched, rules, self.progress.advance, memory)
+            recommendations = compact(found)
+            listed = None if self.choice.partial else list_site(ranking, collected)
+        links = sum(len(recommendation.links) for recommendation in recommendations)
+        self.progress.finish(f"{links} links for {len(sources)} pages and queries")
+        return ranking, lesson, recommendations, listed
+
+    def _step(self) -> None:
+        if self._should_stop():
+            raise Interrupted(
+                "The run was asked to stop and stopped between two steps; nothing is half done."
+            )
+
+
+def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
+    """What a join of these pages' vectors is called: by model, recipe and host, for a team's sites share a store."""
+    hosts = Counter(page.partition("://")[2].partition("/")[0] for page in pages)
+    host = max(sorted(hosts), key=hosts.__getitem__, default="")
+    return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"

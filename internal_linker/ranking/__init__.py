@@ -1,0 +1,1 @@
+"""Which candidates become links: features, model, fusion, selection and allocation."""

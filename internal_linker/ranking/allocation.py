@@ -1,0 +1,296 @@
+"""Scored candidate links of a whole site -> those to keep: every source its best, every target a fair number of links.
+
+This is min-cost flow (a b-matching), solved exactly. Sources take their best; then each target that lacks a
+link gets it by the cheapest chain of exchanges: a source gives up a link for it, whoever loses that link may
+take one from another source, and so on. The targets' prices, kept from chain to chain, hold the whole at its
+optimum (successive shortest paths) and nearly every search to a few pages.
+"""
+
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+import numpy as np
+from numpy.typing import NDArray
+
+from internal_linker.core.row_pairs import ranks
+
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+# Of a chain: from which node, by which edge, instead of which of its source's places.
+Step = tuple[int, int, int]
+
+# Scores become whole numbers of so many steps, finer than float32: sums over long chains are exact.
+STEPS = 2**40
+# No price of a place is above a quarter of this, so that no sum of prices reaches `FAR`.
+HIGHEST = 2**56
+# Farther than any chain is long; twice this still fits 64 bits.
+FAR = 2**61
+# A crowded target's price falls by at least this share of the median loss of a moved link: much less lets
+# near-equals undercut each other for hundreds of rounds, much more leaves thousands of links to bring back.
+# After so many rounds the fall doubles each round, so that hopeless caps come to an end, too.
+UNDERCUT, ROUNDS = 0.05, 150
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Candidate links, arrays of one length; no (source, target) pair comes twice.
+
+    Attributes:
+        sources: number of the linking page, 0 to n_sources - 1.
+        targets: number of the page linked to, 0 to n_targets - 1.
+        scores: finite, higher is better; any range.
+        fixed: kept whatever it costs; takes a place of its source and counts for its target at any score.
+    """
+
+    sources: NDArray[np.integer]
+    targets: NDArray[np.integer]
+    scores: NDArray[np.floating]
+    fixed: Bools
+
+
+def spread(
+    edges: Edges,
+    n_sources: int,
+    n_targets: int,
+    *,
+    count: int,
+    min_inlinks: int,
+    max_inlinks: int,
+    floor: float,
+) -> Bools:
+    """Mark the links to keep: the highest total score under these rules, the earlier before the later.
+
+    1. Fixed links stay; no other link brings a target above `max_inlinks`.
+    2. As many places as possible are filled: `count` for each source, or as many as it has candidates.
+    3. As many targets as possible have a first link, then as many as possible a second, up to `min_inlinks`.
+       Links below the floor don't count here, but sources may fill their places with them.
+
+    Only where a cap makes links below the floor give way to needed ones, one target's first link may be
+    left for several others' second. Equals fall by target, then by source, whatever the edges' order.
+    Without each target's own best sources among the edges few can be served. A `max_inlinks` of 0 is no cap.
+    Minima that need nearly all places or more, and caps near the average, take minutes instead of seconds.
+    """
+    if 0 < max_inlinks < min_inlinks:
+        raise ValueError(f"max_inlinks {max_inlinks} is less than min_inlinks {min_inlinks}")
+    _check(edges, n_sources, n_targets)
+    chosen, counts = edges.fixed.copy(), _counts(edges, floor)
+    order = np.lexsort((edges.sources, edges.targets, ~counts))
+    order = order[~edges.fixed[order]]
+    if len(order) and count > 0:
+        market = _Market(edges, order, n_sources, n_targets, counts[order])
+        market.open(edges, count, min_inlinks, max_inlinks)
+        market.crowd_out()
+        market.serve()
+        chosen[order] = market.chosen
+    return chosen
+
+
+def inlinks(edges: Edges, chosen: Bools, n_targets: int, *, floor: float) -> Ints:
+    """(n_targets,) how many of the links marked count for each target: at or above the floor, or fixed.
+
+    With all edges marked, these are the links on offer: a target with fewer of them than the minimum is close
+    to too few pages; another one that stays below the minimum lost its offers to targets as needy.
+    """
+    return np.bincount(edges.targets[_counts(edges, floor) & chosen], minlength=n_targets)
+
+
+def _counts(edges: Edges, floor: float) -> Bools:
+    return edges.fixed | (edges.scores >= floor)
+
+
+def _check(edges: Edges, n_sources: int, n_targets: int) -> None:
+    shapes = [array.shape for array in (edges.sources, edges.targets, edges.scores, edges.fixed)]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 1:
+        raise ValueError(f"sources, targets, scores and fixed must be of one length, got shapes {shapes}")
+    for name, numbers, end in (("sources", edges.sources, n_sources), ("targets", edges.targets, n_targets)):
+        if len(numbers) and not 0 <= numbers.min() <= numbers.max() < end:
+            raise ValueError(f"{name} must be 0 to {end - 1}, got {numbers.min()} to {numbers.max()}")
+    if not np.isfinite(edges.scores).all():
+        raise ValueError("scores must be finite")
+    pairs = np.sort(edges.sources.astype(np.int64) * n_targets + edges.targets)
+    if (pairs[1:] == pairs[:-1]).any():
+        raise ValueError("a (source, target) pair comes twice")
+
+
+class _Market:
+    """Sources' places and targets' prices: no edge left out is worth more to its source than one it chose.
+
+    A target is two nodes: t takes the links that count and passes them on to n + t, which takes the others,
+    too, up to the cap; the ground stands for places left empty. An edge is worth its score plus the price of
+    its node: above 0 where links are wanted, below where too many are.
+    """
+
+    def __init__(self, edges: Edges, order: Ints, n_sources: int, n_targets: int, counts: Bools) -> None:
+        """Take the free edges, in an order by node, then by source."""
+        self.n, self.ground = n_targets, 2 * n_targets
+        self.source = edges.sources[order].astype(np.int64)
+        self.target = edges.targets[order].astype(np.int64)
+        self.score = edges.scores[order].astype(np.float64)
+        # Two more edges stand for a place left empty and one that isn't there.
+        self.empty, self.missing = len(order), len(order) + 1
+        node = np.where(counts, self.target, n_targets + self.target)
+        self.head = np.append(node, [self.ground, self.ground])
+        self.start = np.searchsorted(node, np.arange(self.ground + 1))
+        self.chosen = np.zeros(len(order), np.bool_)
+        self.next_best = np.zeros(n_sources, np.int64)
+        self.price, self.forfeit = np.zeros((2, self.ground + 1), np.int64)
+        self.distance = np.full(self.ground + 1, FAR)
+
+    def open(self, edges: Edges, count: int, least: int, most: int) -> None:
+        """Set the limits that the fixed links leave, and let each source choose its best."""
+        n_sources = len(self.next_best)
+        taken = np.bincount(edges.sources[edges.fixed], minlength=n_sources)
+        self.room = np.maximum(np.minimum(count, np.bincount(edges.sources, minlength=n_sources)) - taken, 0)
+        self.fixed = np.bincount(edges.targets[edges.fixed], minlength=self.n)
+        self.need = np.minimum(np.maximum(least - self.fixed, 0), np.diff(self.start[: self.n + 1]))
+        self.cap = np.maximum((most or n_sources + least) - self.fixed, 0)
+        steps = min(STEPS, HIGHEST // (4 * (least + 2) * (n_sources + 1)))
+        low, span = self.score.min(), np.ptp(self.score)
+        scaled = np.rint((self.score - low) * (steps / span if span else 0.0)).astype(np.int64)
+        # A chain takes at most one link from each source, so that a level outweighs all that it may lose.
+        level = steps * (n_sources + 1)
+        self.bonus, self.vacancy = level * np.arange(least + 1, -1, -1), level * (least + 2)
+        self.worth = np.append(scaled, [-self.vacancy, FAR])
+        self.blank = np.where(np.arange(count) < self.room[:, None], self.empty, self.missing)
+        self.places = self.blank.copy()
+        self._choose(np.arange(self.empty))
+
+    def crowd_out(self) -> None:
+        """Lower the prices of targets above the cap until enough of their sources choose others."""
+        least, rounds = 0, 0
+        while np.any((excess := self._load() - self.cap) > 0):
+            links = np.flatnonzero(self.chosen & (excess > 0)[self.target])
+            loss = self.worth[links] + self.price[self.head[links]] - self.next_best[self.source[links]]
+            least = least or 1 + int(UNDERCUT * np.median(loss))
+            order = np.lexsort((loss, self.target[links]))
+            target, loss = self.target[links[order]], loss[order]
+            last = ranks(target) == excess[target] - 1
+            for node in (target[last], self.n + target[last]):
+                self.price[node] -= np.maximum(loss[last] + 1, least)
+            moved = np.bincount(self.source[links], minlength=len(self.room)) > 0
+            self._choose(np.flatnonzero(moved[self.source]))
+            least, rounds = min(least << (rounds > ROUNDS), 2 * self.vacancy), rounds + 1
+
+    def serve(self) -> None:
+        """Bring each target what it lacks: up to the cap where its price fell too far, then up to its need."""
+        counted = np.bincount(self.head[:-2][self.chosen], minlength=self.n)[: self.n]
+        self.flow = np.maximum(counted, self.need)
+        self.forfeit[: self.n] = self._bonus(np.arange(self.n), self.flow)
+        lacking, free = self.flow - counted, self.cap - self._load()
+        for target in np.flatnonzero(self.price[self.n : self.ground] < 0).tolist():
+            for _ in range(free[target]):
+                if self.price[self.n + target] < 0:
+                    self._pull(self.n + target)
+        for target in np.repeat(np.arange(self.n), lacking).tolist():
+            self._pull(target)
+
+    def _choose(self, edges: Ints) -> None:
+        """Give sources their best at the present prices; `edges` are all edges of these sources."""
+        net = self.worth[edges] + self.price[self.head[edges]]
+        order = np.lexsort((-net, self.source[edges]))
+        edges, net = edges[order], np.maximum(net[order], -self.vacancy)
+        source = self.source[edges]
+        rank, room = ranks(source), self.room[source]
+        taken = (rank < room) & (net > -self.vacancy)
+        self.chosen[edges] = taken
+        self.places[source] = self.blank[source]
+        self.places[source[taken], rank[taken]] = edges[taken]
+        self.next_best[source] = -self.vacancy
+        self.next_best[source[rank == room]] = net[rank == room]
+
+    def _load(self) -> Ints:
+        """(n,) links of each target, those that it has yet to get included."""
+        links = np.bincount(self.head[:-2][self.chosen], minlength=self.ground)
+        return links[self.n :] + np.maximum(links[: self.n], self.need)
+
+    def _bonus(self, target: Ints | int, flow: Ints | int) -> Ints:
+        """What the last of `flow` links that count is worth to the site, its score apart."""
+        level = np.minimum(self.fixed[target] + flow, len(self.bonus) - 1)
+        return np.where(flow > self.need[target], 0, self.bonus[level])
+
+    def _pull(self, start: int) -> None:
+        """Get a node one more link by the cheapest chain, or let it do without where that is cheaper still."""
+        chain = _Chain(self.distance, start, int(self.forfeit[start] - self.price[start]))
+        while (node := chain.nearest()) is not None:
+            self._ask_sources(chain, node)
+            self._ask_twin(chain, node)
+        self.price[chain.settled] += chain.cost - self.distance[chain.settled]
+        self.distance[[start, *chain.came]] = FAR
+        self._exchange(chain)
+
+    def _ask_sources(self, chain: "_Chain", node: int) -> None:
+        """Ask each source that could link to the node which of its links it would give up, and at what loss."""
+        links = self.start[node] + np.flatnonzero(~self.chosen[self.start[node] : self.start[node + 1]])
+        if not len(links):
+            return
+        places = self.places[self.source[links]]
+        paid = self.distance[node] - self.price[node] - self.worth[links]
+        heads, loss = self.head[places], self.worth[places] + paid[:, None]
+        cost = loss + self.forfeit[heads]
+        link, place = divmod(int(cost.argmin()), cost.shape[1])
+        chain.finish(int(heads[link, place]), int(cost[link, place]), (node, int(links[link]), place))
+        loss += self.price[heads]
+        for link, place in np.argwhere(loss < np.minimum(self.distance[heads], chain.cost)).tolist():
+            chain.reach(int(heads[link, place]), int(loss[link, place]), (node, int(links[link]), place))
+
+    def _ask_twin(self, chain: "_Chain", node: int) -> None:
+        """Let a target's other node stand in: a link that doesn't count for one that does, or the other way."""
+        target = node % self.n
+        gap = int(self.price[target] - self.price[self.n + target])
+        if node < self.n:
+            twin, loss = self.n + target, int(self.forfeit[target]) - gap
+        else:
+            twin, loss = target, gap - int(self._bonus(target, self.flow[target] + 1))
+        chain.reach(twin, int(self.distance[node]) + loss, (node, self.missing, 0))
+
+    def _exchange(self, chain: "_Chain") -> None:
+        """Carry out a chain, from its end to its start."""
+        node = chain.end
+        self._shift(node, -1)
+        while node in chain.came:
+            former, link, place = chain.came[node]
+            if link == self.missing:
+                self._shift(former, -1)
+                self._shift(node, 1)
+            else:
+                at = self.source[link], place
+                if self.places[at] != self.empty:
+                    self.chosen[self.places[at]] = False
+                self.places[at], self.chosen[link] = link, True
+            node = former
+
+    def _shift(self, node: int, by: int) -> None:
+        if node < self.n:
+            self.flow[node] += by
+            self.forfeit[node] = self._bonus(node, self.flow[node])
+
+
+class _Chain:
+    """The search for the cheapest chain from one node (Dijkstra's), and its best end so far."""
+
+    def __init__(self, distance: Ints, start: int, cost: int) -> None:
+        self.distance, self.end, self.cost = distance, start, cost
+        self.came: dict[int, Step] = {}
+        self.settled: list[int] = []
+        self.heap = [(0, start)]
+        distance[start] = 0
+
+    def nearest(self) -> int | None:
+        """The next node to look at; None if none is nearer than the best end."""
+        while self.heap and self.heap[0][0] < self.cost:
+            far, node = heappop(self.heap)
+            if far == self.distance[node]:
+                self.settled.append(node)
+                return node
+        return None
+
+    def reach(self, node: int, far: int, step: Step) -> None:
+        """Note a way to a node if it is shorter."""
+        if far < min(self.distance[node], self.cost):
+            self.distance[node], self.came[node] = far, step
+            heappush(self.heap, (far, node))
+
+    def finish(self, node: int, cost: int, step: Step) -> None:
+        """Note an end if it is cheaper: a node that can do with one link less."""
+        if cost < self.cost:
+            self.cost, self.end, self.came[node] = cost, node, step

@@ -1,0 +1,95 @@
+"""A site's links -> what they say of a page that may be linked to next: whom similar pages link to, who links back."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.records import ExistingLink
+from internal_linker.core.row_pairs import Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What some pages count for each of several texts, the others nothing.
+
+    Attributes:
+        pairs: the pages of each text, ascending.
+        counts: (p,) float32.
+        n: how many pages there are.
+    """
+
+    pairs: Pairs
+    counts: Vectors
+    n: int
+
+    def of(self, pairs: Pairs) -> Vectors:
+        """(len(pairs),) float32: what each of these pages counts for its text."""
+        ours, wanted = self.pairs.keys(self.n), pairs.keys(self.n)
+        if not len(ours):
+            return np.zeros(len(wanted), np.float32)
+        at = np.searchsorted(ours, wanted).clip(max=len(ours) - 1)
+        counts: Vectors = np.where(ours[at] == wanted, self.counts[at], np.float32(0))
+        return counts
+
+
+class LinkGraph:
+    """The links between the n pages of a site, each pair of pages once.
+
+    Args:
+        links: all that are known; those from or to another page than `rows` has are left out.
+        rows: the row of each page, 0 to n - 1, by its key.
+
+    Attributes:
+        size: how many pairs they are.
+        inlinks: (n,) how many pages link to each.
+    """
+
+    def __init__(self, links: Iterable[ExistingLink], rows: Mapping[str, int]) -> None:
+        ends = [(rows.get(link.source, -1), rows.get(link.target, -1)) for link in links]
+        pairs = np.array(ends, np.int64).reshape(-1, 2)
+        pairs = np.unique(pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])], axis=0)
+        self.size, self._n = len(pairs), len(rows)
+        ones = np.ones(self.size, np.int8)
+        self._out = sparse.csr_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(self._n, self._n))
+        self._in = self._out.T.tocsr()
+        self._in.sort_indices()
+        self.inlinks: Ints = np.diff(self._in.indptr).astype(np.int64)
+
+    def votes(self, voters: Pairs, weights: Vectors) -> Counted:
+        """The weighted share, 0 to 1, of each text's voters (pages) that link to each page."""
+        total = np.bincount(voters.of, weights)
+        share = weights / np.where(total > 0, total, 1)[voters.of]
+        return self._linked_from(voters.at(share > 0), share[share > 0])
+
+    def targets(self, pages: Ints) -> Pairs:
+        """The rows that each page links to, ascending; none for a row that is no page."""
+        return _links(self._out, pages)
+
+    def sources(self, pages: Ints) -> Pairs:
+        """The rows that link to each page, ascending; none for a row that is no page."""
+        return _links(self._in, pages)
+
+    def cocited(self, pages: Ints) -> Counted:
+        """How many pages link to each page and to one of `pages`."""
+        sources = self.sources(pages)
+        return self._linked_from(sources, np.ones(len(sources.rows)))
+
+    def _linked_from(self, pages: Pairs, weights: Vectors) -> Counted:
+        """The sum of the weights of those of each text's pages that link to each page."""
+        links = self.targets(pages.rows)
+        keys, at = np.unique(Pairs(pages.of[links.of], links.rows).keys(self._n), return_inverse=True)
+        counts = np.bincount(at, weights[links.of], minlength=len(keys)).astype(np.float32)
+        return Counted(Pairs(*np.divmod(keys, max(1, self._n))), counts, self._n)
+
+
+def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
+    """The columns of each row, ascending."""
+    starts, n = links.indptr, links.shape[0]
+    known = np.flatnonzero(pages < n)
+    first, counts = starts[pages[known]], np.diff(starts)[pages[known]]
+    of = np.repeat(np.arange(len(known)), counts)
+    at = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts) + first[of]
+    return Pairs(known[of], links.indices[at].astype(np.int64))

@@ -1,0 +1,106 @@
+"""Everything known of pages and queries -> the recommendations: rank for each source, spread over the site, select."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from math import ceil
+
+import numpy as np
+
+from internal_linker.core.edges import Edge
+from internal_linker.core.records import Candidate, Link, Recommendation, Targets
+from internal_linker.core.row_pairs import ranks
+from internal_linker.ranking.allocation import Edges, spread
+from internal_linker.ranking.fusion import Ranked
+from internal_linker.ranking.rank import BLOCK, Ranking
+from internal_linker.ranking.reverse_candidates import offers
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.selection import select
+from internal_linker.review.link_memory import Memory
+from internal_linker.serp.search import Searched
+
+# A page is offered to as many of the pages that are most similar to it.
+OFFERS = 10
+
+
+def recommend(
+    ranking: Ranking,
+    searched: Searched,
+    rules: LinkRules,
+    advance: Callable[[], None] = lambda: None,
+    memory: Memory | None = None,
+) -> Iterator[Recommendation]:
+    """Yield the links of each source, in order.
+
+    With `min_inlinks` or `max_inlinks`, links are given up for other pages' sake where that costs least.
+
+    Args:
+        ranking: of all sources.
+        searched: what was searched for them.
+        rules: how many links, and how they are spread.
+        advance: is called whenever a source is ranked.
+        memory: which edges keep their places, and which links need an editor's yes; None: none does.
+    """
+    offered = offers(ranking, OFFERS) if rules.min_inlinks else {}
+    ranked = _all_ranked(ranking, offered, advance)
+    if rules.min_inlinks or rules.max_inlinks:
+        ranked = _spread(ranked, len(ranking.sources), rules)
+    ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
+    for source, start, end in zip(ranking.sources, ends, ends[1:], strict=False):
+        note = searched.notes.get(source.identity, "")
+        # The first that may be linked to are nearly always the first.
+        ours = (ranking.candidates(ranked.at(slice(at, at + 1))) for at in range(start, end))
+        given = source, chain.from_iterable(ours), ranking.targets, rules.links_per_page, note
+        accepted = memory.decided.accepted.get(source.end, ()) if memory else ()
+        kept = [_link(edge, ranking.targets) for edge in accepted]
+        yield select(*given, kept, memory.approved(source)) if memory else select(*given)
+
+
+def _link(edge: Edge, targets: Targets) -> Link:
+    """An edge as it was proposed last."""
+    signals = edge.score, edge.similarity, edge.lexical, edge.serp_rank, edge.probability
+    return Link(Candidate(edge.target, targets.url_of(edge.target), *signals), edge.rank, edge.origin)
+
+
+def _all_ranked(
+    ranking: Ranking, offered: Mapping[int, Sequence[int]], advance: Callable[[], None]
+) -> Ranked:
+    """The candidates of all sources."""
+    blocks: list[Ranked] = []
+    done = 0
+    for block in ranking.ranked(range(len(ranking.sources)), offered):
+        blocks.append(replace(block, of=block.of + done))
+        ranked = min(BLOCK, len(ranking.sources) - done)
+        done += ranked
+        for _ in range(ranked):
+            advance()
+    empty = [np.empty(0, np.int64)] * 3 + [np.empty(0, np.float32)] * 4
+    parts = zip(empty, Ranked.__slots__, strict=True)
+    return Ranked(
+        *(np.concatenate([none, *(getattr(each, name) for each in blocks)]) for none, name in parts)
+    )
+
+
+def _spread(ranked: Ranked, sources: int, rules: LinkRules) -> Ranked:
+    """The candidates of each source: those that are chosen, in their order, before the others."""
+    numbers, targets = np.unique(ranked.targets, return_inverse=True)
+    # Search results that come first by the user's own rule stay.
+    first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page)
+    edges = Edges(
+        sources=ranked.of,
+        targets=targets,
+        scores=np.nan_to_num(ranked.score.astype(np.float64)),
+        fixed=first & (rules.fusion == "fill"),
+    )
+    mean = rules.links_per_page * sources / max(1, len(numbers))
+    chosen = spread(
+        edges,
+        sources,
+        len(numbers),
+        count=rules.links_per_page,
+        min_inlinks=rules.min_inlinks,
+        max_inlinks=max(rules.min_inlinks, ceil(rules.max_inlinks * mean)) if rules.max_inlinks else 0,
+        floor=-np.inf,
+    )
+    # The chosen ones first; where all the others are at their limit, five links count for more than it.
+    return ranked.at(np.lexsort((~chosen, ranked.of)))

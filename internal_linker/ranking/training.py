@@ -1,0 +1,209 @@
+"""A ranking and the links that the site's editors made -> the same ranking, with what could be learned from them."""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import ExistingLink, Source
+from internal_linker.matching.site_index import Site
+from internal_linker.ranking.features import Signals, features, fixed_score, reordered
+from internal_linker.ranking.metrics import Estimate, Measured, fold, measure, paired
+from internal_linker.ranking.model import calibrate, fit
+from internal_linker.ranking.rank import BLOCK, Ranking
+
+# With fewer links than some hundreds, weights follow chance.
+LEAST_LINKS = 200
+# Pages that are learned from: more take longer and change the weights little.
+MOST_SOURCES = 1000
+# A fourth of the links is hidden at a time.
+HIDINGS = 4
+# Each fifth of the source pages is ranked by what was learned on the others.
+PARTS = 5
+# NDCG@5 that the ranker must surely gain to be used: less isn't worth another order, and the interval is a little too
+# narrow, since many lists share their targets. On random links its lower end is above 0 once in ten sites.
+LEAST_GAIN = 0.005
+# Said where no lesson can be had.
+TOO_FEW = (
+    f"nothing is learned from existing links: it takes {LEAST_LINKS} between your pages, from many of them"
+)
+# Bounds of the probabilities that are compared with what was so.
+_BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Pairs whose expected probability lies between two bounds: its mean, how many were links, and how many pairs."""
+
+    low: float
+    high: float
+    expected: float
+    links: float
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """What the ranker's cross-validation told; NDCG@5 of links that were hidden from it.
+
+    Attributes:
+        links: known links that were learned from.
+        fixed: of the fixed weights, on a fourth of the links.
+        learned: of the ranker, on the same.
+        gain: of the ranker over the fixed weights, list by list.
+        used: whether the ranker is used.
+        reliability: the probabilities beside what was so.
+    """
+
+    links: int
+    fixed: Estimate
+    learned: Estimate
+    gain: Estimate
+    used: bool
+    reliability: Sequence[Range]
+
+    def __str__(self) -> str:
+        gain = f"{self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
+        gain = f"NDCG@5 {self.learned.mean:.3f} against {self.fixed.mean:.3f}: {gain}"
+        if self.used:
+            return f"what {self.links} links taught is used beside the fixed weights ({gain})"
+        return f"what {self.links} links taught is not used: hardly better than the fixed weights ({gain})"
+
+
+@dataclass(frozen=True, slots=True)
+class _Trial:
+    """One source while some links are hidden: its candidates, and the hidden targets by their rows.
+
+    `is_link` tells which candidates are hidden targets, `known` are their features, `fixed` their scores by the
+    fixed weights.
+    """
+
+    name: str
+    part: int
+    wanted: frozenset[int]
+    is_link: NDArray[np.bool_]
+    signals: Signals
+    known: Vectors
+    fixed: Vectors
+
+
+def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Lesson | None]:
+    """Learn from the links, and tell how well; with too few of them the ranking stays as it is.
+
+    No link is known to what is learned about it: the signals of a pair are taken while it is hidden,
+    with all the others of its part.
+    """
+    if ranking.graph.size < LEAST_LINKS:
+        return ranking, None
+    trials = list(_trials(ranking, links))
+    is_link = np.concatenate([trial.is_link for trial in trials])
+    if not all(_of_both_kinds(trials, part) for part in range(PARTS)):
+        # The links stand on a handful of pages, or nearly every page links to every other: what some pages
+        # teach could not be tried on others.
+        return ranking, None
+    known, fixed = [trial.known for trial in trials], [trial.fixed for trial in trials]
+    logits = _cross_validated(known, trials)
+    ours = [
+        reordered(score, logit, trial.signals)
+        for score, logit, trial in zip(fixed, logits, trials, strict=True)
+    ]
+    learned, by_hand = _measured(ours, trials), _measured(fixed, trials)
+    gain = paired(learned, by_hand)
+    used = gain.low >= LEAST_GAIN
+    told = np.concatenate(logits if used else fixed)
+    ranker = fit(np.concatenate(known), is_link) if used else None
+    parts = np.repeat([trial.part for trial in trials], [len(each) for each in fixed])
+    taught = ranking.taught(ranker, calibrate(told, is_link))
+    figures = by_hand.ndcg, learned.ndcg, gain
+    return taught, Lesson(ranking.graph.size, *figures, used, _reliability(told, is_link, parts))
+
+
+def _of_both_kinds(trials: Sequence[_Trial], part: int) -> bool:
+    """Whether a part has pairs that are links and pairs that are none."""
+    found = {kind for trial in trials if trial.part == part for kind in np.unique(trial.is_link).tolist()}
+    return len(found) == 2
+
+
+def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]:
+    """Every source while each part of the links is hidden in its turn."""
+    sources = _sources(ranking, links)
+    parts = [fold(f"{link.source}\n{link.target}", HIDINGS) for link in links]
+    variants, wanted = [], []
+    for hidden in range(HIDINGS):
+        by = {True: list[ExistingLink](), False: list[ExistingLink]()}
+        for link, part in zip(links, parts, strict=True):
+            by[part == hidden].append(link)
+        variants.append(ranking.knowing(by[False], sources))
+        wanted.append(_target_rows(ranking.site, by[True]))
+    blocks = zip(range(0, len(sources), BLOCK), ranking.signals(sources, variants), strict=True)
+    for first, (_, found) in blocks:
+        some = sources[first : first + BLOCK]
+        apart = [list(_apart(signals, len(some))) for signals in found]
+        for at, source in enumerate(some):
+            for number, (rows, mine) in enumerate(zip(wanted, apart, strict=True)):
+                ours = frozenset(rows.get(source.key, ()))
+                is_link = np.isin(mine[at][0].rows, [*ours])
+                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, is_link, *mine[at])
+
+
+def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vectors]]:
+    """The signals of each of the `count` sources, their features and their scores by the fixed weights."""
+    ends = np.searchsorted(signals.of, np.arange(1, count))
+    figures = (np.split(each, ends) for each in (features(signals), fixed_score(signals)))
+    return zip(signals.split(count), *figures, strict=True)
+
+
+def _target_rows(site: Site, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:
+    """For each source of the links the rows of their targets."""
+    rows = defaultdict[str, set[int]](set)
+    for link in links:
+        rows[link.source].update(site.rows_of([link.target]))
+    return rows
+
+
+def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:
+    """Pages that link to others, chosen by a hash that has nothing to do with the parts."""
+    linking = {link.source for link in links}
+    pages = [page for page in ranking.site.pages if page.key in linking]
+    pages.sort(key=lambda page: (fold(f"from {page.key}", 2**32), page.key))
+    return [Source(page.key, page.url, "", page, in_sheet=False) for page in pages[:MOST_SOURCES]]
+
+
+def _cross_validated(known: Sequence[Vectors], trials: Sequence[_Trial]) -> list[Vectors]:
+    """The logits of each trial's candidates, by what was learned on the other parts' sources."""
+    logits: list[Vectors] = [np.empty(0)] * len(trials)
+    for part in range(PARTS):
+        others = [at for at, trial in enumerate(trials) if trial.part != part]
+        features_of_others = np.concatenate([known[at] for at in others])
+        ranker = fit(features_of_others, np.concatenate([trials[at].is_link for at in others]))
+        for at, trial in enumerate(trials):
+            if trial.part == part:
+                logits[at] = ranker.logit(known[at])
+    return logits
+
+
+def _measured(scores: Sequence[Vectors], trials: Sequence[_Trial]) -> Measured:
+    truth, ranked = {}, {}
+    for score, trial in zip(scores, trials, strict=True):
+        order = np.argsort(-score, kind="stable")
+        truth[trial.name] = list(map(str, trial.wanted))
+        ranked[trial.name] = list(map(str, trial.signals.rows[order].tolist()))
+    return measure(truth, ranked)
+
+
+def _reliability(told: Vectors, is_link: NDArray[np.bool_], parts: NDArray[np.integer]) -> tuple[Range, ...]:
+    """What the pairs of each part were expected to be by those of the others, beside what they were."""
+    expected = np.empty(len(told))
+    for part in range(PARTS):
+        others = parts != part
+        expected[~others] = calibrate(told[others], is_link[others]).probability(told[~others])
+    within = np.searchsorted(_BOUNDS, expected, side="right") - 1
+    return tuple(
+        Range(low, high, float(expected[here].mean()), float(is_link[here].mean()), int(here.sum()))
+        for at, (low, high) in enumerate(pairwise(_BOUNDS))
+        if (here := within == at).any()
+    )

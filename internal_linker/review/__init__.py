@@ -1,0 +1,1 @@
+"""Editors' decisions: the Review tab, the workbook and the terminal session."""

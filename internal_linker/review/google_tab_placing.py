@@ -1,0 +1,167 @@
+"""Readings of the tab Review + the links that it is to show -> what to write next, and what could not be placed."""
+
+from collections.abc import Mapping, Sequence
+
+from internal_linker.adapters.google_sheets.ranges import Cells
+from internal_linker.adapters.google_sheets.reconcile import Strays
+from internal_linker.adapters.google_sheets.tables import Table
+from internal_linker.core.edges import ReviewRow
+from internal_linker.review.merge import (
+    ANCHOR,
+    COLUMNS,
+    LINK_ID,
+    PROPOSED,
+    SOURCE,
+    TARGET,
+    Board,
+    Cell,
+    Merge,
+    merge,
+    text_of,
+)
+from internal_linker.review.review_work import Line, Work, require_ids, runs_from_below
+
+# Columns are put back twice at the most: an editor may be at work on them.
+_INSERTS = 2
+# Writes beyond those planned: some to place what editors moved meanwhile; some more to take back what landed in
+# cells of theirs.
+_REPAIRS, _MENDS = 3, 6
+
+
+class Placing:
+    """The links of one run on their way into a tab that editors may be sorting, widening and filling.
+
+    Each `compare` takes a fresh reading and says what is left to do. Google writes to places, not to
+    rows: where editors moved rows or columns between our look and our write, the cells that we hit get
+    the text back that they had at our look, and rows that we deleted in the place of others come back.
+    """
+
+    def __init__(self, wanted: Sequence[ReviewRow]) -> None:
+        self._wanted = wanted
+        self._strays = Strays()
+        self._board: Board | None = None
+        self._anchors: dict[str, tuple[str, str]] = {}
+        self._work = Work()
+        self._inserts_left = _INSERTS
+        self._mends_left = _MENDS
+        self._writes_left = -1
+
+    def compare(self, now: Board) -> Work:
+        """What to do next, and what will be left after that; nothing once we tried for long enough.
+
+        Raises:
+            OutputError: the column that tells which row is which is gone.
+        """
+        require_ids(now)
+        table = _table(now)
+        strays, gone = self._strays.mended(table)
+        if now.missing:
+            self._work = Work(columns=now.missing)
+            self._inserts_left -= 1
+            return self._work if self._inserts_left >= 0 else Work()
+        strays |= self._half_anchors(_board(table.with_cells(strays)))
+        self._board = mended = _board(table.with_cells(strays))
+        found = merge(mended, self._wanted)
+        cells = {**strays, **_places(mended, found)}
+        back = {text_of(line[mended.columns[LINK_ID]]) for line in gone}
+        lines = [*gone, *(_line(mended, cells) for cells in found.new if cells[LINK_ID] not in back)]
+        self._work = Work(cells=cells, new=lines, removed=list(runs_from_below(found.removed)))
+        if self._writes_left < 0:
+            self._writes_left = self._work.requests + _REPAIRS
+        if (strays or gone) and not self._writes_left and self._mends_left:
+            self._mends_left -= 1
+            self._writes_left = 1
+            return Work(cells=cells if strays else None, new=gone)
+        return self._work if self._writes_left else Work()
+
+    def writing(self, cells: Cells) -> None:
+        """Note what is about to be written; a failed request may have been carried out all the same."""
+        assert self._board
+        self._strays.sending(cells)
+        board, at = self._board, self._board.columns
+        self._anchors |= {
+            board.link_id(row - 2): (board.text(row - 2, ANCHOR), str(cell))
+            for (row, column), cell in cells.items()
+            if column == at[PROPOSED] + 1 and cells.get((row, at[ANCHOR] + 1)) == cell
+        }
+
+    def appending(self, lines: Sequence[Line]) -> None:
+        """Note the rows that are about to be appended."""
+        assert self._board
+        self._strays.appending(lines)
+        at = self._board.columns
+        texts = [[text_of(line[at[name]]) for name in (LINK_ID, ANCHOR, PROPOSED)] for line in lines]
+        self._anchors |= {link: ("", anchor) for link, anchor, proposed in texts if anchor == proposed}
+
+    def deleting(self, runs: Sequence[tuple[int, int]]) -> None:
+        """Note the rows that are about to be deleted."""
+        self._strays.deleting(row for first, last in runs for row in range(first, last + 1))
+
+    def written(self) -> None:
+        """Note that a write was answered."""
+        self._writes_left -= 1
+
+    def problems(self) -> list[str]:
+        """What the last reading showed to be missing or wrong, a sentence a kind."""
+        work, sentences = self._work, list[str]()
+        if work.columns:
+            names = ", ".join(work.columns)
+            sentences.append(f"Columns of the tab Review could not be put back: {names}. Run again.")
+        if rows := sorted({row for row, _ in work.cells or ()}):
+            sentences.append(
+                f"Rows of the tab Review that do not keep what was written: {_some(rows)}. Are cells merged, "
+                "or is somebody editing them?"
+            )
+        if work.new:
+            sentences.append(f"Links that found no row in the tab Review: {len(work.new)}. Run again.")
+        if work.removed:
+            sentences.append(
+                f"Rows of old links are still in the tab Review: {len(work.removed)}. Run again."
+            )
+        if self._strays.lost:
+            sentences.append(
+                f"Rows of the tab Review that may hold text of another row, which moved while we wrote: "
+                f"{_some(sorted(self._strays.lost))}. File > Version history shows what stood there."
+            )
+        return sentences
+
+    def _half_anchors(self, board: Board) -> dict[tuple[int, int], str]:
+        """Rows where of a new anchor and the tool's note of it one landed without the other: both."""
+        cells = dict[tuple[int, int], str]()
+        for row in range(len(board.rows)):
+            old, new = self._anchors.get(board.link_id(row), ("", ""))
+            shown, noted = board.text(row, ANCHOR), board.text(row, PROPOSED)
+            if new and (shown == new) != (noted == new) and shown in (old, new):
+                cells |= {(row + 2, board.columns[name] + 1): new for name in (ANCHOR, PROPOSED)}
+        return cells
+
+
+def _places(board: Board, found: Merge) -> dict[tuple[int, int], Cell]:
+    return {
+        (row + 2, board.columns[name] + 1): cell
+        for row, cells in found.changes.items()
+        for name, cell in cells.items()
+    }
+
+
+def _line(board: Board, cells: Mapping[str, Cell]) -> Line:
+    line: Line = [None] * (max(board.columns.values()) + 1)
+    for name, cell in cells.items():
+        line[board.columns[name]] = cell
+    return line
+
+
+def _board(table: Table) -> Board:
+    return Board(table.values[0], table.values[1:])
+
+
+def _table(board: Board) -> Table:
+    at = {name: column + 1 for name, column in board.columns.items() if name in COLUMNS}
+    keys = [[LINK_ID], [SOURCE, TARGET]]
+    known = [[at[name] for name in names] for names in keys if at.keys() >= {*names}]
+    return Table([board.header, *board.rows], known, [*at.values()])
+
+
+def _some(rows: Sequence[int]) -> str:
+    shown = ", ".join(map(str, rows[:5]))
+    return f"{shown} and {len(rows) - 5} more" if len(rows) > 5 else shown

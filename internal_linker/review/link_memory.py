@@ -1,0 +1,292 @@
+"""A run's links and what was known of earlier ones -> the edges as they are now, and what editors are shown."""
+
+from array import array
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from heapq import nlargest
+from itertools import chain
+from math import inf, isnan
+from typing import Protocol
+
+from internal_linker.core.edges import Anchor, Decided, Edge, ReviewRow, Status, Verdict
+from internal_linker.core.errors import InputError, ServiceError
+from internal_linker.core.listed import Duplicate
+from internal_linker.core.ports import EdgeStore, Progress, ReviewDesk
+from internal_linker.core.records import Link, Recommendation, Source, Targets
+from internal_linker.core.sections import Sections
+from internal_linker.core.sequences import batched
+from internal_linker.core.tiers import strength, tier_of
+from internal_linker.review.rows import REVIEWABLE, distinct, is_link, kind_of, review_row, urgency
+from internal_linker.review.transitions import decided, heard, remembered
+
+
+class Anchors(Protocol):
+    """Finds texts for links."""
+
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> Sequence[tuple[Anchor, ...]]:
+        """For each of a page's targets some anchors, the best first; `said` are those of its other links."""
+
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        """Whether a link whose texts have not changed keeps these anchors."""
+
+    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
+        """The anchors with one first that is not overused for this target; an editor's `own` counts in its place."""
+
+
+# Rows whose edges are read and written together.
+BLOCK = 1000
+# Rows of the review: what two minutes of Google's quota take.
+SHOWN = 20_000
+# Shared text from which one of two pages is better taken out than linked.
+SHARED = 0.9
+
+
+@dataclass(frozen=True)
+class EdgeRules:
+    """How edges are judged.
+
+    Attributes:
+        inline, sidebar: strengths from which a link belongs into the text, or beside it, 0 to 1.
+        approval: parts of the site whose links an editor must accept first.
+    """
+
+    inline: float = 0.8
+    sidebar: float = 0.65
+    approval: Sections = field(default_factory=lambda: Sections(()))
+
+
+@dataclass
+class Memory:
+    """What is known of a site's links, for one run.
+
+    Attributes:
+        store: the edges.
+        rules: how they are judged.
+        run: the run's id.
+        encoder: provider, model and recipe of the vectors.
+        at: its time, ISO 8601, UTC.
+        hashes: page or query -> the hash of its text.
+        decided: what editors decided so far.
+        least: the score from which links get anchors: those of the strongest `SHOWN`.
+        heard: whether what editors wrote could be read.
+        statuses: how many links of each there are, after `keep`.
+        tiers: how many of the links that `keep` was given.
+        foremost: of these the ones that editors are to see first.
+    """
+
+    store: EdgeStore
+    rules: EdgeRules
+    run: str
+    encoder: str
+    at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    hashes: Mapping[str, str] = field(default_factory=dict)
+    decided: Decided = field(default_factory=Decided)
+    heard: bool = True
+    least: float = -inf
+    statuses: Counter[Status] = field(default_factory=Counter)
+    tiers: Counter[str] = field(default_factory=Counter)
+    foremost: list[Edge] = field(default_factory=list)
+
+    def recall(self, desk: ReviewDesk | None) -> list[str]:
+        """Take in what editors wrote, and know what they decided; the answer names in sentences what went wrong."""
+        gaps = []
+        try:
+            self._hear(desk.read() if desk else ())
+        except (InputError, ServiceError) as error:
+            self.heard = False
+            gaps.append(f"What editors wrote could not be read, and nothing is shown to them: {error}")
+        self.decided = decided(self.store.each(judged=True))
+        return gaps
+
+    def _hear(self, said: Sequence[Verdict]) -> None:
+        for some in batched(said, BLOCK):
+            known = self.store.by_id(each.id for each in some)
+            now = dict(known)
+            for each in some:
+                if each.id in now:
+                    now[each.id] = heard(now[each.id], each, self.at)
+            self.store.put([edge for key, edge in now.items() if edge != known[key]])
+
+    def approved(self, source: Source) -> Callable[[str], bool]:
+        """Whether a link of this source to a page needs no editor's yes."""
+        approval = self.rules.approval
+        if approval.hold(source.key):
+            return lambda _: False
+        return lambda target: not approval.hold(target)
+
+    def keep(
+        self,
+        recommendations: Sequence[Recommendation],
+        targets: Targets,
+        anchors: Anchors | None,
+        duplicates: Iterable[Edge],
+        progress: Progress,
+        *,
+        gone: Callable[[str], bool],
+    ) -> None:
+        """Enter a run's links; of what is proposed no more, the sources' own is withdrawn, and what is `gone`.
+
+        Args:
+            recommendations: the run's links.
+            targets: tells what is linked already.
+            anchors: gives anchors for the targets of a source; None: no link gets any.
+            duplicates: pairs of nearly the same text, see `duplicate_edge`.
+            progress: is told of each row.
+            gone: whether the links of a source that is not among the recommendations are withdrawn.
+        """
+        progress.start("Remembering", len(recommendations), "rows")
+        self.least, counts = _looked_over(recommendations)
+        for rows in _by_source(recommendations, counts):
+            known = self.store.of_sources(rows)
+            changed: list[Edge] = []
+            for end, items in rows.items():
+                changed += self._of_source(end, items, known.get(end, ()), targets, anchors)
+                progress.advance(len(items))
+            self.store.put(changed)
+            if len(self.foremost) > 2 * SHOWN:
+                self.foremost = nlargest(SHOWN, self.foremost, key=urgency)
+        for pairs in batched(duplicates, BLOCK):
+            before = self.store.by_id(edge.id for edge in pairs)
+            self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
+        self._withdraw(gone)
+        self.statuses = Counter(self.store.counts())
+        told = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
+        progress.finish(told or "no links")
+
+    def _withdraw(self, gone: Callable[[str], bool]) -> None:
+        """Sources that are no longer there, or no longer asked for, propose nothing."""
+        left = self.store.each("proposed", besides=self.run)
+        for some in batched((edge for edge in left if gone(edge.source)), BLOCK):
+            self.store.put([remembered(edge, None, False, self.at) for edge in some])
+
+    def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:
+        """An edge for two pages that are nearly the same; `source` and `target` are their normal forms."""
+        return Edge(
+            source,
+            target,
+            pair.page,
+            pair.canonical,
+            kind="canonical" if pair.overlap >= SHARED else "duplicate",
+            similarity=pair.similarity,
+            lexical=pair.lexical,
+            encoder=self.encoder,
+            first_run=self.run,
+            last_run=self.run,
+            at=self.at,
+        )
+
+    def review_rows(self) -> list[ReviewRow]:
+        """What editors are shown: what there is to decide, and what they decided; page by page."""
+        others = filter(is_link, self.store.each(*REVIEWABLE, besides=self.run))
+        shown = nlargest(SHOWN, chain(self.foremost, others), key=urgency)
+        shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
+        return [review_row(edge) for edge in shown]
+
+    def _of_source(
+        self,
+        end: str,
+        items: Sequence[Recommendation],
+        known: Sequence[Edge],
+        targets: Targets,
+        anchors: Anchors | None,
+    ) -> Iterator[Edge]:
+        old = {edge.target: edge for edge in known if is_link(edge)}
+        now: dict[str, tuple[Source, Link]] = {}
+        for item in items:
+            for link in (*item.links, *item.held):
+                now.setdefault(link.target.key, (item.source, link))
+        edges = {key: self._edge(end, *found) for key, found in now.items()}
+        edges = self._anchored(items[0].source, edges, old, anchors)
+        linked = targets.linked.get(end, ())
+        for key in {**old, **edges}:
+            edge = remembered(old.get(key), edges.get(key), key in linked, self.at)
+            if key in edges:
+                self.tiers[edge.tier] += 1
+                self.foremost.append(edge)
+            if edge != old.get(key):
+                yield edge
+
+    def _anchored(
+        self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
+    ) -> dict[str, Edge]:
+        """The edges with anchors, as far as editors see them: those that they had where neither text has changed."""
+        done = dict(edges)
+        seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
+        if anchors is None or source.page is None:
+            return done
+        same = [key for key in seen if key in old and old[key].texts == edges[key].texts]
+        settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
+        # Of two links of the page with one text, the one that was not withdrawn meanwhile keeps it.
+        settled.sort(key=lambda key: old[key].status == "withdrawn")
+        known = distinct({key: old[key].anchors for key in settled})
+        if wanted := [key for key in seen if not known.get(key)]:
+            said = [one.text for kept in known.values() for one in kept]
+            found = zip(wanted, anchors.propose(source.key, wanted, said), strict=True)
+            known = distinct(known | dict(found))
+        for key in seen:
+            best = anchors.varied(key, known[key], old[key].anchor if key in old else "")
+            edge = edges[key]
+            stands = edge.kind == "recommendation" and bool(best) and best[0].verbatim
+            done[key] = replace(edge, anchors=best, kind="contextual" if stands else edge.kind)
+        return done
+
+    def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
+        return not edge.rank or not edge.score < self.least or bool(old and old.verdict)
+
+    def _edge(self, end: str, source: Source, link: Link) -> Edge:
+        target, rules = link.target, self.rules
+        strong = strength(target.score)
+        return Edge(
+            end,
+            target.key,
+            source.name,
+            target.url,
+            query=source.query,
+            rank=link.rank,
+            origin=link.origin,
+            kind=kind_of(end, target.key),
+            tier=tier_of(strong, rules.inline, rules.sidebar),
+            score=target.score,
+            similarity=target.similarity,
+            lexical=target.lexical,
+            probability=target.probability,
+            serp_rank=target.serp_rank,
+            strength=strong,
+            inline=rules.inline,
+            sidebar=rules.sidebar,
+            encoder=self.encoder,
+            source_hash=self.hashes.get(end, ""),
+            target_hash=self.hashes.get(target.key, ""),
+            first_run=self.run,
+            last_run=self.run,
+            at=self.at,
+        )
+
+
+def _looked_over(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:
+    """The score that the `SHOWN` strongest links have at the least, and how many rows each source has."""
+    scores, counts = array("d"), Counter[str]()
+    for item in recommendations:
+        counts[item.source.end] += 1
+        scores.extend(link.target.score for link in item.links)
+    strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
+    return strongest[-1] if len(strongest) == SHOWN else -inf, counts
+
+
+def _by_source(
+    items: Iterable[Recommendation], counts: Mapping[str, int]
+) -> Iterator[dict[str, list[Recommendation]]]:
+    """Some hundred sources at a time with their rows; a source with rows in several places comes at the end."""
+    several: dict[str, list[Recommendation]] = {}
+    for some in batched(items, BLOCK):
+        rows: dict[str, list[Recommendation]] = {}
+        for item in some:
+            end = item.source.end
+            (rows if counts[end] == 1 else several).setdefault(end, []).append(item)
+        yield rows
+    for ends in batched(several, BLOCK):
+        yield {end: several[end] for end in ends}

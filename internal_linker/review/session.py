@@ -1,0 +1,85 @@
+"""Links that wait for a word, and an editor's keys -> a verdict for each, one after another."""
+
+from collections import Counter
+from typing import Protocol
+
+from internal_linker.core.edges import ReviewRow, Status, Verdict
+from internal_linker.core.ports import ReviewQueue
+
+KEYS = {
+    "a": "accept",
+    "r": "reject",
+    "e": "edit the anchor",
+    "s": "skip",
+    "n": "note",
+    "q": "quit",
+}
+_DECIDED: dict[str, Status] = {"a": "accepted", "r": "rejected"}
+
+
+class ReviewFace(Protocol):
+    """Shows links to a person and takes what they press and type."""
+
+    def show(self, row: ReviewRow, left: int) -> None:
+        """One link, and how many are left with it."""
+
+    def key(self) -> str:
+        """The next key in small letters; "" when there will be none any more."""
+
+    def ask(self, question: str) -> str:
+        """A line of text, stripped; "" for none."""
+
+    def say(self, text: str) -> None:
+        """A sentence."""
+
+
+def review(queue: ReviewQueue, face: ReviewFace, by: str) -> Counter[str]:
+    """Go through the links until all are decided or skipped, or the person quits; each word is kept at once.
+
+    Args:
+        queue: the links, and the place for words.
+        face: the person.
+        by: who the person is.
+
+    Returns:
+        How many were "accepted", "rejected", "edited" and "skipped", and how many are "left" undecided.
+    """
+    rows = list(queue.pending())
+    counts: Counter[str] = Counter(left=len(rows))
+    for seen, row in enumerate(rows):
+        face.show(row, len(rows) - seen)
+        word = _word(row, queue, face, by)
+        if word == "quit":
+            break
+        counts[word] += 1
+        counts["left"] -= word != "skipped"
+    return counts
+
+
+def _word(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str) -> str:
+    """What was said of one link: a status, "skipped" or "quit"."""
+    anchor, notes = row.anchor, row.notes
+    while True:
+        key = face.key()
+        if key in ("q", ""):
+            return "quit"
+        if key == "s":
+            return "skipped"
+        if key == "n":
+            # A note decides nothing: the link keeps the tool's own status.
+            notes = face.ask("Note") or notes
+            queue.decide(Verdict(row.id, row.status, anchor, notes, by))
+            continue
+        status = _DECIDED.get(key)
+        if key == "e" and (text := face.ask("New anchor (empty: as it was)")):
+            anchor, status = text, "edited" if text != anchor else "accepted"
+        if status:
+            queue.decide(Verdict(row.id, status, anchor, notes, by))
+            return status
+        if key not in KEYS:
+            face.say(f"Press {keys_told()}.")
+
+
+def keys_told() -> str:
+    """The keys in one line."""
+    return ", ".join(f"{key} to {act}" for key, act in KEYS.items())

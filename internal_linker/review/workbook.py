@@ -1,0 +1,175 @@
+"""files/review.xlsx: proposed links go out as a workbook's rows, what editors say of them comes in."""
+
+import re
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import xlsxwriter
+
+from internal_linker.adapters.files.atomic import ReplaceBinary, copy_aside, remarks_on, replace_binary
+from internal_linker.adapters.tables.xlsx_reader import readable, worksheets
+from internal_linker.core.edges import ReviewRow, Verdict
+from internal_linker.core.errors import InputError, OutputError
+from internal_linker.review.merge import (
+    AMBER,
+    ANCHOR,
+    COLUMNS,
+    EXPLAINED,
+    GREEN,
+    HIDDEN,
+    LINK_ID,
+    NOTES,
+    SCORE,
+    STATUS,
+    STATUSES,
+    Board,
+    Merge,
+    merge,
+    verdicts,
+)
+
+_SHEET = "Review"
+# In characters, as Excel counts them.
+_WIDTHS = dict(zip(COLUMNS, (12, 30, 60, 35, 35, 8, 10, 35, 30, 20, 30), strict=True))
+_OPTIONS = {
+    # A title "=1+1" must not run, nor a URL become one of the 65,530 links that a sheet may have.
+    **{"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False},
+    **{"in_memory": True, "remove_timezone": True, "default_date_format": "yyyy-mm-dd hh:mm"},
+}
+_COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0E0E0")
+# Parts of a workbook that its cells don't hold.
+_MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
+_FORMULA = re.compile(rb"<f[ />]")
+_REMEDY = "Move or delete it and run again: a new one is made."
+
+
+class ReviewWorkbook:
+    """A ReviewDesk in a file, rebuilt as a whole by each `write`, in the editors' order of rows and columns.
+
+    Args:
+        path: the file; it need not be there.
+        write_whole: replaces a file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
+        self.path, self.name, self._write_whole = path, path.name, write_whole
+
+    def read(self) -> Sequence[Verdict]:
+        """What stands beside each link; nothing where there is no file.
+
+        Raises:
+            InputError: it is damaged, locked, or no workbook of ours.
+        """
+        return verdicts(self._board(), self.name) if self.path.exists() else []
+
+    def write(self, items: Iterable[ReviewRow]) -> list[str]:
+        """Rebuild the file; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: what is there can't be read, so that it is left as it is, or nothing can be written.
+        """
+        if not self.path.exists():
+            board, remarks = Board(COLUMNS, []), list[str]()
+        else:
+            try:
+                board = self._board()
+                remarks = self._set_aside()
+            except InputError as error:
+                raise OutputError(str(error)) from None
+        board = Board([*board.header, *board.missing], board.rows)
+        found = merge(board, list(items))
+        landed = self._write_whole(self.path, lambda file: _fill(file, board, found))
+        return [*remarks, *remarks_on(self.path, landed)]
+
+    def _board(self) -> Board:
+        boards = [Board(rows[0], rows[1:]) for rows in self._tables() if rows]
+        board = next((each for each in boards if LINK_ID in each.columns), None)
+        if board is None:
+            raise InputError(
+                f"{self.path} has no sheet with the column '{LINK_ID}' in row 1, so its rows can't be told "
+                f"apart. {_REMEDY}"
+            )
+        return board
+
+    def _tables(self) -> list[list[list[Any]]]:
+        """The cells of each sheet."""
+        with readable(self.path, _REMEDY):
+            return [sheet.to_python(skip_empty_area=False) for sheet in worksheets(self.path)]
+
+    def _set_aside(self) -> list[str]:
+        """Copy a file of which the new one can't hold everything."""
+        with readable(self.path, _REMEDY), zipfile.ZipFile(self.path) as parts:
+            names = parts.namelist()
+            sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
+            more = any(map(_MORE.match, names)) or any(_FORMULA.search(parts.read(name)) for name in sheets)
+        if not more and sum(map(bool, self._tables())) == 1:
+            return []
+        copy = copy_aside(self.path).name
+        return [
+            f"{self.name} had more than rows of links (sheets, comments, formulas); that is in {copy} now."
+        ]
+
+
+def _fill(file: BinaryIO, board: Board, found: Merge) -> None:
+    """Write the workbook: the board's rows with their changes, then the new ones."""
+    with xlsxwriter.Workbook(file, _OPTIONS) as book:
+        sheet = book.add_worksheet(_SHEET)
+        bold = book.add_format({"bold": True})
+        formats = _dress_columns(book, sheet, board)
+        for column, name in enumerate(board.header):
+            sheet.write(0, column, name, bold)
+        last = 0
+        for last, line in enumerate(_lines(board, found), 1):
+            for column, cell in enumerate(line):
+                if cell not in (None, ""):
+                    sheet.write(last, column, cell, formats.get(column))
+        _dress_rows(book, sheet, board, max(1, last))
+
+
+def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:
+    gone, width = set(found.removed), len(board.header)
+    for at, cells in enumerate(board.rows):
+        if at not in gone:
+            line = [*cells, *[""] * (width - len(cells))]
+            for name, cell in found.changes.get(at, {}).items():
+                line[board.columns[name]] = cell
+            yield line
+    for new in found.new:
+        line = [""] * width
+        for name, cell in new.items():
+            line[board.columns[name]] = cell
+        yield line
+
+
+def _dress_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
+    """Widths, hidden columns and the formats of their cells, by column."""
+    formats: dict[str, dict[str, Any]] = {
+        ANCHOR: {"num_format": "@"},  # an anchor "2024" stays a text
+        NOTES: {"num_format": "@"},
+        SCORE: {"num_format": "0.00"},
+        "Sentence": {"text_wrap": True},
+    }
+    looks = {name: book.add_format({"valign": "top", **formats.get(name, {})}) for name in board.columns}
+    for name, column in board.columns.items():
+        sheet.set_column(column, column, _WIDTHS[name], looks.get(name), {"hidden": name in HIDDEN})
+        if text := EXPLAINED.get(name):
+            message = {"validate": "any", "input_title": name, "input_message": text}
+            sheet.data_validation(0, column, 0, column, message)
+    return {column: looks[name] for name, column in board.columns.items() if name in looks}
+
+
+def _dress_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
+    """Freeze, filter, drop-down and colours, down to the last row."""
+    sheet.freeze_panes(1, 2)
+    sheet.autofilter(0, 0, last, len(board.header) - 1)
+    status, score = board.columns[STATUS], board.columns[SCORE]
+    listed = {"validate": "list", "source": list(STATUSES)}
+    sheet.data_validation(1, status, last, status, listed)
+    blank = {"type": "blanks", "stop_if_true": True}
+    sheet.conditional_format(1, score, last, score, blank)
+    for criteria, value, colour in _COLOURS:
+        look = book.add_format({"bg_color": colour})
+        rule = {"type": "cell", "criteria": criteria, "value": value, "format": look, "stop_if_true": True}
+        sheet.conditional_format(1, score, last, score, rule)

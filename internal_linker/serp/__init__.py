@@ -1,0 +1,1 @@
+"""Search results for the main queries."""

@@ -1,1 +1,0 @@
-"""Vectors that the user has already, in a file: CSV, Parquet or NumPy."""

@@ -1,0 +1,1 @@
+"""Natural language and HTML, as pure functions."""

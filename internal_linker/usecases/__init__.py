@@ -1,0 +1,1 @@
+"""One use case for each command: options in, a result record out."""

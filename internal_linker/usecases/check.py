@@ -1,0 +1,227 @@
+"""A project folder -> one fact for each thing a run needs, with what to do where it fails; spends nothing."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
+from internal_linker.core.ports import StreamSource
+from internal_linker.core.records import Collected
+from internal_linker.core.urls import within_site
+from internal_linker.ingest.collect import collect
+from internal_linker.ingest.existing_links import add_links, doubt
+from internal_linker.usecases.encoders import facts_of
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.schedule import cron_trigger, next_run
+from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What was found: `ok` True, False (to mend), or None (not used by these settings)."""
+
+    name: str
+    ok: bool | None
+    text: str
+
+
+def check_project(root: Path) -> Iterator[Fact]:
+    """Check each piece by itself, so that one failure hides no other."""
+    try:
+        project = open_project(root)
+    except InternalLinkerError as error:
+        yield Fact("Settings", False, str(error))
+        return
+    read = "config/settings.toml, environment and key files are read"
+    yield Fact("Settings", True, ". ".join([read, *project.exposed()]))
+    yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
+    yield from _input(project)
+    yield from _serper(project)
+    yield from _embeddings(project)
+    if project.settings.anchor_model:
+        yield _tried("Anchor model", lambda: _chat(project))
+    yield _tried("Cache", lambda: _cache(project))
+    yield _tried("Schedule", lambda: _schedule(project))
+
+
+def _input(project: Project) -> Iterator[Fact]:
+    queries, sheet = _queries(project)
+    yield sheet
+    pages = project.table("urls_rawdata.csv", [])
+    if queries is None and pages is None and sheet.ok is not False:
+        text = (
+            "neither files/urls_rawdata.csv (URL, Title, Main Content) nor files/main_queries.csv "
+            "(URL, Main Query) is there. Put at least one of them there."
+        )
+        yield Fact("Input", False, text)
+        return
+    of_queries, queried = _table("Main queries", queries, is_pages=False)
+    of_pages, known = _table("Pages", pages, is_pages=True)
+    yield of_queries
+    yield of_pages
+    yield _existing_links(project.existing_links(), queried, known)
+    keys = {source.key for source in (*queried.sources, *known.sources) if source.key}
+    yield _tried("Search template", lambda: _template(project, keys))
+
+
+def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
+    """Where main queries come from, and what there is to say about the Sheet."""
+    name, notices = "Google Sheet", list[str]()
+    try:
+        sheet = project.sheet(notices)
+        if sheet is None:
+            unused = "; ".join(notices) or "not used: main queries come from files/main_queries.csv"
+            return project.table("main_queries.csv", []), Fact(name, None, unused)
+        return sheet, Fact(name, True, "; ".join(sheet.check()))
+    except InternalLinkerError as error:
+        return None, Fact(name, False, str(error))
+
+
+def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fact, Collected]:
+    """What is in a table: in words, and as it is collected."""
+    found = Collected((), (), (), 0)
+    if table is None:
+        return Fact(name, None, "none: the run goes on without them"), found
+
+    def count() -> str:
+        nonlocal found
+        rows = table.stream()
+        found = collect(
+            None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False, keep=_mark
+        )
+        return f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
+
+    return _tried(name, count), found
+
+
+def _mark(content: str) -> str:
+    """All that is looked at here is whether two contents are one."""
+    return str(hash(content)) if content else ""
+
+
+def _existing_links(links: StreamSource | None, queries: Collected, pages: Collected) -> Fact:
+    """What the pages link to already, by the table and by their own HTML."""
+    name = "Existing links"
+    both = replace(pages, sources=(*queries.sources, *pages.sources), rejects=())
+    if links is None:
+        html = add_links(both, None).inner_links
+        found = f"{html} in the pages' HTML" if html else "none known"
+        more = "the columns Source, Destination, Anchor"
+        return Fact(name, True if html else None, f"{found}; files/existing_links.csv may tell more ({more})")
+
+    def count() -> str:
+        found = add_links(both, links.stream())
+        if both.sources and (sentence := doubt(found, links.name)):
+            raise InputError(sentence)
+        return f"{found.inner_links} between your pages" + _rejected(len(found.rejects))
+
+    return _tried(name, count)
+
+
+def _rejected(rows: int) -> str:
+    return f", {rows} rows can't be used (files/rejected_rows.csv says why after a run)" if rows else ""
+
+
+def _template(project: Project, keys: set[str]) -> str | None:
+    """Whether the searched site is that of the user's own URLs."""
+    site = project.settings.site
+    if not _searches(project):
+        return None
+    if site.partition("/")[0] == PLACEHOLDER_SITE:
+        raise ConfigurationError(
+            f"search_query_template still holds {PLACEHOLDER_SITE}. "
+            "Put your own host there, in config/settings.toml."
+        )
+    inside = sum(within_site(key, site) for key in keys)
+    if keys and not inside:
+        raise ConfigurationError(
+            f"none of your {len(keys)} URLs lies in site:{site}. "
+            "Correct search_query_template in config/settings.toml."
+        )
+    return f"{inside} of {len(keys)} URLs lie in site:{site}"
+
+
+def _searches(project: Project) -> bool:
+    settings = project.settings
+    return settings.serp_provider != "none" and bool(settings.serper_api_key.get_secret_value())
+
+
+def _serper(project: Project) -> Iterator[Fact]:
+    provider = project.settings.serp_provider
+    if not _searches(project):
+        why = 'serp_provider = "none"' if provider == "none" else "no key in config/serper_api_key.txt"
+        remedy = ': put one there, or set serp_provider = "auto"' if provider == "serper" else ""
+        yield Fact("Serper", False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
+        return
+
+    def balance() -> str:
+        client = project.serper()
+        try:
+            credits, rate = client.account()
+        finally:
+            client.close()
+        if credits <= 0:
+            raise ConfigurationError(
+                "the key is right, but the account has no credits. Buy some at serper.dev/billing."
+            )
+        return f"{credits} credits left, {rate:g} searches a second allowed"
+
+    yield _tried("Serper", balance)
+
+
+def _embeddings(project: Project) -> Iterator[Fact]:
+    if project.uses_openai:
+        yield _tried("Embeddings", lambda: _server(project))
+        return
+    notices: list[str] = []
+
+    def local() -> str:
+        encoder = project.encoder(notices)
+        # What is odd in a file of vectors is no fault; the packaged model's notice is one.
+        remarks = notices[:] if encoder.pages is not None else []
+        del notices[: len(remarks)]
+        return ". ".join([facts_of(encoder), *(remark.rstrip(".") for remark in remarks)])
+
+    fact = _tried("Embeddings", local)
+    yield Fact("Embeddings", False, " ".join(notices)) if notices else fact
+
+
+def _server(project: Project) -> str:
+    client = project.openai()
+    try:
+        return client.check()
+    finally:
+        client.close()
+
+
+def _chat(project: Project) -> str | None:
+    client = project.chat()
+    if client is None:
+        return None
+    try:
+        return client.check()
+    finally:
+        client.close()
+
+
+def _cache(project: Project) -> str:
+    engine = project.store(read_only=True)
+    engine.dispose()
+    if engine.dialect.name == "sqlite":
+        return project.settings.store_url
+    return f"{engine.url.set(query={}).render_as_string(hide_password=True)} can be opened"
+
+
+def _schedule(project: Project) -> str:
+    settings = project.settings
+    following = next_run(cron_trigger(settings.schedule_cron, settings.schedule_timezone))
+    return f"internal-linker schedule would run next on {following:%A %Y-%m-%d %H:%M %Z}"
+
+
+def _tried(name: str, probe: Callable[[], str | None]) -> Fact:
+    """The probe's answer as a fact; None means that this piece is not used."""
+    try:
+        found = probe()
+    except InternalLinkerError as error:
+        return Fact(name, False, str(error))
+    return Fact(name, True, found) if found else Fact(name, None, "not used: the search step is skipped")

@@ -1,0 +1,135 @@
+"""Settings -> the project's database, and the work on databases as a whole: copy, verify, prune."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Engine
+
+from internal_linker.adapters.database import (
+    edges,
+    embeddings,
+    fetched_pages,
+    llm_answers,
+    neighbours,
+    runs,
+    serp_results,
+)
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.maintenance import copy_tables, require_cache
+from internal_linker.adapters.database.pruning import Needless, give_room_back, needless, prune
+from internal_linker.adapters.database.schema import Waste
+from internal_linker.adapters.database.verifying import damage, unreadable
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.fetched import PageCache
+from internal_linker.core.ports import Encoder, Progress
+from internal_linker.usecases.providers import Clients
+
+# Half a year of weekly runs: what none of them needed is not kept any longer.
+KEPT_DAYS = 182
+
+
+@dataclass(frozen=True)
+class Databases(Clients):
+    """The caches and the link graph of a project folder."""
+
+    def store(self, *, read_only: bool = False) -> Engine:
+        """The database of the caches; `read_only` creates and changes nothing."""
+        return self._database(self.settings.store_url, read_only=read_only)
+
+    @contextmanager
+    def page_cache(self) -> Iterator[PageCache]:
+        """The pages that imports fetched."""
+        engine = self.store()
+        try:
+            yield fetched_pages.StoredPages(engine)
+        finally:
+            engine.dispose()
+
+    def copy_store(self, source: str, destination: str, progress: Progress) -> None:
+        """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
+
+        Raises:
+            ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.
+            InputError: there is no cache at the source.
+            StoreLost: a server is gone in the middle; copy again.
+        """
+        # The chunks come before the joins that need them; finished blocks are work in progress and stay, and pages
+        # that an import fetched cost nothing.
+        tables = (
+            embeddings.EMBEDDINGS,
+            serp_results.SERP,
+            llm_answers.ANSWERS,
+            neighbours.JOIN_CHUNKS,
+            neighbours.JOINS,
+            edges.EDGES,
+            runs.RUN_LINKS,
+            runs.RUNS,
+        )
+        urls = [one if "://" in one else f"sqlite:///{one}" for one in (source, destination)]
+        with ExitStack() as closing:
+            given = self._database(urls[0], read_only=True)
+            closing.callback(given.dispose)
+            require_cache(given, tables)  # before a destination is made for nothing
+            taking = self._database(urls[1])
+            closing.callback(taking.dispose)
+            return copy_tables(given, taking, tables, progress)
+
+    def verify_cache(self, progress: Progress) -> dict[str, int]:
+        """How many rows of which table can't be read; a file that is damaged as a whole says so.
+
+        Raises:
+            ConfigurationError: the database is damaged, or can't be opened.
+        """
+        checks = {
+            embeddings.EMBEDDINGS: embeddings.is_sound,
+            serp_results.SERP: serp_results.is_sound,
+            edges.EDGES: edges.is_sound,
+            runs.RUN_LINKS: runs.is_sound,
+            runs.RUNS: runs.is_sound_run,
+            fetched_pages.FETCHED_PAGES: fetched_pages.is_sound,
+        }
+        engine = self.store(read_only=True)
+        try:
+            if said := damage(engine):
+                raise ConfigurationError(
+                    f"store_url: the database is damaged ({said}). Copy what can be read out of it by store copy, "
+                    "or move it aside: the caches are made anew, what editors decided is in the review."
+                )
+            return unreadable(engine, checks, progress)
+        finally:
+            engine.dispose()
+
+    def prune_cache(self, days: int, *, apply: bool) -> list[Needless]:
+        """What nobody needed for so many days, table by table; `apply` removes it.
+
+        Raises:
+            ConfigurationError: the database failed, or can't be opened.
+        """
+        engine = self.store(read_only=not apply)
+        try:
+            if not apply:
+                return needless(engine, _waste(days))
+            found = prune(engine, _waste(days))
+            give_room_back(engine)
+            return found
+        finally:
+            engine.dispose()
+
+    def _tidy(self, engine: Engine, encoder: Encoder, hashes: Sequence[str]) -> None:
+        """After a whole run: note which vectors it needed, and let go what none needed for half a year."""
+        cache = EmbeddingCache(engine, self.settings.embedding_storage)
+        cache.note_used(encoder, [one for one in dict.fromkeys(hashes) if one])
+        prune(engine, _waste(KEPT_DAYS))
+
+    def _database(self, url: str, *, read_only: bool = False) -> Engine:
+        password = self.settings.store_password.get_secret_value()
+        return open_database(url, self.root, password=password, read_only=read_only)
+
+
+def _waste(days: int) -> list[Waste]:
+    before = datetime.now(UTC) - timedelta(days=days)
+    stores = (embeddings, serp_results, llm_answers, neighbours, edges, runs, fetched_pages)
+    return [waste for store in stores for waste in store.waste(before)]

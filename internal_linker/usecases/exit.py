@@ -1,0 +1,80 @@
+"""A command's call -> its exit code; an error becomes one line on stderr and, for a run, one in the log."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from internal_linker.core.errors import ExitCode, InternalLinkerError
+
+# Older versions of typer raise click's errors, newer ones their own: both derive theirs from this base.
+_UsageError: Any = typer.BadParameter.__base__
+# Stands at an error whose traceback the log has already.
+LOGGED = "logfile.txt has it."
+
+
+@dataclass
+class Start:
+    """What all commands share.
+
+    Attributes:
+        default: main.py's folder, used without --project.
+        folder: the folder worked on, once it is known.
+        logs: whether errors that a person can mend belong into its log: those of a run do, of a check not.
+    """
+
+    default: Path | None = None
+    folder: Path | None = None
+    logs: bool = False
+
+
+def guarded(call: Callable[[], object], start: Start) -> int:
+    """Run a command; what it raises becomes one line on stderr and an exit code."""
+    try:
+        result = call()
+    except InternalLinkerError as error:
+        _log(error, start)
+        typer.echo(f"{'' if error.exit_code == ExitCode.INTERRUPTED else 'Error: '}{error}", err=True)
+        return error.exit_code
+    except _UsageError as error:
+        error.show()
+        return ExitCode.CONFIGURATION
+    except (typer.Abort, KeyboardInterrupt):
+        result = ExitCode.INTERRUPTED
+    except Exception as error:  # the last net: a person gets a line, logfile.txt the traceback
+        logged = _log(error, start)
+        where = f"with the end of {start.folder}/logfile.txt" if logged else "with what you did"
+        typer.echo(f"Unexpected error ({type(error).__name__}). Please report it {where}.", err=True)
+        return ExitCode.UNEXPECTED
+    if result == ExitCode.INTERRUPTED:  # typer makes a code of Ctrl-C
+        typer.echo("Interrupted. What was fetched and embedded is in the cache.", err=True)
+    return result if isinstance(result, int) else ExitCode.SUCCESS
+
+
+def _log(error: Exception, start: Start) -> bool:
+    """Put an error that came up outside a run's log into logfile.txt; tells whether it stands there."""
+    from internal_linker.usecases.log import LOGGER, run_log
+    from internal_linker.usecases.settings.settings import load_settings
+
+    if LOGGED in getattr(error, "__notes__", ()):
+        return True
+    expected = isinstance(error, InternalLinkerError)
+    if start.folder is None or not start.folder.is_dir() or (expected and not start.logs):
+        return False
+    # Whatever fails here: the line on the terminal must still come.
+    secrets: list[str] = []
+    with suppress(Exception):
+        secrets = load_settings(start.folder).secrets
+    with suppress(Exception), run_log(start.folder, new_run_id(), secrets):
+        LOGGER.error("%s", error if expected else "Unexpected error", exc_info=None if expected else error)
+        return True
+    return False
+
+
+def new_run_id() -> str:
+    """The local time to the second: it sorts, and a person can read it."""
+    return datetime.now().strftime("%Y%m%d-%H%M%S")

@@ -1,0 +1,94 @@
+"""Logging of one project: logfile.txt with time and run id, rotated, free of secrets."""
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+
+from internal_linker.core.errors import OutputError
+
+LOGGER = logging.getLogger("internal_linker")
+# Without a handler of ours, Python would print each warning to the terminal, where it stands already.
+LOGGER.addHandler(logging.NullHandler())
+LOG_FILE = "logfile.txt"
+# A weekly run writes some 5 KB: five files of 2 MB hold years of it.
+MAX_BYTES, OLD_FILES = 2_000_000, 4
+# Shorter texts stand in ordinary words, too; no service gives keys as short.
+_SHORTEST_SECRET = 8
+
+
+@contextmanager
+def run_log(project: Path, run_id: str, secrets: Sequence[str]) -> Iterator[None]:
+    """Log to the project's logfile.txt while the block runs; any text of `secrets` shows as ***.
+
+    Raises:
+        OutputError: the file can't be written.
+    """
+    try:
+        handler = _LogFile(project / LOG_FILE, maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8")
+    except OSError as error:
+        raise OutputError(
+            f"{LOG_FILE} can't be written ({error.strerror}). Check the folder's rights."
+        ) from None
+    handler.setFormatter(_Redacting(run_id, secrets))
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.propagate = False
+    LOGGER.addHandler(handler)
+    try:
+        yield
+    finally:
+        LOGGER.removeHandler(handler)
+        handler.close()
+
+
+class _LogFile(RotatingFileHandler):
+    """A log whose troubles never reach the run or the terminal."""
+
+    def doRollover(self) -> None:  # noqa: N802 - logging's name
+        """Rotate; where another program holds one of the files, as happens on Windows, the file grows on."""
+        try:
+            super().doRollover()
+        except OSError:
+            self.maxBytes = 0  # each further try would push the old files on, and the last of them out
+            self.stream = self.stream or self._open()
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
+        """A full disk loses lines of the log; the step that needs the disk says so."""
+
+
+class _Redacting(logging.Formatter):
+    """One line an entry, tracebacks more; each line with the run id, none with a secret."""
+
+    def __init__(self, run_id: str, secrets: Sequence[str]) -> None:
+        super().__init__(f"%(asctime)s %(levelname)s [{run_id}] %(message)s", "%Y-%m-%d %H:%M:%S")
+        self._next_line = f"\n    [{run_id}] "
+        parts = {part for secret in secrets for part in _parts(secret)}
+        self._secrets = sorted(
+            (part for part in parts if len(part) >= _SHORTEST_SECRET), key=len, reverse=True
+        )
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
+        """The entry without its traceback, on one line whatever a page's title holds."""
+        return " ".join(super().formatMessage(record).splitlines())
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The whole entry."""
+        text = super().format(record)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return self._next_line.join(text.splitlines())
+
+
+def _parts(secret: str) -> Iterator[str]:
+    """The forms in which a secret could come up: whole, escaped, and a private key's lines out of a JSON."""
+    yield from (secret, " ".join(secret.splitlines()), json.dumps(secret)[1:-1], repr(secret)[1:-1])
+    try:
+        fields = json.loads(secret)
+    except ValueError:
+        return
+    for name, value in fields.items() if isinstance(fields, dict) else ():
+        # The address of the account is no secret, and messages need it.
+        if name.startswith("private_key") and isinstance(value, str):
+            yield from (line for line in value.splitlines() if not line.startswith("-----"))

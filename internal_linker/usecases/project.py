@@ -1,0 +1,276 @@
+"""Settings -> the concrete services and stores of one project: the only file that names them."""
+
+import functools
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.llm_answers import StoredAnswers
+from internal_linker.adapters.database.neighbours import StoredJoins
+from internal_linker.adapters.database.run_queue import turn
+from internal_linker.adapters.database.runs import RunStore
+from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.adapters.files.locks import folder_lock
+from internal_linker.adapters.files.text_spool import TextSpool
+from internal_linker.adapters.tables.columns import Kind, find_column
+from internal_linker.adapters.tables.links_csv import CsvTable, Keeps, LinksCsv, OutputCsv
+from internal_linker.adapters.tables.lists_csv import (
+    BacktestCsv,
+    DiffCsv,
+    DuplicatesCsv,
+    ExcludedCsv,
+    OrphansCsv,
+    RejectedCsv,
+    VectorsCsv,
+)
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
+from internal_linker.core.sections import Sections
+from internal_linker.core.urls import NormalForms
+from internal_linker.embeddings.embed import Shortened
+from internal_linker.embeddings.encoders.lsa import LsaEncoder
+from internal_linker.evaluation.labels_csv import LabelsCsv
+from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.review.link_memory import EdgeRules
+from internal_linker.review.queue import EdgeQueue
+from internal_linker.review.workbook import ReviewWorkbook
+from internal_linker.serp.search import SearchRules
+from internal_linker.usecases.computing import compute_at, workers
+from internal_linker.usecases.databases import Databases
+from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
+from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
+from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
+
+
+@dataclass(frozen=True)
+class Project(Databases):
+    """One site's folder: config/, files/ and logfile.txt."""
+
+    exclusions: Exclusions
+
+    def file(self, name: str) -> Path:
+        """A path in files/."""
+        return self.root / "files" / name
+
+    @contextmanager
+    def graph(self) -> Iterator[tuple[EdgeStore, RunStore]]:
+        """The link graph and the kept runs, for reading only."""
+        engine = self.store(read_only=True)
+        try:
+            yield EdgeStore(engine, self.site), RunStore(engine, self.site)
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def review_queue(self) -> Iterator[EdgeQueue]:
+        """The links that wait for a word, and the place for it."""
+        engine = self.store()
+        try:
+            yield EdgeQueue(EdgeStore(engine, self.site))
+        finally:
+            engine.dispose()
+
+    @contextmanager
+    def parts(
+        self,
+        progress: Progress,
+        *,
+        serp: bool = True,
+        deliver: bool = True,
+        keeps: Keeps = None,
+        read_only: bool = False,
+        model: str = "",
+    ) -> Iterator[Parts]:
+        """Everything a run needs, closed when the block ends.
+
+        Args:
+            progress: is told while a large model is loaded.
+            serp: False leaves the search step out.
+            deliver: False leaves the links unwritten, for a lookup or a dry run.
+            keeps: which pages' rows of Output.csv and links.csv stay if they are not computed; None: none.
+            read_only: the cache is read but never written.
+            model: what links.csv says of the links' embeddings; "": the encoder's name.
+
+        Raises:
+            ConfigurationError: a setting asks for what is not there.
+        """
+        notices = [*self.exposed()]
+        sheet = self.sheet(notices)
+        encoder = self.encoder(notices, progress)
+        used = self._shortened(encoder)
+        client = self.search_service(serp, notices)
+        chat = self.chat() if deliver else None
+        engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
+        edges = EdgeStore(engine, self.site)
+        desk = self._desk(sheet) if deliver else None
+        parts = Parts(
+            queries=sheet or self.table("main_queries.csv", notices),
+            pages=self.table("urls_rawdata.csv", notices),
+            queries_in_sheet=sheet is not None,
+            serp=client,
+            serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
+            encoder=used,
+            vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
+            sinks=self._sinks(model or used.name, keeps, edges) if deliver else (),
+            sheet=sheet if deliver else None,
+            rejects=RejectedCsv(self.file("rejected_rows.csv")),
+            excluded=ExcludedCsv(self.file("excluded_targets.csv")),
+            duplicates=DuplicatesCsv(self.file("duplicates.csv")),
+            orphans=OrphansCsv(self.file("orphans.csv")),
+            links=self.existing_links(),
+            keep=spool.keep,
+            compute=compute_at(self.settings.dask_scheduler),
+            joins=StoredJoins(engine),
+            edges=edges,
+            runs=RunStore(engine, self.site),
+            desk=desk,
+            chat=chat,
+            answers=StoredAnswers(engine),
+            workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
+            tidy=functools.partial(self._tidy, engine),
+            notices=notices,
+        )
+        if deliver and (client or not encoder.corpus_bound):
+            # A look-up or a dry run does not wait, nor one that fetches and keeps nothing.
+            parts = replace(parts, turn=functools.partial(turn, engine))
+        with ExitStack() as closing:
+            closing.callback(engine.dispose)
+            for service in (client, encoder, chat, sheet, desk, spool):
+                if close := getattr(service, "close", None):
+                    closing.callback(close)
+            yield parts
+
+    def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
+        """How links are chosen; `off` stands in the place of the setting sections_off."""
+        settings = self.settings
+        search = SearchRules(
+            template=settings.search_query_template,
+            site=settings.site,
+            max_pages=settings.max_serp_pages,
+            wanted=settings.links_per_page,
+            in_flight=settings.serp_requests_in_flight,
+            excluded=self.exclusions.match,
+        )
+        linking = LinkRules(
+            settings.links_per_page,
+            settings.fusion,
+            settings.lexical_weight,
+            settings.min_inlinks,
+            settings.max_inlinks,
+            near_duplicate=settings.near_duplicate,
+            serp_floor=settings.serp_floor,
+        )
+        edges = EdgeRules(settings.tier_inline, settings.tier_sidebar, Sections(settings.approval_sections))
+        return Rules(
+            search, linking, settings.target_pages == "site", edges, off or self.sections_off(), accept_drift
+        )
+
+    def sections_off(self, flags: Iterable[str] = ()) -> Sections:
+        """The parts of the site whose pages keep their links, by the settings and by flags such as "/blog=off".
+
+        Raises:
+            ConfigurationError: a flag is not of this form.
+        """
+        off = dict.fromkeys(self.settings.sections_off)
+        for flag in flags:
+            path, _, switch = flag.rpartition("=")
+            if not path.startswith("/") or switch not in ("on", "off"):
+                raise ConfigurationError(f"--section {flag}: write it as in /blog=off or /blog=on.")
+            if switch == "off":
+                off[path] = None
+            elif off.pop(path, path) is not None:
+                raise ConfigurationError(f"--section {flag}: {path} is not among sections_off.")
+        return Sections(off)
+
+    def exposed(self) -> Iterator[str]:
+        """A sentence for each way in which others could get at the keys."""
+        yield from exposed_keys(self.root)
+        services = ("serper_url", "base_url", "anchor_base_url", "google_api_url")
+        yield from unencrypted({name: getattr(self.settings, name) for name in services})
+
+    @property
+    def site(self) -> str:
+        """The host, without www., that the link graph and the runs of this project are kept under."""
+        host = self.settings.site.partition("/")[0]
+        if host == PLACEHOLDER_SITE:
+            host = self._first_host()
+        return host.lower().removeprefix("www.")
+
+    def _first_host(self) -> str:
+        """The host of the first page of the input; "" without one."""
+        forms = NormalForms()
+        for name in ("urls_rawdata.csv", "main_queries.csv"):
+            if table := self.table(name, []):
+                stream = table.stream()
+                at = find_column(stream.header, Kind.URL)
+                urls = (row[at] for _, row in stream.rows if at is not None and at < len(row))
+                if url := next((url for url in urls if forms[url]), ""):
+                    return forms[url].partition("://")[2].partition("/")[0]
+        return ""
+
+    def table(self, name: str, notices: list[str]) -> StreamSource | None:
+        """A CSV file of files/, or None where there is none."""
+        path = self.file(name)
+        if path.exists():
+            return CsvTable(path, f"files/{name}")
+        notices.append(f"files/{name} is not there: the run goes on without it.")
+        return None
+
+    def existing_links(self) -> StreamSource | None:
+        """The table of links that stand on the site already, or None where there is none: nobody needs one."""
+        return self.table("existing_links.csv", [])
+
+    def link_table(self, path: Path) -> StreamSource:
+        """Another table of links; a relative path starts at the current directory."""
+        return CsvTable(path, str(path))
+
+    def vectors_csv(self) -> VectorsCsv:
+        """Where `export-vectors` writes."""
+        return VectorsCsv(self.file("vectorized_urls.csv"))
+
+    def diff_csv(self) -> DiffCsv:
+        """Where `diff` writes."""
+        return DiffCsv(self.file("diff.csv"))
+
+    def backtest_csv(self) -> BacktestCsv:
+        """Where `backtest` writes."""
+        return BacktestCsv(self.file("backtest.csv"))
+
+    def labels_csv(self) -> LabelsCsv:
+        """What `calibrate` reads and adds to."""
+        return LabelsCsv(self.file("labels.csv"))
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the folder: see `folder_lock`."""
+        return folder_lock(self.root)
+
+    def _shortened(self, encoder: Encoder) -> Encoder:
+        """The encoder with as many numbers of its vectors as count; word statistics are short already."""
+        first = self.settings.matryoshka_dimensions
+        return Shortened(encoder, first) if first and not isinstance(encoder, LsaEncoder) else encoder
+
+    def _desk(self, sheet: LinkSink | None) -> ReviewDesk | None:
+        if self.settings.review == "none":
+            return None
+        return self.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
+
+    def _sinks(self, model: str, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
+        return [
+            OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keeps),
+            LinksCsv(self.file("links.csv"), model, keeps, edges.by_id),
+        ]
+
+
+def open_project(root: Path) -> Project:
+    """Read a project folder's settings and patterns; nothing is contacted.
+
+    Raises:
+        ConfigurationError: a setting or pattern is wrong.
+    """
+    if not root.is_dir():
+        raise ConfigurationError(f"{root} is no folder. Name the project's folder with --project.")
+    return Project(load_settings(root), root, read_exclusions(root / EXCLUSIONS_FILE))

@@ -1,0 +1,1 @@
+"""Settings: their declaration, sources, template and checks."""

@@ -1,0 +1,41 @@
+"""A project's settings -> a sentence for each way in which others could get at its keys."""
+
+import ipaddress
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from internal_linker.usecases.settings.sources import KEY_FILES
+
+
+def exposed_keys(project: Path) -> Iterator[str]:
+    """Key files that other users of this computer can read; Windows' rights are not looked at."""
+    for file, _ in KEY_FILES.values():
+        path = project / file
+        if os.name == "posix" and path.is_file():
+            facts = path.stat()
+            if facts.st_size and facts.st_mode & (stat.S_IRGRP | stat.S_IROTH):
+                yield (
+                    f"{file.as_posix()} can be read by other users of this computer. "
+                    f"Take them the right: chmod 600 {file.as_posix()}"
+                )
+
+
+def unencrypted(addresses: Mapping[str, str]) -> Iterator[str]:
+    """Services, by the settings that name them, to which keys and texts would go in the clear."""
+    for setting, address in addresses.items():
+        parts = urlsplit(address)
+        if parts.scheme == "http" and not _is_here(parts.hostname or ""):
+            yield (
+                f"{setting} begins with http://: keys and texts go to {parts.hostname} unencrypted. "
+                "Use https:// if the server can."
+            )
+
+
+def _is_here(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,244 @@
+"""config/settings.toml + key files + environment variables -> one frozen Settings; the environment wins."""
+
+import os
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.urls import within_site
+from internal_linker.usecases.settings.settings_services import OPENAI_URL, PLACEHOLDER_SITE, ServiceSettings
+from internal_linker.usecases.settings.sources import (
+    ENV_PREFIX,
+    KEY_FILES,
+    SETTINGS_FILE,
+    Scheduler,
+    Zone,
+    key_texts,
+    password,
+    problem,
+    refuse_unknown,
+    toml_values,
+)
+
+__all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
+__all__ += ["Settings", "load_settings"]
+
+EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
+
+
+class Settings(ServiceSettings):
+    """Every setting with its unit, default and meaning; the field texts become the file's comments."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        extra="forbid",
+        frozen=True,
+        str_strip_whitespace=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
+
+    links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links for each page.")
+    fusion: Literal["fill", "blend"] = Field(
+        "fill",
+        description="fill: search results first, in their order, then the most similar pages; "
+        "blend: both ranked together.",
+    )
+    serp_floor: float = Field(
+        0.0,
+        ge=-10,
+        le=10,
+        description="Similarity of a search result, in standard deviations above the page's average target: "
+        "with less, blend drops it and fill counts it in the summary.",
+    )
+    lexical_weight: float = Field(
+        0.65,
+        ge=0,
+        le=1,
+        description="Share of the words (TF-IDF) in the similarity; the rest is the embedding's.",
+    )
+    min_inlinks: int = Field(
+        2, ge=0, le=50, description="Links that every page should get from others, if any page is near it."
+    )
+    max_inlinks: float = Field(
+        10.0, ge=0, description="Links that a page may get, as a multiple of the mean; 0: no limit."
+    )
+    near_duplicate: float = Field(
+        0.95,
+        ge=0.5,
+        le=1,
+        description="Cosine from which two pages that share most of their text are never linked to each other.",
+    )
+    sections_off: tuple[str, ...] = Field(
+        (),
+        description="Parts of the site whose pages keep the links that they have, as in "
+        '["/blog", "/*/archive/*"]; for one run: --section /blog=off.',
+    )
+    target_pages: Literal["known", "site"] = Field(
+        "known",
+        description="Where links may lead: pages of your own lists (known), "
+        "or any search result on the site (site).",
+    )
+
+    review: Literal["auto", "none"] = Field(
+        "auto",
+        title="Review",
+        description="Where editors accept and reject links. auto: the tab Review of the Sheet, or files/review.xlsx "
+        "without a Sheet; none: nowhere.",
+    )
+    tier_inline: float = Field(
+        0.8,
+        ge=0,
+        le=1,
+        description="Strength, 0 to 1, from which a link belongs into the text (tier inline); calibrate proposes it.",
+    )
+    tier_sidebar: float = Field(
+        0.65,
+        ge=0,
+        le=1,
+        description="Strength, 0 to 1, from which a link may stand beside the text (tier sidebar); with less: review.",
+    )
+    approval_sections: tuple[str, ...] = Field(
+        (),
+        description="Parts of the site whose links wait in Review until an editor accepts them, from or to "
+        'their pages, as in ["/health", "/*/legal/*"].',
+    )
+
+    max_clicks: int = Field(
+        4, ge=1, title="Audit", description="Clicks from the home page beyond which audit calls pages deep."
+    )
+    max_links_on_page: int = Field(
+        100, ge=1, description="Links on one page beyond which audit calls it dense."
+    )
+    max_links_per_100_words: float = Field(
+        5.0, gt=0, description="Links in 100 words of a page beyond which audit calls it dense."
+    )
+
+    store_url: str = Field(
+        "sqlite:///files/cache.sqlite3",
+        title="Cache",
+        repr=False,  # a server's address can hold a password
+        description="Database for vectors and search results; a relative path starts at the project folder. "
+        "For a team: postgresql+psycopg://user@host/database, the password in config/store_password.txt.",
+    )
+
+    dask_scheduler: Scheduler = Field(
+        "",
+        title="Past one computer (.github/SCALING.md)",
+        description="Dask scheduler whose workers compare the pages and run the local model, as in "
+        "tcp://10.0.0.5:8786; empty: this computer.",
+    )
+
+    schedule_cron: str = Field(
+        "0 3 * * SUN",
+        title="Schedule (internal-linker schedule)",
+        description="Minute, hour, day, month, weekday; weekdays as MON ... SUN.",
+    )
+    schedule_timezone: Zone = Field("", description="Such as Europe/Berlin; empty: the computer's.")
+    schedule_grace_minutes: int = Field(
+        60, ge=1, description="Minutes that a run may start late, after sleep or a restart."
+    )
+
+    serper_api_key: SecretStr = Field(SecretStr(""), description="Serper's key.")
+    openai_api_key: SecretStr = Field(
+        SecretStr(""), description="OpenAI's key, or that of the servers at base_url and anchor_base_url."
+    )
+    service_account: SecretStr = Field(
+        SecretStr(""), description="JSON text of a Google service account's key."
+    )
+    store_password: SecretStr = Field(SecretStr(""), description="Password of store_url's server.")
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch(cls, value: Any) -> Any:
+        # pydantic would take true for the number 1.
+        if isinstance(value, bool):
+            raise ValueError("it can't be true or false")
+        return value
+
+    @field_validator("google_sheet_id")
+    @classmethod
+    def _id_of_address(cls, value: str) -> str:
+        found = re.search(r"/spreadsheets/(?:u/\d+/)?d/([\w-]{3,})", value)
+        bare = found.group(1) if found else value
+        if not re.fullmatch(r"[\w-]*", bare):
+            raise ValueError(
+                "it is neither a Sheet's id nor its address: copy the address bar while the Sheet is open"
+            )
+        return bare
+
+    @field_validator("search_query_template")
+    @classmethod
+    def _searchable(cls, value: str) -> str:
+        sites = re.findall(r"(?<!\S)site:(\S*)", value)
+        example = f"as in site:{PLACEHOLDER_SITE} {{main_query}}"
+        if "{main_query}" not in value:
+            raise ValueError(f"it must hold {{main_query}}, {example}")
+        if any("//" in site for site in sites):
+            raise ValueError(f"leave out https://, {example}")
+        if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
+            raise ValueError(f"it must hold site: and your host once, {example}")
+        within_site("https://any.example/", sites[0])  # a host that can't be one is told here
+        return value
+
+    @field_validator("serper_api_key", "openai_api_key")
+    @classmethod
+    def _key_alone(cls, value: SecretStr) -> SecretStr:
+        key = value.get_secret_value().strip().strip("\"'")
+        if len(key.split()) > 1:
+            raise ValueError("the key must stand there alone, on one line")
+        return SecretStr(key)
+
+    @property
+    def site(self) -> str:
+        """Host and path after `site:` in the template."""
+        found = re.search(r"(?<!\S)site:(\S+)", self.search_query_template)
+        return found.group(1).rstrip("/") if found else ""
+
+    @property
+    def secrets(self) -> list[str]:
+        """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
+        values = [self.serper_api_key, self.openai_api_key, self.service_account, self.store_password]
+        keys = [value.get_secret_value() for value in values if value.get_secret_value()]
+        services = (self.base_url, self.anchor_base_url, self.serper_url, self.google_api_url)
+        passwords = (password(url) for url in (self.store_url, *services))
+        return keys + [f":{password}@" for password in passwords if password]
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment stands over the files, which come in as constructor arguments."""
+        return env_settings, init_settings
+
+
+def load_settings(project: Path) -> Settings:
+    """Read the settings of a project folder; a missing settings.toml means all defaults.
+
+    Raises:
+        ConfigurationError: a file can't be read, a value is wrong, or a name is unknown; the nearest right
+            one is named.
+    """
+    values = toml_values(project)
+    refuse_unknown(values, Settings.model_fields, SETTINGS_FILE.as_posix())
+    refuse_unknown(os.environ, Settings.model_fields, "the environment", ENV_PREFIX)
+    if misplaced := next((name for name in KEY_FILES if name in values), ""):
+        where = KEY_FILES[misplaced][0].as_posix()
+        raise ConfigurationError(
+            f"{SETTINGS_FILE.as_posix()}: {misplaced} does not belong in this file. Move it to {where}."
+        )
+    secrets: dict[str, Any] = {name: SecretStr(text) for name, text in key_texts(project).items()}
+    try:
+        return Settings(**values, **secrets)
+    except ValidationError as error:
+        problems = (problem(dict(item)) for item in error.errors(include_url=False, include_context=False))
+        raise ConfigurationError(" ".join(problems)) from None

@@ -1,0 +1,172 @@
+"""Where settings come from (settings.toml, key files, environment) and how to name what is wrong there."""
+
+import difflib
+import os
+import re
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator
+
+from internal_linker.adapters.files.plain_text import plain_text, shortened
+from internal_linker.core.errors import ConfigurationError
+
+ENV_PREFIX = "INTERNAL_LINKER_"
+SETTINGS_FILE = Path("config/settings.toml")
+# Each secret: its file, as users of the seed know it, and the environment variable that other tools use.
+KEY_FILES = {
+    "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
+    "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
+    "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
+    "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
+}
+# By the first word of pydantic's error type: its own sentences for these are a programmer's.
+_PLAIN_WORDS = {
+    "int": "it must be a whole number",
+    "float": "it must be a number, with a point as in 0.5",
+    "finite": "it must be a number, with a point as in 0.5",
+    "string": 'it must be a text in double quotes, as in "text"',
+}
+_PROVIDERS = ("auto", "openai", "local", "multilingual", "lsa")
+# Each with what follows its name.
+_NAMED_PROVIDERS = {"sentence-transformers": ":MODEL", "file": ":PATH"}
+# Longer values are cut in messages: a pasted document must not hide the sentence around it.
+_MOST_SHOWN = 80
+
+
+def _address(value: str) -> str:
+    if not re.match(r"https?://[^\s/]+", value):
+        raise ValueError("it must be an address that begins with https:// or http://")
+    return value
+
+
+def _scheduler(value: str) -> str:
+    # No name or password can stand in it, so that messages may show it.
+    if value and not re.fullmatch(r"(tcp|tls)://([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}", value):
+        raise ValueError("it must be as in tcp://10.0.0.5:8786 or tls://10.0.0.5:8786")
+    return value
+
+
+def _country(value: str) -> str:
+    if value and not re.fullmatch(r"[A-Za-z]{2}", value):
+        raise ValueError("it must be a country's two letters, as in us or de")
+    return value.lower()
+
+
+def provider(value: str) -> str:
+    """The name of an encoder, as it is.
+
+    Raises:
+        ValueError: there is none of this name.
+    """
+    kind, _, name = value.partition(":")
+    if value in _PROVIDERS or (kind in _NAMED_PROVIDERS and name.strip()):
+        return value
+    near = difflib.get_close_matches(
+        re.split("[:/]", value)[0].lower(), [*_PROVIDERS, *_NAMED_PROVIDERS], n=1
+    )
+    meant = near[0] + _NAMED_PROVIDERS.get(near[0], "") if near else ""
+    every = [*_PROVIDERS, *(kind + rest for kind, rest in _NAMED_PROVIDERS.items())]
+    hint = f"; did you mean {meant}?" if meant else ""
+    raise ValueError(f"it must be {', '.join(every[:-1])} or {every[-1]}{hint}")
+
+
+def _zone(value: str) -> str:
+    zones = available_timezones()
+    if value and value not in zones:
+        tail = value.casefold().replace(" ", "_")
+        near = sorted(zone for zone in zones if zone.casefold().endswith(tail))
+        raise ValueError(f"no such time zone; write it like {near[0] if near else 'Europe/Berlin'}")
+    return value
+
+
+Url = Annotated[str, AfterValidator(_address)]
+Scheduler = Annotated[str, AfterValidator(_scheduler)]
+Provider = Annotated[str, AfterValidator(provider)]
+Country = Annotated[str, AfterValidator(_country)]
+Zone = Annotated[str, AfterValidator(_zone)]
+
+
+def toml_values(project: Path) -> dict[str, Any]:
+    """What settings.toml holds; a missing file holds nothing.
+
+    Raises:
+        ConfigurationError: it can't be read.
+    """
+    path = project / SETTINGS_FILE
+    if not path.exists():
+        return {}
+    try:
+        return tomllib.loads(plain_text(path, SETTINGS_FILE.as_posix()))
+    except (ValueError, RecursionError) as error:
+        raise ConfigurationError(
+            f"{SETTINGS_FILE.as_posix()} can't be read: {shortened(str(error), 200)}. "
+            "Texts stand in double quotes, with / in place of \\; numbers without quotes."
+        ) from None
+
+
+def key_texts(project: Path) -> dict[str, str]:
+    """Each secret's text, from its plain environment variable or else its file; "" without one.
+
+    Raises:
+        ConfigurationError: a file can't be read.
+    """
+    texts = {}
+    for name, (file, variable) in KEY_FILES.items():
+        text = os.environ.get(variable, "").strip()
+        if not text and (project / file).exists():
+            text = plain_text(project / file, file.as_posix()).strip()
+        texts[name] = text
+    return texts
+
+
+def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefix: str = "") -> None:
+    """Refuse the first of `names` (those with `prefix`, in any case) that is no setting; name the nearest.
+
+    Raises:
+        ConfigurationError: there is such a name.
+    """
+    settings = list(known)
+    for name in names:
+        if not name.upper().startswith(prefix):
+            continue
+        bare = name[len(prefix) :].lower() if prefix else name
+        if bare not in settings:
+            near = difflib.get_close_matches(bare.lower(), settings, n=1, cutoff=0.5)
+            hint = f" Did you mean {prefix}{near[0].upper() if prefix else near[0]}?" if near else ""
+            raise ConfigurationError(f"{where}: there is no setting '{shortened(name)}'.{hint}")
+
+
+def problem(item: dict[str, Any]) -> str:
+    """One of pydantic's errors as a sentence: where it stands, what is wrong, what it is unless secret."""
+    name, message = str(item["loc"][0]), str(item["msg"]).removeprefix("Value error, ")
+    plain = message.replace("Input should be", "it must be")
+    words = _PLAIN_WORDS.get(str(item["type"]).partition("_")[0], plain)
+    if name in KEY_FILES:
+        return f"{_where(name)}: {words}."
+    shown = repr(item["input"])
+    shown = shown if len(shown) <= _MOST_SHOWN else f"{shown[:_MOST_SHOWN]}..."
+    return f"{_where(name)}: {words} (it is {re.sub('//[^/@ ]*@', '//***@', shown)})."
+
+
+def _where(name: str) -> str:
+    """The place that a setting's value came from."""
+    variable = f"{ENV_PREFIX}{name.upper()}"
+    if variable in map(str.upper, os.environ):
+        return f"environment variable {variable}"
+    if name not in KEY_FILES:
+        return f"{SETTINGS_FILE.as_posix()}: {name}"
+    file, plain = KEY_FILES[name]
+    return f"environment variable {plain}" if os.environ.get(plain) else file.as_posix()
+
+
+def password(url: str) -> str:
+    """The password inside an address, or ""."""
+    try:
+        return urlsplit(url).password or ""
+    except ValueError:  # no address at all; whoever opens it says so
+        return ""

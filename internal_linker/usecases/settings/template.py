@@ -1,0 +1,46 @@
+"""Settings -> the commented text of config/settings.toml, as `init` writes it and the repository has it."""
+
+import json
+import textwrap
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES, Settings
+
+_HEAD = f"""\
+# Settings of Internal Linker. Every setting stands here with its default; change what you need.
+# An environment variable named {ENV_PREFIX} + the setting in capitals wins over this file.
+# Keys and passwords do not belong here, but each in a file beside this one: serper_api_key.txt,
+# openai_api_key.txt, service_account.txt and store_password.txt.
+"""
+
+
+def render_settings(values: dict[str, Any] | None = None) -> str:
+    """The whole file; `values` replace defaults."""
+    lines = [_HEAD]
+    for name, field in Settings.model_fields.items():
+        if name in KEY_FILES:
+            continue
+        if field.title:
+            lines.append(f"\n# --- {field.title} ---\n")
+        lines += [f"# {line}" for line in textwrap.wrap(str(field.description), 108, break_on_hyphens=False)]
+        lines.append(f"# Default: {_toml(field.default)}{_range(field)}")
+        lines.append(f"{name} = {_toml((values or {}).get(name, field.default))}\n")
+    return "\n".join(lines)
+
+
+def _toml(value: str | float) -> str:
+    """JSON's texts and numbers are TOML's too."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _range(field: FieldInfo) -> str:
+    """The numbers allowed, as `; 1 to 10`, `; 0 or more` or `; above 0`."""
+    names = ("ge", "gt", "le")
+    bounds = {name: getattr(each, name) for each in field.metadata for name in names if hasattr(each, name)}
+    if "le" in bounds:
+        return f"; {bounds['ge']:g} to {bounds['le']:g}"
+    if "ge" in bounds:
+        return f"; {bounds['ge']:g} or more"
+    return f"; above {bounds['gt']:g}" if "gt" in bounds else ""

@@ -1,0 +1,292 @@
+"""Joins and embeddings on a Dask cluster: what one computer finds, whoever is killed on the way."""
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from internal_linker.adapters.compute.dask import IN_FLIGHT
+from internal_linker.adapters.compute.dask_join import SHARED_BYTES, DaskCompute
+from internal_linker.adapters.compute.threads import Threads
+from internal_linker.core.arrays import Block, Vectors
+from internal_linker.core.errors import ConfigurationError, ServiceError
+from internal_linker.core.ports import Compute, JoinStore
+from internal_linker.core.records import Text
+from internal_linker.embeddings.encoders.dask import TEXTS_A_TASK, DaskEncoder
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+from internal_linker.matching.neighbours.exact import join_block
+from internal_linker.matching.neighbours.knn_join import EXACT_ROWS, Joined, join
+from internal_linker.usecases.computing import compute_at, local_encoder_at
+from internal_linker.usecases.project import open_project
+from tests.matching.neighbours.test_knn_join import digests_of
+from tests.support.builders import Told
+from tests.support.cluster_work import LeavesAFile, unfit_encoder
+from tests.support.clusters import (
+    TLS_VARIABLES,
+    StoreThatActs,
+    Watched,
+    kill,
+    local_cluster,
+    started,
+    write_certificates,
+)
+from tests.support.join_stores import MemoryStore
+from tests.support.small_project import REPOSITORY, environment, make_project, write_settings, write_text
+from tests.support.vector_sites import one_language, random_vectors
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
+
+pytest.importorskip("distributed", reason="needs the extra cluster (distributed)")
+
+TEXTS = [
+    Text(f"Page {number}", "kettles and cups " * (number % 40)) for number in range(2 * TEXTS_A_TASK + 5)
+]
+VECTORS = random_vectors(12 * EXACT_ROWS, 16, topics=30)  # twelve blocks
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator["LocalCluster"]:
+    with local_cluster(2) as cluster:
+        yield cluster
+
+
+def joined(vectors: Vectors, compute: Compute, store: JoinStore | None = None, exact: float = 60.0) -> Joined:
+    languages, targets = one_language(len(vectors)), np.ones(len(vectors), bool)
+    digests = digests_of(vectors, languages)
+    given = vectors, digests, languages, targets, 3, store, compute, Told()
+    return join("model", *given, exact_seconds=exact, kept_seconds=0)
+
+
+@pytest.fixture(scope="module")
+def here() -> Joined:
+    """The lists of `VECTORS` by this computer."""
+    return joined(VECTORS, Threads(2))
+
+
+def assert_equal(found: Joined, expected: Joined) -> None:
+    """The same to the last bit."""
+    assert found.way == expected.way
+    for name in ("rows", "scores", "floors"):
+        np.testing.assert_array_equal(getattr(found.nearest, name), getattr(expected.nearest, name))
+
+
+def test_exact_lists_are_those_of_one_computer(cluster: "LocalCluster", here: Joined) -> None:
+    """The blocks of an exact join, done by two workers, give the same lists."""
+    assert_equal(joined(VECTORS, DaskCompute(cluster.scheduler_address)), here)
+
+
+def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster") -> None:
+    """From a megabyte on they are sent once, not with each block: the results are the same."""
+    vectors, languages = random_vectors(140_000, 2), one_language(140_000)
+    columns = np.arange(len(vectors))
+    blocks = [Block(f"rows-{at}", np.arange(at, at + 9), columns, 3) for at in range(0, 90, 9)]
+    assert columns.nbytes >= SHARED_BYTES
+    found = DaskCompute(cluster.scheduler_address).run(join_block, vectors, languages, blocks)
+    results = {block.name: nearest for block, nearest in found}
+    for block in blocks:
+        np.testing.assert_array_equal(results[block.name].rows, join_block(vectors, languages, block).rows)
+
+
+def test_lists_by_cells_are_those_of_one_computer(cluster: "LocalCluster") -> None:
+    """A clustered join, its sample and then the incremental one after it, give the same lists."""
+    compute, ours, theirs = DaskCompute(cluster.scheduler_address), MemoryStore(), MemoryStore()
+    vectors = random_vectors(4000, 32, topics=60)
+    expected = joined(vectors, Threads(2), ours, exact=0)
+    assert expected.way == "clustered"
+    assert_equal(joined(vectors, compute, theirs, exact=0), expected)
+    vectors[:40] = random_vectors(40, 32, 3, topics=60)
+    expected = joined(vectors, Threads(2), ours, exact=0)
+    assert expected.way == "incremental"
+    assert_equal(joined(vectors, compute, theirs, exact=0), expected)
+
+
+def test_a_killed_workers_blocks_are_done_by_the_others(
+    cluster: "LocalCluster", here: Joined, tmp_path: Path
+) -> None:
+    """`kill -9` of one of two workers in the middle: the same lists, and only what was in flight is done again."""
+    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
+    store = StoreThatActs(4, lambda: kill(cluster))
+    assert_equal(joined(VECTORS, watched, store), here)
+    assert set(store.put_blocks.values()) == {1} and store.put_blocks.total() == len(watched.begun) == 12
+    again = watched.begun.total() - 12
+    assert 1 <= again <= IN_FLIGHT * 2
+
+
+def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Joined, tmp_path: Path) -> None:
+    """Both workers are killed, and with them all that was sent: new workers get it, and end the join."""
+    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
+    store = StoreThatActs(4, lambda: kill(cluster, 2))
+    assert_equal(joined(VECTORS, watched, store), here)
+    assert watched.begun.total() - 12 <= IN_FLIGHT * 2
+
+
+def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> None:
+    """A join that began with one worker gives blocks to a second one, which has no vectors yet."""
+    with local_cluster(1) as cluster:
+        watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, seconds=0.5)
+        store = StoreThatActs(1, lambda: cluster.scale(2))
+        assert_equal(joined(VECTORS, watched, store), here)
+    assert len(watched.processes) == 2
+
+
+def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
+    """It is tried some times, at last alone, and then named; those beside it are not."""
+    with local_cluster(2) as cluster:
+        cluster.scheduler.allowed_failures = 0  # three by default: four deaths, then four more alone
+        watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, deadly="-3")
+        with pytest.raises(ServiceError, match=r"block exact-\w+-3 has ended each worker that tried it"):
+            joined(VECTORS, watched)
+
+
+def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Path) -> None:
+    """The join ends with one sentence; the next one, here or by a new scheduler, does the missing blocks only."""
+    with started() as first:
+        watched = Watched(DaskCompute(first.address, patience=30), tmp_path)
+        store = StoreThatActs(5, first.kill_scheduler)
+        with pytest.raises(ServiceError, match=f"Dask: the scheduler at {first.address} is gone"):
+            joined(VECTORS, watched, store)
+        assert time.monotonic() - store.acted < 15
+    done = dict(store.blocks("model"))
+    assert 5 <= len(done) < 12
+    with started() as second:
+        computes: list[Compute] = [Threads(2), DaskCompute(second.address)]
+        for number, compute in enumerate(computes):
+            folder = tmp_path / f"rest-{number}"
+            folder.mkdir()
+            rest = Watched(compute, folder, seconds=0)
+            left = MemoryStore()
+            left.parts["model"] = dict(done)
+            assert_equal(joined(VECTORS, rest, left), here)
+            assert len(rest.begun) == rest.begun.total() == 12 - len(done)
+            assert not rest.begun.keys() & done.keys()
+
+
+def test_no_scheduler_is_one_sentence() -> None:
+    """Nobody answers at the address: it is told in seconds."""
+    with pytest.raises(ServiceError, match="Dask: no scheduler answers at tcp://127.0.0.1:1. Start it, or"):
+        joined(VECTORS, DaskCompute("tcp://127.0.0.1:1", patience=1))
+
+
+def test_no_worker_is_one_sentence() -> None:
+    """A scheduler without workers is waited for as long as a worker may take to start, and no longer."""
+    with local_cluster(0) as cluster, pytest.raises(ServiceError, match="no worker of tcp://.* takes work"):
+        joined(VECTORS, DaskCompute(cluster.scheduler_address, patience=2))
+
+
+def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
+    """The only worker is killed and no other comes: the join ends, its finished blocks in the store."""
+    with local_cluster(1) as cluster:
+        watched = Watched(DaskCompute(cluster.scheduler_address, patience=2), tmp_path)
+        store = StoreThatActs(3, lambda: cluster.scale(0))
+        with pytest.raises(ServiceError, match="takes work: none is there"):
+            joined(VECTORS, watched, store)
+    assert len(store.blocks("model")) >= 3
+
+
+def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
+    """Who has another version of what results depend on is named, with both versions."""
+    told = tmp_path / "internal_linker-0.0.1.dist-info/METADATA"
+    write_text(told, "Metadata-Version: 2.1\nName: internal-linker\nVersion: 0.0.1\n")
+    with (
+        started(1, variables={"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}) as old,
+        pytest.raises(ServiceError, match=r"has internal_linker 0\.0\.1, this computer [^0]*\d"),
+    ):
+        joined(VECTORS, DaskCompute(old.address, patience=20))
+
+
+def test_certificates_let_in_who_has_them(tmp_path: Path) -> None:
+    """By the guide's commands and variables for tls:// a join is done; without a certificate nobody answers."""
+    write_certificates(tmp_path)
+    program = """
+import sys
+from pathlib import Path
+import numpy as np
+from internal_linker.core.arrays import Block
+from internal_linker.usecases.computing import compute_at
+from internal_linker.matching.neighbours.exact import join_block
+vectors = np.eye(8, dtype=np.float16)
+block = Block("all", np.arange(8), np.arange(8), 3)
+if __name__ == "__main__":
+    for _, nearest in compute_at(sys.argv[1]).run(join_block, vectors, np.zeros(8, np.int32), [block]):
+        print(nearest.rows.shape)
+"""
+    with started(1, "tls", tmp_path) as guarded:
+        call = [sys.executable, "-c", program, guarded.address]
+        let_in = subprocess.run(
+            call, env=environment(**TLS_VARIABLES), cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+        assert let_in.stdout.strip() == "(8, 3)", let_in.stderr
+        with pytest.raises(
+            ServiceError, match="no scheduler answers at tls://.* Start it with the certificates"
+        ):
+            joined(VECTORS, DaskCompute(guarded.address, patience=1))
+
+
+def test_a_failing_block_is_named(cluster: "LocalCluster", tmp_path: Path) -> None:
+    """What fails on a worker ends the join with the block's name and the reason."""
+    watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path / "not there")
+    with pytest.raises(ServiceError, match=r"block exact-\w+-\d+ failed on a worker \(FileNotFoundError"):
+        joined(VECTORS, watched)
+
+
+def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None:
+    """Name, recipe and vectors are the same, so that one cache serves both; positions come once each."""
+    local, there = LocalEncoder(), local_encoder_at(cluster.scheduler_address)
+    batches = list(there.encode(TEXTS))
+    order = np.argsort([at for batch in batches for at in batch.positions])
+    vectors = np.concatenate([batch.vectors for batch in batches])[order]
+    np.testing.assert_array_equal(vectors, np.concatenate([b.vectors for b in local.encode(TEXTS)]))
+    assert sorted(at for batch in batches for at in batch.positions) == list(range(len(TEXTS)))
+    for name in ("name", "model", "dimensions", "recipe", "corpus_bound", "languages", "pages"):
+        assert getattr(there, name) == getattr(local, name)
+    assert there.estimate(TEXTS).cost_usd == 0 and list(there.encode([])) == []
+
+
+def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path) -> None:
+    """Whoever stops reading stops the work but for what is in flight."""
+    encoder = DaskEncoder(cluster.scheduler_address, LeavesAFile)
+    batches = encoder.encode([Text(str(tmp_path), "")] * (40 * TEXTS_A_TASK))
+    next(batches)
+    batches.close()
+    time.sleep(1)
+    assert 1 <= len(list(tmp_path.iterdir())) <= 1 + 2 * IN_FLIGHT
+
+
+def test_a_worker_without_the_model_is_one_sentence(cluster: "LocalCluster") -> None:
+    """What the encoder says where it can't be built is told, and that it was on a worker."""
+    encoder = DaskEncoder(cluster.scheduler_address, unfit_encoder)
+    with pytest.raises(ConfigurationError, match="On a Dask worker: the local embedding model can't be read"):
+        list(encoder.encode(TEXTS))
+
+
+def test_without_the_extra_it_says_how_to_get_it() -> None:
+    """`dask_scheduler` without the package ends with the command that installs it."""
+    program = """
+import sys
+sys.modules["distributed"] = None
+from internal_linker.usecases.computing import compute_at
+compute_at("")
+compute_at("tcp://127.0.0.1:8786")
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
+    )
+    assert "ConfigurationError: dask_scheduler needs a package" in ended.stderr
+    assert 'python -m pip install "distributed>=' in ended.stderr
+
+
+def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:
+    """With `dask_scheduler` the local encoder is the cluster's, without it this computer's."""
+    project = make_project(tmp_path, {"embedding_provider": "local"})
+    assert isinstance(open_project(project).encoder([]), LocalEncoder)
+    assert isinstance(compute_at(""), Threads)
+    write_settings(project, {"embedding_provider": "local", "dask_scheduler": "tcp://127.0.0.1:8786"})
+    assert isinstance(open_project(project).encoder([]), DaskEncoder)
+    assert isinstance(compute_at("tcp://127.0.0.1:8786"), DaskCompute)

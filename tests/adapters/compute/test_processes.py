@@ -1,0 +1,169 @@
+"""Work that other processes share: the same results as here, whatever becomes of them."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from internal_linker.adapters.compute.processes import Processes
+from internal_linker.core.arrays import Ints
+from tests.support.cluster_work import KILL
+from tests.support.small_project import REPOSITORY
+
+NUMBERS = np.arange(100_000)
+LOST = "The matching goes on with one core, since other processes can't be had ("
+
+
+def summed(shared: SimpleNamespace, first: int, last: int) -> tuple[int, int]:
+    """The sum of a part of what is shared, and who found it."""
+    part: Ints = shared.numbers[first:last]
+    return int(part.sum()), os.getpid()
+
+
+def changed(shared: SimpleNamespace) -> None:
+    """Write to what is shared."""
+    shared.numbers[0] = 1
+
+
+def fatal(shared: SimpleNamespace, number: int, survivor: int) -> int:
+    """Die at once at a number, unless this is the process that has to live."""
+    if number == 3 and os.getpid() != survivor:
+        os.kill(os.getpid(), KILL)
+    return number
+
+
+@pytest.fixture
+def told() -> list[str]:
+    """What a person is told."""
+    return []
+
+
+@pytest.fixture
+def processes(tmp_path: Path, told: list[str]) -> Iterator[Processes]:
+    """Two of them that share some numbers."""
+    with Processes(2, tmp_path / "shared.tmp", told.append) as made:
+        made.share(SimpleNamespace(numbers=NUMBERS, name="text", none=np.empty((0, 3))))
+        yield made
+
+
+def test_results_come_in_the_order_of_the_tasks_from_other_processes(
+    processes: Processes, tmp_path: Path, told: Sequence[str]
+) -> None:
+    """More tasks than processes: each result is what it is here, none was found here, and no file stays."""
+    parts = [(first, first + 1000) for first in range(0, 100_000, 1000)]
+
+    found = list(processes.run(summed, parts))
+
+    assert [total for total, _ in found] == [int(NUMBERS[first:last].sum()) for first, last in parts]
+    assert os.getpid() not in {process for _, process in found}
+    processes.__exit__(None, None, None)
+    assert not list(tmp_path.iterdir()) and not told
+
+
+def test_tasks_are_taken_a_few_ahead(processes: Processes) -> None:
+    """A task may be made when it is its turn: no more than two a process wait."""
+    taken: list[int] = []
+    tasks = ((taken.append(at) or 0, at) for at in range(20))  # type: ignore[func-returns-value]
+
+    for done, _ in enumerate(processes.run(summed, tasks), 1):
+        assert len(taken) <= done + 2 * 2
+
+
+def test_what_is_shared_can_not_be_changed(processes: Processes) -> None:
+    """All processes read the same memory; an error of the work comes out where its result is asked for."""
+    with pytest.raises(ValueError, match="read-only"):
+        list(processes.run(changed, [()]))
+
+
+def test_a_lost_process_costs_time_only(processes: Processes, told: Sequence[str]) -> None:
+    """`kill -9` of one: all results are there, the rest found here, and a person is told once."""
+    tasks = [(number, os.getpid()) for number in range(40)]
+
+    assert list(processes.run(fatal, tasks)) == list(range(40))
+    assert list(processes.run(summed, [(0, 10)])) == [(45, os.getpid())]
+    assert len(told) == 1 and told[0].startswith(LOST)
+
+
+def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: list[str]) -> None:
+    """A folder that isn't there stands for a full disk."""
+    with Processes(2, tmp_path / "none" / "shared.tmp", told.append) as alone:
+        alone.share(SimpleNamespace(numbers=NUMBERS))
+        assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
+    assert told == [f"{LOST}[Errno 2] No such file or directory: '{tmp_path / 'none' / 'shared.tmp'}')."]
+
+
+def test_a_file_that_serves_nobody_is_removed_at_once(
+    tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A system without semaphores: the work is done here, and what was written is gone before the rest of the run."""
+
+    def none(*_: object) -> None:
+        raise NotImplementedError("no semaphores")
+
+    monkeypatch.setattr("internal_linker.adapters.compute.processes.ProcessPoolExecutor", none)
+    with Processes(2, tmp_path / "shared.tmp", told.append) as alone:
+        alone.share(SimpleNamespace(numbers=NUMBERS))
+        assert not list(tmp_path.iterdir()) and told == [f"{LOST}no semaphores)."]
+        assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
+
+
+PARENT = """
+import signal, sys, time
+from pathlib import Path
+from types import SimpleNamespace
+from internal_linker.adapters.compute.processes import Processes
+from tests.adapters.compute.test_processes import NUMBERS, summed
+if __name__ == "__main__":
+    # What was started in the background was told to ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with Processes(2, Path(sys.argv[1]), print) as processes:
+        processes.share(SimpleNamespace(numbers=NUMBERS))
+        print(*{at for _, at in processes.run(summed, [(0, 9)] * 200)}, flush=True)
+        time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="looks for processes with signal 0, which ends them there"
+)
+@pytest.mark.parametrize("sent", ["SIGKILL", "SIGINT"])
+def test_no_process_outlives_its_parent(tmp_path: Path, sent: str) -> None:
+    """Killed in the middle, or stopped with Ctrl-C: the others are gone soon after."""
+    program = tmp_path / "parent.py"
+    program.write_text(PARENT)
+    parent = subprocess.Popen(
+        [sys.executable, program, tmp_path / "shared.tmp"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        text=True,
+        start_new_session=True,
+    )
+    with parent:
+        assert parent.stdout
+        workers = [int(number) for number in parent.stdout.readline().split()]
+        assert workers
+        os.killpg(parent.pid, signal.SIGINT) if sent == "SIGINT" else parent.kill()
+        parent.wait(10)
+    until = time.monotonic() + 10
+    while any(map(_lives, workers)):
+        assert time.monotonic() < until, "a process is left"
+        time.sleep(0.05)
+
+
+def _lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    # One that has ended and that nobody asked for its end.
+    status = Path(f"/proc/{process}/stat")
+    return not (status.exists() and status.read_text().split()[2] == "Z")

@@ -1,0 +1,157 @@
+"""`store copy`: a whole cache moves between databases, and nothing that is newer is lost."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.neighbours import StoredJoins
+from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.core.records import SerpPage
+from tests.adapters.database.test_neighbours import neighbourhood, same
+from tests.support.builders import Letters
+from tests.support.small_project import command, forget_settings, write_text
+
+FILE = "sqlite:///files/cache.sqlite3"
+ROWS = 1200  # more than two batches
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture(params=["to the server", "from the server", "between files"])
+def way(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
+    if request.param == "between files":
+        yield FILE, "other/copy.sqlite3"
+        return
+    server = str(request.getfixturevalue("postgres"))
+    yield (FILE, server) if request.param == "to the server" else (server, FILE)
+
+
+class Cache:
+    """A cache with its three stores."""
+
+    def __init__(self, url: str, folder: Path) -> None:
+        self.engine = open_database(url if "://" in url else f"sqlite:///{url}", folder)
+        self.vectors = EmbeddingCache(self.engine, "float16")
+        self.serp = SerpResultCache(self.engine, 7)
+        self.joins = StoredJoins(self.engine)
+
+    def fill(self, word: str = "first") -> None:
+        self.vectors.put(Letters(), {f"h{n}": np.full(26, n % 7, np.float32) for n in range(ROWS)})
+        for n in range(5):
+            self.serp.put(f"q{n}", 1, "us", SerpPage((word,), 1))
+        self.joins.put("j", neighbourhood(3000, 200))
+        self.joins.put_block("j", "b", neighbourhood().nearest)
+
+    def answers(self) -> set[str]:
+        return {page.links[0] for page in self.serp.get([f"q{n}" for n in range(5)], "us").values()}
+
+
+def copy(way: tuple[str, str], folder: Path) -> int:
+    return command("store", "copy", *way, "--project", str(folder))
+
+
+def test_everything_arrives_as_it_was(
+    way: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Vectors, search results and joins are there, with their age; the counts are told by table."""
+    old = Cache(way[0], tmp_path)
+    old.fill()
+    assert copy(way, tmp_path) == 0
+    said = capsys.readouterr().out
+    for line in (f"embeddings:     {ROWS} rows: {ROWS} copied, 0 there", "serp:           5 rows: 5 copied"):
+        assert line in said
+    assert "joins:          1 rows: 1 copied" in said
+    new = Cache(way[1], tmp_path)
+    keys = [f"h{n}" for n in range(ROWS)]
+    before, after = (cache.vectors.get(Letters(), keys) for cache in (old, new))
+    assert before.keys() == after.keys() and all((before[key] == after[key]).all() for key in keys)
+    assert new.answers() == {"first"}
+    same(new.joins.get("j"), neighbourhood(3000, 200))
+    assert new.joins.blocks("j") == {}, "work in progress stays where it is done"
+    assert old.answers() == {"first"}, "nothing is taken away"
+
+
+def test_copying_again_changes_nothing(
+    way: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The second time every row is there already, and nothing is lost."""
+    Cache(way[0], tmp_path).fill()
+    assert copy(way, tmp_path) == copy(way, tmp_path) == 0
+    assert f"embeddings:     {ROWS} rows: 0 copied, {ROWS} there already" in capsys.readouterr().out
+    same(Cache(way[1], tmp_path).joins.get("j"), neighbourhood(3000, 200))
+
+
+def test_of_two_answers_the_newer_stays(way: tuple[str, str], tmp_path: Path) -> None:
+    """Copied in either direction, the newer answer and join win, and what one alone has is kept."""
+    old, new = Cache(way[0], tmp_path), Cache(way[1], tmp_path)
+    old.fill("old")
+    new.fill("new")
+    new.joins.put("j", neighbourhood(4, 2, seed=1))
+    old.serp.put("only here", 1, "us", SerpPage(("kept",), 1))
+    assert copy(way, tmp_path) == 0
+    assert new.answers() == {"new"}
+    assert new.serp.get(["only here"], "us")
+    same(new.joins.get("j"), neighbourhood(4, 2, seed=1))
+    assert copy((way[1], way[0]), tmp_path) == 0
+    assert old.answers() == {"new"}
+    same(old.joins.get("j"), neighbourhood(4, 2, seed=1))
+
+
+def test_an_answers_age_survives_the_journey(
+    way: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer of 6.9 days is used for 7 days in the new place too, wherever server and client stand."""
+    monkeypatch.setenv("PGTZ", "Pacific/Auckland")
+    old = Cache(way[0], tmp_path)
+    old.fill()
+    for hours, used in ((6.9 * 24, True), (7.1 * 24, False)):
+        then = datetime.now(UTC) - timedelta(hours=hours)
+        with old.engine.begin() as connection:
+            at = then.replace(tzinfo=None) if connection.dialect.name == "sqlite" else then
+            connection.execute(text("UPDATE serp SET fetched_at = :at"), {"at": str(at)})
+        with Cache(way[1], tmp_path).engine.begin() as connection:
+            connection.execute(text("DELETE FROM serp"))
+        assert copy(way, tmp_path) == 0
+        assert bool(Cache(way[1], tmp_path).answers()) is used
+
+
+@pytest.mark.parametrize("given", ["files/none.sqlite3", "sqlite:///files/none.sqlite3", "sqlite://"])
+def test_a_missing_source_is_refused(given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """3: a mistyped FROM makes no file, neither there nor at TO."""
+    assert copy((given, "files/new.sqlite3"), tmp_path) == 3
+    said = capsys.readouterr().err
+    assert "There is no cache at sqlite://" in said and (given == "sqlite://" or str(tmp_path) in said)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_empty_server_is_no_source(
+    postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """3: a database without our tables is named without its password, and stays without them."""
+    address = postgres.replace("postgres@", "postgres:pass-word-1@")
+    assert copy((address, FILE), tmp_path) == 3
+    said = "".join(capsys.readouterr())
+    assert "There is no cache at postgresql+psycopg://postgres:***@" in said and "pass-word-1" not in said
+
+
+def test_a_cache_is_not_copied_onto_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """2: both names of one file are seen to be one."""
+    Cache(FILE, tmp_path).fill()
+    assert copy((FILE, "files/cache.sqlite3"), tmp_path) == 2
+    assert "the same database" in capsys.readouterr().err
+
+
+def test_a_file_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """2: a CSV in a cache's place is named, and stays as it is."""
+    write_text(tmp_path / "files/pages.csv", "URL,Title\n" * 100)
+    assert copy(("files/pages.csv", FILE), tmp_path) == 2
+    assert "can't be opened" in capsys.readouterr().err

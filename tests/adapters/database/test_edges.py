@@ -1,0 +1,123 @@
+"""The link graph's store: every edge comes back as it was, whatever is in it and whoever shares the database."""
+
+import math
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, text
+
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.core.edges import Anchor, Cells, Edge
+
+ODD = 'a "quoted" \0 \ud800 متن 日本 line\nline'
+FULL = Edge(
+    "https://a.example/s",
+    "https://a.example/t",
+    "https://A.example/s/",
+    ODD,
+    query="a query",
+    rank=3,
+    origin="serp",
+    kind="contextual",
+    tier="inline",
+    score=4.5,
+    similarity=0.5,
+    lexical=0.25,
+    probability=0.125,
+    serp_rank=2,
+    strength=0.9,
+    inline=0.8,
+    sidebar=0.65,
+    encoder="local/x, recipe y",
+    source_hash="h1",
+    target_hash="h2",
+    anchors=(Anchor("green tea", "We drink green tea.", 9), Anchor(ODD, "", 0, verbatim=False)),
+    formerly=("tea", ODD),
+    first_run="1",
+    last_run="2",
+    status="edited",
+    verdict="edited",
+    by="Ann",
+    at="2026-01-04T03:00:00+00:00",
+    anchor="fresh tea",
+    notes=ODD,
+    cells=Cells("edited", "fresh tea", ODD),
+)
+
+
+@pytest.fixture
+def engine(store_url: str, tmp_path: Path) -> Engine:
+    return open_database(store_url, tmp_path)
+
+
+def bare(target: str, source: str = "https://a.example/s") -> Edge:
+    return Edge(source, target, source, target, last_run="1")
+
+
+def same(one: Edge, other: Edge) -> None:
+    for field in fields(Edge):
+        mine, yours = getattr(one, field.name), getattr(other, field.name)
+        both_none = isinstance(mine, float) and math.isnan(mine) and math.isnan(yours)
+        assert mine == yours or both_none, field.name
+
+
+def test_an_edge_comes_back_as_it_was(engine: Engine) -> None:
+    """Every field, figures that are not known, NUL and half surrogates too, by its source and by its id."""
+    store = EdgeStore(engine, "a.example")
+    for edge in (FULL, bare("https://a.example/u")):
+        store.put([edge])
+        same(store.by_id([edge.id, "0" * 20])[edge.id], edge)
+    found = store.of_sources([FULL.source, "nobody"])
+    assert {one.target for one in found[FULL.source]} == {FULL.target, "https://a.example/u"}
+    assert "nobody" not in found
+
+
+def test_a_changed_edge_replaces_the_old_one(engine: Engine) -> None:
+    """There is one edge for a pair of ends."""
+    store = EdgeStore(engine, "a.example")
+    store.put([FULL])
+    store.put([replace(FULL, status="live", anchors=())])
+    (edge,) = store.each()
+    assert (edge.status, edge.anchors) == ("live", ())
+
+
+def test_edges_are_found_by_status_and_verdict(engine: Engine) -> None:
+    """All of them, also while they are changed; counts agree."""
+    store = EdgeStore(engine, "a.example")
+    edges = [bare(f"t{n}", f"s{n % 40}") for n in range(1200)]
+    edges = [replace(edge, status="live" if at % 3 else "proposed") for at, edge in enumerate(edges)]
+    edges[0] = replace(edges[0], verdict="rejected", status="rejected")
+    store.put(edges)
+    seen = []
+    for edge in store.each("proposed"):
+        seen.append(edge.id)
+        store.put([replace(edge, status="withdrawn")])
+    assert sorted(seen) == sorted(edge.id for edge in edges if edge.status == "proposed")
+    assert [edge.id for edge in store.each(judged=True)] == [edges[0].id]
+    store.put([replace(edges[1], last_run="this run")])
+    others = {edge.id for edge in store.each("live", besides="this run")}
+    assert others == {edge.id for edge in store.each("live")} - {edges[1].id}
+    store.put([replace(bare("copy"), kind="canonical")])
+    assert store.counts() == {"live": 800, "withdrawn": 399, "rejected": 1}
+
+
+def test_the_sites_of_a_team_do_not_mix(engine: Engine) -> None:
+    """The same query with the same target on two sites are two edges."""
+    one, other = EdgeStore(engine, "a.example"), EdgeStore(engine, "b.example")
+    one.put([bare("t", "query")])
+    other.put([replace(bare("t", "query"), status="live")])
+    assert [edge.status for edge in one.each()] == ["proposed"]
+    assert other.counts() == {"live": 1}
+    assert not one.by_id([]) and not one.of_sources([])
+
+
+def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
+    """A field that this version does not know is left out, and a missing one has its default."""
+    store = EdgeStore(engine, "a.example")
+    store.put([FULL])
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE edges SET facts = replace(facts, '\"rank\"', '\"from_the_future\"')"))
+    (edge,) = store.each()
+    same(edge, replace(FULL, rank=0))

@@ -1,0 +1,257 @@
+"""The caches in their database: what was paid for comes back as it was, and a broken file says so."""
+
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import Engine, update
+
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import KEYS_A_QUERY, open_database
+from internal_linker.adapters.database.schema import METADATA
+from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.records import SerpPage
+from tests.support.builders import Letters
+
+URL = "sqlite:///files/cache.sqlite3"
+FILE = "files/cache.sqlite3"
+
+
+def encoder(model: str = "m", dimensions: int = 3, recipe: str = "v1") -> Letters:
+    one = Letters()
+    one.model, one.dimensions, one.recipe = model, dimensions, recipe
+    return one
+
+
+def serp(engine: Engine, days: float = 7) -> SerpResultCache:
+    return SerpResultCache(engine, days)
+
+
+def answer(*links: str) -> SerpPage:
+    return SerpPage(links, 1)
+
+
+@given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=8), st.sampled_from(["float16", "float32"]))
+def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> None:
+    """float32 gives every bit back, float16 three digits; both as float32."""
+    cache = EmbeddingCache(open_database("sqlite://", Path()), storage)
+    vector = np.array(numbers, np.float32)
+    cache.put(encoder(), {"h": vector})
+    found = cache.get(encoder(), ["h", "absent"])
+    assert list(found) == ["h"]
+    assert found["h"].dtype == np.float32
+    np.testing.assert_allclose(found["h"], vector, atol=0 if storage == "float32" else 1e-3)
+
+
+def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> None:
+    """A cache opened anew holds what the last one held, and reads vectors of the other storage, too."""
+    first = open_database(store_url, tmp_path)
+    EmbeddingCache(first, "float16").put(encoder(), {"h": np.array([0.5, 0, 1], np.float32)})
+    serp(first).put("tea", 1, "us", answer("a"))
+    first.dispose()
+    again = open_database(store_url, tmp_path)
+    assert EmbeddingCache(again, "float32").get(encoder(), ["h"])["h"].tolist() == [0.5, 0, 1]
+    assert serp(again).get(["tea"], "us") == {("tea", 1): SerpPage(("a",), 0)}
+
+
+@pytest.mark.parametrize("other", [encoder(model="n"), encoder(dimensions=4), encoder(recipe="v2")])
+def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path, other: Letters) -> None:
+    """Another model, another length or another recipe knows nothing of a text that the first one did."""
+    cache = EmbeddingCache(open_database(store_url, tmp_path), "float32")
+    cache.put(encoder(), {"h": np.ones(3, np.float32)})
+    assert cache.get(other, ["h"]) == {}
+    cache.put(other, {"h": np.zeros(3, np.float32)})
+    assert cache.get(encoder(), ["h"])["h"].tolist() == [1, 1, 1]
+
+
+def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Path) -> None:
+    """A site of many pages is looked up in parts, and no part is lost."""
+    cache, count = EmbeddingCache(open_database(store_url, tmp_path), "float16"), 2 * KEYS_A_QUERY + 1
+    cache.put(encoder(), {f"h{n}": np.full(3, n, np.float32) for n in range(count)})
+    found = cache.get(encoder(), [f"h{n}" for n in range(count)])
+    assert [found[f"h{n}"][0] for n in range(count)] == list(range(count))
+    cache.put(encoder(), {})
+    assert cache.get(encoder(), []) == {}
+    queries = [f"q{n}" for n in range(count)]
+    results = serp(open_database(store_url, tmp_path))
+    results.put(queries[-1], 1, "us", answer("a"))
+    assert list(results.get(queries, "us")) == [(queries[-1], 1)]
+
+
+def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
+    """What is put twice is there once, the later one."""
+    engine = open_database(store_url, tmp_path)
+    vectors, results = EmbeddingCache(engine, "float32"), serp(engine)
+    for value in (1, 2):
+        vectors.put(encoder(), {"h": np.full(3, value, np.float32)})
+        results.put("tea", 1, "us", answer(f"link {value}"))
+    assert vectors.get(encoder(), ["h"])["h"].tolist() == [2, 2, 2]
+    assert results.get(["tea"], "us") == {("tea", 1): SerpPage(("link 2",), 0)}
+
+
+def test_answers_are_told_apart_by_query_page_and_market(store_url: str, tmp_path: Path) -> None:
+    """An answer stands for its own query, page and market; kept ones cost no credit; an empty one is one."""
+    cache = serp(open_database(store_url, tmp_path))
+    cache.put("tea", 1, "us", answer("https://e.example/چای", "b"))
+    cache.put("tea", 2, "us", answer())
+    cache.put("tea", 1, "de", answer("c"))
+    assert cache.get(["tea", "Tea", "coffee"], "us") == {
+        ("tea", 1): SerpPage(("https://e.example/چای", "b"), 0),
+        ("tea", 2): SerpPage((), 0),
+    }
+    assert cache.get(["tea"], "fr") == {}
+
+
+@pytest.mark.parametrize(
+    ("days", "age_hours", "used"),
+    [(0, 0, False), (1, 0, True), (1, 23, True), (1, 25, False), (0.5, 13, False)],
+)
+def test_an_answer_is_used_until_it_is_too_old(
+    store_url: str, tmp_path: Path, days: float, age_hours: int, used: bool
+) -> None:
+    """Answers count for the days of the setting, fractions too; with 0 days none is ever used again."""
+    engine = open_database(store_url, tmp_path)
+    cache = serp(engine, days)
+    cache.put("tea", 1, "us", answer("a"))
+    if age_hours:
+        then = datetime.now(UTC) - timedelta(hours=age_hours)
+        with engine.begin() as connection:
+            connection.execute(update(METADATA.tables["serp"]).values(fetched_at=then))
+    assert bool(cache.get(["tea"], "us")) is used
+
+
+def test_reading_only_creates_nothing(tmp_path: Path) -> None:
+    """A dry run in a fresh folder leaves no file and no folder behind, and finds an empty cache."""
+    engine = open_database(URL, tmp_path, read_only=True)
+    assert EmbeddingCache(engine, "float16").get(encoder(), ["h"]) == {}
+    assert serp(engine).get(["tea"], "us") == {}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_reading_only_changes_nothing(tmp_path: Path) -> None:
+    """What is there is read; a write is refused, and the file stays as it was to the byte."""
+    first = open_database(URL, tmp_path)
+    serp(first).put("tea", 1, "us", answer("a"))
+    first.dispose()
+    before = (tmp_path / FILE).read_bytes()
+    engine = open_database(URL, tmp_path, read_only=True)
+    assert serp(engine).get(["tea"], "us")
+    with pytest.raises(ConfigurationError):
+        serp(engine).put("tea", 2, "us", answer("b"))
+    engine.dispose()
+    assert (tmp_path / FILE).read_bytes() == before
+
+
+def test_reading_only_takes_a_database_without_tables_for_an_empty_one(tmp_path: Path) -> None:
+    """A run that was killed at its start leaves one; it stays as it is."""
+    (tmp_path / "files").mkdir()
+    other = sqlite3.connect(tmp_path / FILE)
+    other.execute("PRAGMA journal_mode=WAL")
+    other.execute("PRAGMA user_version=1")
+    other.close()
+    engine = open_database(URL, tmp_path, read_only=True)
+    assert serp(engine).get(["tea"], "us") == {}
+    engine.dispose()
+    other = sqlite3.connect(tmp_path / FILE)
+    assert other.execute("SELECT name FROM sqlite_master").fetchall() == []
+    other.close()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    "content", [b"URL,Main Query\nhttps://e.example/,tea\n" * 50, b"SQLite format 3\x00" + b"\xff" * 4096]
+)
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, read_only: bool) -> None:
+    """A text file or a damaged header in the cache's place is a ConfigurationError with its remedy, and stays."""
+    (tmp_path / "files").mkdir()
+    (tmp_path / FILE).write_bytes(content)
+    with pytest.raises(ConfigurationError, match=r"store_url: .*move a damaged cache file aside"):
+        open_database(URL, tmp_path, read_only=read_only)
+    assert (tmp_path / FILE).read_bytes() == content
+
+
+def test_damage_that_shows_later_is_named_too(tmp_path: Path) -> None:
+    """A file that opens but is broken inside ends with the same ConfigurationError, not with a crash."""
+    engine = open_database(URL, tmp_path)
+    cache = EmbeddingCache(engine, "float32")
+    cache.put(encoder(), {f"h{n}": np.ones(100, np.float32) for n in range(500)})
+    engine.dispose()
+    path = tmp_path / FILE
+    content = bytearray(path.read_bytes())
+    content[-len(content) // 2 :] = b"\xff" * (len(content) - len(content) // 2)
+    path.write_bytes(content)
+    cache = EmbeddingCache(open_database(URL, tmp_path), "float32")
+    with pytest.raises(ConfigurationError, match="can't be used"):
+        cache.get(encoder(), [f"h{n}" for n in range(500)])
+
+
+@pytest.mark.parametrize(
+    "url", ["", "no url", "nosuchdb://x", "sqlite:///files", "postgresql+nosuchdriver://localhost/x"]
+)
+def test_an_address_that_can_not_work_is_a_configuration_error(tmp_path: Path, url: str) -> None:
+    """A wrong store_url is named as the setting it is."""
+    (tmp_path / "files").mkdir()
+    with pytest.raises(ConfigurationError, match="store_url: "):
+        open_database(url, tmp_path)
+
+
+def test_an_absolute_path_is_taken_as_it_is(tmp_path: Path) -> None:
+    """A store_url with a whole path does not start at the project."""
+    path = tmp_path / "elsewhere" / "cache.db"
+    open_database(f"sqlite:///{path.as_posix()}", tmp_path / "project").dispose()
+    assert path.exists()
+    assert not (tmp_path / "project").exists()
+
+
+def in_threads(work: Sequence[Callable[[], None]]) -> list[BaseException]:
+    problems: list[BaseException] = []
+
+    def guarded(one: Callable[[], None]) -> None:
+        try:
+            one()
+        except BaseException as error:
+            problems.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(one,)) for one in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return problems
+
+
+def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None:
+    """Two threads read and two write at the same time: no error, no half answer, nothing lost."""
+    cache = serp(open_database(store_url, tmp_path))
+    names = [f"q{n}" for n in range(30)]
+    seen: list[tuple[tuple[str, int], SerpPage]] = []
+
+    def write(page: int) -> None:
+        for name in names:
+            cache.put(name, page, "us", answer(name, str(page)))
+
+    def read() -> None:
+        for _ in range(60):
+            seen.extend(cache.get(names, "us").items())
+
+    assert in_threads([lambda: write(1), lambda: write(2), read, read]) == []
+    assert all(page.links == (name, str(number)) for (name, number), page in seen)
+    assert len(cache.get(names, "us")) == 60
+
+
+def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
+    """A writer that finds the file locked waits and then writes, instead of failing."""
+    cache = serp(open_database(URL, tmp_path))
+    other = sqlite3.connect(tmp_path / FILE, check_same_thread=False, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.2, lambda: other.execute("COMMIT")).start()
+    cache.put("tea", 1, "us", answer("a"))
+    assert cache.get(["tea"], "us")
+    other.close()

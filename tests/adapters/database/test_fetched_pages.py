@@ -1,0 +1,62 @@
+"""Pages that were fetched are there for the next import, in every store, and go when nobody needs them."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine, select, update
+
+from internal_linker.adapters.database.engine import open_database, transact
+from internal_linker.adapters.database.fetched_pages import FETCHED_PAGES, StoredPages, is_sound, waste
+from internal_linker.adapters.database.pruning import prune
+from internal_linker.core.fetched import FetchedPage
+
+URL = "https://www.tiny.example/a/"
+TAGGED = FetchedPage(URL, {"etag": 'W/"\u00fc\0"', "content-type": "text/html"}, "سبز".encode() * 1000)
+
+
+@pytest.fixture
+def engine(store_url: str, tmp_path: Path) -> Iterator[Engine]:
+    opened = open_database(store_url, tmp_path)
+    yield opened
+    opened.dispose()
+
+
+def test_a_page_comes_back_as_it_was_put(engine: Engine) -> None:
+    """Byte by byte, under an address of any length; a later one takes its place."""
+    cache, long = StoredPages(engine), URL + "x" * 5000
+    cache.put(TAGGED)
+    cache.put(FetchedPage(long, {}, b""))
+    assert cache.get(URL) == FetchedPage(
+        URL, {"etag": 'W/"\u00fc"', "content-type": "text/html"}, TAGGED.body
+    )
+    assert cache.get(long) == FetchedPage(long, {}, b"")
+    cache.put(FetchedPage(URL, {}, b"new"))
+    assert cache.get(URL) == FetchedPage(URL, {}, b"new")
+    assert cache.get(URL + "b") is None
+
+
+@pytest.mark.parametrize(
+    "damage", [{"body": b"tea"}, {"headers": "[1]"}, {"headers": "{"}, {"headers": '{"etag": 1}'}]
+)
+def test_a_damaged_page_is_none(damage: dict[str, object], engine: Engine) -> None:
+    """It is fetched anew, and `cache verify` tells of it."""
+    cache = StoredPages(engine)
+    cache.put(TAGGED)
+    assert is_sound(transact(engine, lambda one: one.execute(select(FETCHED_PAGES)).one()))
+    transact(engine, lambda one: one.execute(update(FETCHED_PAGES).values(**damage)))
+    assert cache.get(URL) is None
+    assert not is_sound(transact(engine, lambda one: one.execute(select(FETCHED_PAGES)).one()))
+
+
+def test_what_nobody_needs_goes(engine: Engine) -> None:
+    """Pages that no import met for long, and those that no server can be asked about; the others stay."""
+    cache, now = StoredPages(engine), datetime.now(UTC)
+    cache.put(TAGGED)
+    cache.put(FetchedPage(URL + "b", {"last-modified": "Wed, 01 Jul 2026 10:00:00 GMT"}, b"b"))
+    cache.put(FetchedPage(URL + "c", {"content-type": "text/html"}, b"c"))
+    assert [one.rows for one in prune(engine, waste(now - timedelta(days=1)))] == [1]
+    assert cache.get(URL + "c") is None and cache.get(URL) and cache.get(URL + "b")
+    assert [one.rows for one in prune(engine, waste(now + timedelta(days=1)))] == [2]
+    assert cache.get(URL) is None

@@ -1,0 +1,222 @@
+"""What the cache holds can be read, and what nobody needs any more goes."""
+
+import sqlite3
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import Engine, text
+
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.usecases.databases import KEPT_DAYS
+from internal_linker.usecases.project import open_project
+from tests.standins import OpenAIStandIn
+from tests.support import store_contents
+from tests.support.builders import Letters
+from tests.support.sites import make_project, use_standins
+from tests.support.small_project import command, forget_settings
+from tests.support.store_contents import EDGE, SITE, TEXTS
+
+LONG_AGO = datetime.now(UTC) - timedelta(days=KEPT_DAYS + 10)
+FILE = "files/cache.sqlite3"
+OTHER = replace(EDGE, verdict="", status="withdrawn", notes="", anchor="")
+EDGES_OF = [
+    replace(OTHER, target="gone"),
+    replace(OTHER, target="noted", notes="ask Ann"),
+    replace(OTHER, target="reworded", anchor="my words"),
+    replace(OTHER, target="live", status="live"),
+    replace(OTHER, target="gone, too", encoder='"notes": no "anchor":'),
+]
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project whose store is full of things of long ago."""
+    monkeypatch.setenv("INTERNAL_LINKER_STORE_URL", store_url)
+    engine = open_database(store_url, tmp_path)
+    store_contents.fill(engine)
+    EdgeStore(engine, SITE).put(EDGES_OF)
+    backdate(engine)
+    engine.dispose()
+    return tmp_path
+
+
+def backdate(engine: Engine) -> None:
+    """Make all of it half a year old."""
+    columns = {
+        "embeddings": ("created_at", "used_at"),
+        "serp": ("fetched_at",),
+        "answers": ("created_at",),
+        "joins": ("created_at",),
+        "join_chunks": ("created_at",),
+        "join_blocks": ("created_at",),
+        "edges": ("updated_at",),
+        "run_links": ("written_at",),
+    }
+    with engine.begin() as connection:
+        for table, names in columns.items():
+            for name in names:
+                moment = LONG_AGO.strftime("%Y-%m-%d %H:%M:%S.000000")
+                moment += "+00:00" if connection.dialect.name == "postgresql" else ""
+                connection.execute(text(f"UPDATE {table} SET {name} = '{moment}'"))
+
+
+def counts(project: Path) -> dict[str, int]:
+    engine = open_project(project).store()
+    with engine.connect() as connection:
+        tables = connection.execute
+        found = {
+            name: tables(text(f"SELECT count(*) FROM {name}")).scalar_one()
+            for name in "embeddings serp answers joins join_chunks join_blocks edges run_links runs".split()
+        }
+    engine.dispose()
+    return found
+
+
+def test_what_nobody_needs_goes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """After a look that changes nothing; what editors said, what is live, and kept runs stay."""
+    before = counts(project)
+    assert command("cache", "prune", "--project", str(project)) == 0
+    out = capsys.readouterr().out
+    assert "embeddings: 20 rows" in out and "edges: 2 rows" in out and "--apply" in out
+    assert counts(project) == before
+    assert command("cache", "prune", "--apply", "--project", str(project)) == 0
+    assert "Removed." in capsys.readouterr().out
+    assert counts(project) == {
+        **dict.fromkeys(before, 0),
+        "edges": len(EDGES_OF) + 1 - 2,
+        "run_links": 1,
+        "runs": 1,
+    }
+    assert command("cache", "prune", "--apply", "--project", str(project)) == 0
+    assert "Everything in the cache was needed within 182 days." in capsys.readouterr().out
+
+
+def test_what_was_needed_stays(project: Path) -> None:
+    """A vector that a run has used is as good as new; a younger limit lets it go."""
+    opened = open_project(project)
+    engine = opened.store()
+    EmbeddingCache(engine, "float16").note_used(Letters(), TEXTS[:5])
+    engine.dispose()
+    opened.prune_cache(KEPT_DAYS, apply=True)
+    assert counts(project)["embeddings"] == 5
+    assert all(each.rows == 0 for each in opened.prune_cache(1, apply=False) if each.table == "embeddings")
+
+
+def test_a_use_is_noted_once_a_month(store_url: str, tmp_path: Path) -> None:
+    """Vectors are large: a week later none of them is written again."""
+    engine = open_database(store_url, tmp_path)
+    store_contents.fill(engine)
+    cache, moments = EmbeddingCache(engine, "float16"), "SELECT used_at FROM embeddings"
+    with engine.connect() as connection:
+        before = connection.execute(text(moments)).scalars().all()
+    cache.note_used(Letters(), TEXTS)
+    with engine.connect() as connection:
+        assert connection.execute(text(moments)).scalars().all() == before
+    engine.dispose()
+
+
+def test_the_room_is_given_back(tmp_path: Path) -> None:
+    """A file is smaller afterwards."""
+    opened = open_project(tmp_path)
+    engine = opened.store()
+    many = {f"{n:064x}": np.ones(26, np.float32) for n in range(20_000)}
+    EmbeddingCache(engine, "float32").put(Letters(), many)
+    backdate(engine)
+    engine.dispose()
+    before = (tmp_path / FILE).stat().st_size
+    opened.prune_cache(KEPT_DAYS, apply=True)
+    assert (tmp_path / FILE).stat().st_size < before / 10
+
+
+def test_a_sound_cache_is_said_to_be_sound(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Everything that the stores write can be read."""
+    assert command("cache", "verify", "--project", str(project)) == 0
+    assert "All of the cache can be read." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("damage", "table"),
+    [
+        ("UPDATE embeddings SET vector = x'00'", "20 in embeddings"),
+        ("UPDATE embeddings SET dtype = 'float7'", "20 in embeddings"),
+        ("UPDATE embeddings SET vector = zeroblob(3)", "20 in embeddings"),
+        ("UPDATE serp SET links = '[1'", "1 in serp"),
+        ("UPDATE serp SET links = '{}'", "1 in serp"),
+        ("UPDATE edges SET facts = '{}'", "1 in edges"),
+        ("UPDATE edges SET status = 'lost'", "1 in edges"),
+        ("UPDATE run_links SET content = x'00'", "1 in run_links"),
+        ("UPDATE runs SET facts = '[]'", "1 in runs"),
+    ],
+)
+def test_damaged_rows_are_counted(
+    damage: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With exit code 3, and what becomes of them; a run takes what is fetched as not there."""
+    engine = open_project(tmp_path).store()
+    store_contents.fill(engine)
+    with engine.begin() as connection:
+        connection.execute(text(damage))
+    if "in embeddings" in table:
+        assert not EmbeddingCache(engine, "float16").get(Letters(), TEXTS)
+    engine.dispose()
+    assert command("cache", "verify", "--project", str(tmp_path)) == 3
+    said = capsys.readouterr().err
+    assert f"damaged rows: {table}." in said and "Traceback" not in said
+
+
+def test_a_file_that_is_damaged_as_a_whole_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 and a way out."""
+    engine = open_project(tmp_path).store()
+    store_contents.fill(engine)
+    engine.dispose()
+    with sqlite3.connect(tmp_path / FILE) as file:
+        file.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    path = tmp_path / FILE
+    whole = bytearray(path.read_bytes())
+    whole[8192:40960] = b"\xff" * (40960 - 8192)
+    path.write_bytes(whole)
+    assert command("cache", "verify", "--project", str(tmp_path)) == 2
+    said = capsys.readouterr().err
+    assert "damaged" in said and "Traceback" not in said
+
+
+def test_a_kept_edge_is_read_with_its_words(project: Path) -> None:
+    """The rule that spares editors' words reads them where they are kept."""
+    open_project(project).prune_cache(KEPT_DAYS, apply=True)
+    engine = open_project(project).store()
+    left = {edge.target: edge for edge in EdgeStore(engine, SITE).each()}
+    assert left.keys() == {EDGE.target, "noted", "reworded", "live"}
+    assert (left["noted"].notes, left["reworded"].anchor) == ("ask Ann", "my words")
+    engine.dispose()
+
+
+def test_a_whole_run_lets_go_of_what_no_run_needed(tmp_path: Path) -> None:
+    """Its own texts stay; a run of some rows, which knows less, removes nothing."""
+    with OpenAIStandIn() as server:
+        project = make_project(tmp_path, 12, {})
+        use_standins(project, openai=server, settings={"embedding_provider": "openai"})
+        assert command("run", "--project", str(project)) == 0
+        engine = open_project(project).store()
+        EmbeddingCache(engine, "float16").put(Letters(), {"0" * 64: np.ones(26, np.float32)})
+        backdate(engine)
+        assert command("run", "--limit", "3", "--project", str(project)) == 0
+        assert counts(project)["embeddings"] == 13
+        assert command("run", "--project", str(project)) == 0
+        assert counts(project)["embeddings"] == 12
+        with engine.connect() as connection:
+            used = connection.execute(text("SELECT count(*) FROM embeddings WHERE used_at > created_at"))
+            assert used.scalar_one() == 12
+        engine.dispose()
+        assert len(server.calls("POST .*embeddings")) == 1

@@ -1,0 +1,253 @@
+"""PostgreSQL as a store: what it refuses is kept all the same, and what goes wrong is told without the password."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import inspect, make_url, text
+
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import key_text, open_database, transact
+from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.core.errors import ConfigurationError, ExitCode, StoreLost
+from internal_linker.core.records import SerpPage
+from internal_linker.usecases.project import open_project
+from tests.support.builders import Letters
+from tests.support.databases import statements
+from tests.support.small_project import (
+    command,
+    finish,
+    forget_settings,
+    make_project,
+    start,
+    write_settings,
+    write_text,
+)
+
+PASSWORD = "pass-word-1"
+OPEN = """
+import sys, time
+from pathlib import Path
+import internal_linker.adapters.database.embeddings, internal_linker.adapters.database.serp_results
+from internal_linker.adapters.database.engine import open_database
+url, folder = sys.argv[1], Path(sys.argv[2])
+print("ready", flush=True)
+while not (folder / "go").exists():
+    time.sleep(0.001)
+open_database(url, folder).dispose()
+"""
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def others(url: str) -> str:
+    """Another database of the same server, to work on this one from outside."""
+    return make_url(url).set(database="postgres").render_as_string(hide_password=False)
+
+
+def name(url: str) -> str:
+    return str(make_url(url).database)
+
+
+def close(url: str, *, allow: bool) -> None:
+    """Cut all connections, as a restart does; with `allow` False nobody comes in again."""
+    statements(
+        others(url),
+        f"ALTER DATABASE {name(url)} ALLOW_CONNECTIONS {str(allow).lower()}",
+        f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name(url)}'",
+    )
+
+
+# -- what a database would refuse --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "tea \0 pot",
+        "half a pair \ud83d",
+        "چای سبز " * 1000,
+        "".join(chr(33 + (n * n * 7919 + n // 3) % 90) for n in range(5000)),
+        "x" * 1501,
+    ],
+    ids=["NUL", "surrogate", "long Persian", "5,000 characters that don't compress", "just too long"],
+)
+def test_an_answer_to_any_query_is_kept(store_url: str, tmp_path: Path, query: str) -> None:
+    """What was paid for comes back under the query as it was asked, beside one that differs at its end only."""
+    cache = SerpResultCache(open_database(store_url, tmp_path), 7)
+    market = f"us/{query}"
+    for asked in (query, f"{query}."):
+        cache.put(asked, 1, market, SerpPage(("a\0b", "\ud83d", asked), 1))
+    found = cache.get([query, "tea", f"{query}."], market)
+    assert found == {(asked, 1): SerpPage(("a\0b", "\ud83d", asked), 0) for asked in (query, f"{query}.")}
+
+
+def test_a_model_of_any_name_is_kept(store_url: str, tmp_path: Path) -> None:
+    """Vectors of a server's model come back however long its name is."""
+    cache, encoder = EmbeddingCache(open_database(store_url, tmp_path), "float32"), Letters()
+    encoder.model = "models/" * 100
+    cache.put(encoder, {"h": np.ones(26, np.float32)})
+    assert cache.get(encoder, ["h"])["h"].tolist() == [1] * 26
+    encoder.model += "v2"
+    assert cache.get(encoder, ["h"]) == {}
+
+
+def test_an_ordinary_key_stays_readable() -> None:
+    """A text that every database takes is its own key, so that caches of earlier versions stay good."""
+    assert key_text("چای سبز", 1500) == "چای سبز" and key_text("x" * 1500, 1500) == "x" * 1500
+
+
+# -- opening -----------------------------------------------------------------------------------------
+
+
+def test_two_that_start_at_once_on_an_empty_database_both_come_in(store_url: str, tmp_path: Path) -> None:
+    """Four processes create the tables at the same moment, and none of them fails."""
+    starting = [start("-c", OPEN, store_url, str(tmp_path), cwd=tmp_path) for _ in range(4)]
+    for process in starting:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+    write_text(tmp_path / "go", "")
+    assert [finish(process)[::2] for process in starting] == [(0, "")] * 4
+
+
+def test_reading_only_changes_nothing_on_a_server(postgres: str, tmp_path: Path) -> None:
+    """A dry run on an empty server finds an empty cache and makes no table; a write is refused."""
+    engine = open_database(postgres, tmp_path, read_only=True)
+    assert SerpResultCache(engine, 7).get(["tea"], "us") == {}
+    with pytest.raises(ConfigurationError, match="read-only"):
+        transact(engine, lambda connection: connection.execute(text("CREATE TABLE mine (id int)")))
+    with engine.connect() as connection:
+        assert inspect(connection).get_table_names() == []
+    open_database(postgres, tmp_path).dispose()
+    with pytest.raises(ConfigurationError, match="read-only"):
+        SerpResultCache(engine, 7).put("tea", 1, "us", SerpPage((), 1))
+
+
+def test_a_cache_without_the_tables_of_later_versions_is_read(store_url: str, tmp_path: Path) -> None:
+    """A dry run after an update finds what was paid for, though no run has made the new tables yet."""
+    engine = open_database(store_url, tmp_path)
+    SerpResultCache(engine, 7).put("tea", 1, "us", SerpPage(("a",), 1))
+    with engine.begin() as connection:
+        for table in ("joins", "join_chunks", "join_blocks", "embeddings"):
+            connection.execute(text(f"DROP TABLE {table}"))
+    engine.dispose()
+    engine = open_database(store_url, tmp_path, read_only=True)
+    assert SerpResultCache(engine, 7).get(["tea"], "us")
+    assert EmbeddingCache(engine, "float16").get(Letters(), ["h"]) == {}
+
+
+def test_another_encoding_is_refused_before_anything_is_paid(postgres: str, tmp_path: Path) -> None:
+    """A database that can't hold all scripts says how to create one that can."""
+    latin = f"{name(postgres)}_latin"
+    statements(others(postgres), f"CREATE DATABASE {latin} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+    try:
+        address = make_url(postgres).set(database=latin).render_as_string(hide_password=False)
+        with pytest.raises(ConfigurationError, match="LATIN1: create the database with ENCODING 'UTF8'"):
+            open_database(address, tmp_path)
+    finally:
+        statements(others(postgres), f"DROP DATABASE {latin}")
+
+
+# -- the password ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql+psycopg://ann:{}@127.0.0.1:1/links",
+        "postgresql+psycopg://ann:{}@127.0.0.1:port/links",
+        "postgresql+psycopg://ann:x@{}@127.0.0.1:1/links",
+        "postgresql+psycopg://ann:x/{}@127.0.0.1:1/links",
+        "postgresql+psycopg://ann@127.0.0.1:1/links?password={}",
+        "postgresql+psycopg:ann:{}@127.0.0.1/links",
+        "ann:{}@127.0.0.1/links",
+        "mysql://ann:{}@127.0.0.1/links",
+        "postgresql+psycopg://ann:{}@127.0.0.1:1/links?no_such_option=1",
+    ],
+)
+def test_a_password_is_never_shown(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """2: whatever is wrong with the address, neither `run`, `check`, `store copy` nor the log repeats a piece."""
+    folder = make_project(tmp_path, {"store_url": url.format(PASSWORD)})
+    where = ("--project", str(folder))
+    assert command("run", *where) == 2
+    assert command("check", *where) == 2
+    copied = command("store", "copy", url.format(PASSWORD), "sqlite:///files/x.sqlite3", *where)
+    assert copied == (2 if "://" in url else 3)  # without ://, it is a file that is not there
+    said = "".join(capsys.readouterr()) + (folder / "logfile.txt").read_text(encoding="utf-8")
+    assert "store_url: the database" in said and "can't be opened" in said and PASSWORD not in said
+
+
+def test_the_password_has_a_file_of_its_own(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """config/store_password.txt or PGPASSWORD completes an address without one, and one in the address wins."""
+    folder = make_project(tmp_path, {"store_url": postgres})
+    write_text(folder / "config/store_password.txt", f"{PASSWORD}\n")
+    project = open_project(folder)
+    assert project.store().url.password == PASSWORD and PASSWORD in project.settings.secrets
+    monkeypatch.setenv("PGPASSWORD", "pass-word-2")
+    assert open_project(folder).store().url.password == "pass-word-2"
+    own = make_url(postgres).set(password="pass-word-3").render_as_string(hide_password=False)
+    write_settings(folder, {"store_url": own})
+    assert open_project(folder).store().url.password == "pass-word-3"
+
+
+def test_check_names_the_database_without_its_password(
+    postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The person sees which database it is, and nothing else of the address."""
+    url = make_url(postgres).set(password=PASSWORD).render_as_string(hide_password=False)
+    assert command("check", "--project", str(make_project(tmp_path, {"store_url": url}))) == 0
+    said = capsys.readouterr().out
+    assert f"Cache: postgresql+psycopg://postgres:***@/{name(postgres)} can be opened" in said
+    assert PASSWORD not in said
+
+
+# -- a lost connection -------------------------------------------------------------------------------
+
+
+def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) -> None:
+    """An answer that comes while all connections are cut is kept by the next one."""
+    cache = SerpResultCache(open_database(postgres, tmp_path), 7)
+    cache.put("tea", 1, "us", SerpPage(("a",), 1))
+    close(postgres, allow=True)
+    cache.put("tea", 2, "us", SerpPage(("b",), 1))
+    close(postgres, allow=True)
+    assert len(cache.get(["tea"], "us")) == 2
+
+
+def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str, tmp_path: Path) -> None:
+    """4: after a quarter of a minute it says that what the database holds stays; so it does."""
+    cache = SerpResultCache(open_database(postgres, tmp_path), 7)
+    cache.put("tea", 1, "us", SerpPage(("a",), 1))
+    close(postgres, allow=False)
+    with pytest.raises(StoreLost, match=r"can't be reached any more .* run again: what it holds") as lost:
+        cache.put("tea", 2, "us", SerpPage(("b",), 1))
+    assert lost.value.exit_code == ExitCode.SERVICE
+    close(postgres, allow=True)
+    assert cache.get(["tea"], "us")
+
+
+def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    """2: without psycopg the message says how to install it."""
+    write_text(tmp_path / "psycopg/__init__.py", "raise ModuleNotFoundError(\"No module named 'psycopg'\")")
+    code = "from internal_linker.adapters.database.engine import *; open_database('postgresql://x/y', Path())"
+    paths = f"{tmp_path}:{Path(__file__).parents[3]}"
+    _, _, err = finish(start("-c", code, cwd=tmp_path, PYTHONPATH=paths))
+    assert 'PostgreSQL is an extra: install it by pip install "psycopg[binary]' in err
+
+
+def test_times_mean_the_same_in_every_zone(
+    postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer that a computer in Auckland kept is seconds old for one in Los Angeles, and the other way round."""
+    zones = ["Pacific/Auckland", "America/Los_Angeles"]
+    for zone in zones:
+        monkeypatch.setenv("PGTZ", zone)
+        SerpResultCache(open_database(postgres, tmp_path), 7).put(zone, 1, "us", SerpPage((), 1))
+    ten_minutes = 10 / 60 / 24
+    for zone in zones:
+        monkeypatch.setenv("PGTZ", zone)
+        assert len(SerpResultCache(open_database(postgres, tmp_path), ten_minutes).get(zones, "us")) == 2

@@ -1,0 +1,84 @@
+"""Kept runs: their rows come back as they were, the newest ones stay, and a run is there when all of it is."""
+
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Engine
+
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.runs import KEPT, RunStore
+from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.runs import Version, VersionRow, overlaid
+
+VERSION = Version("1", "2026-01-04T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 3, facts={"a": [1]})
+
+
+@pytest.fixture
+def engine(store_url: str, tmp_path: Path) -> Engine:
+    return open_database(store_url, tmp_path)
+
+
+def row(name: str, *targets: str, note: str = "") -> VersionRow:
+    links = [
+        Link(Candidate(f"k{one}", one, 2.5, -0.1, serp_rank=rank), rank, "serp")
+        for rank, one in enumerate(targets, 1)
+    ]
+    return VersionRow(Recommendation(Source(name, name, "q", None, in_sheet=True), tuple(links), note), "h")
+
+
+def shape(rows: object) -> str:
+    return repr(rows)  # NaN is no equal of itself
+
+
+def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
+    """Order, links, figures, notes and hashes; a run of another site or name has none."""
+    runs = RunStore(engine, "a.example")
+    rows = [row("s", "t", "ü\0\ud800"), row("", note="why"), *(row(f"s{n}", "t") for n in range(2500))]
+    runs.put(VERSION, rows)
+    assert runs.versions() == [VERSION]
+    assert shape(list(runs.rows("1"))) == shape(rows)
+    (link, _) = next(iter(runs.rows("1"))).recommendation.links
+    assert math.isnan(link.target.lexical) and link.target.similarity == -0.1
+    assert list(runs.rows("2")) == [] and RunStore(engine, "b.example").versions() == []
+
+
+def test_a_run_of_the_same_name_is_replaced(engine: Engine) -> None:
+    """Nothing of the former rows is left behind."""
+    runs = RunStore(engine, "a.example")
+    runs.put(VERSION, [row(f"s{n}") for n in range(2500)])
+    runs.put(VERSION, [row("new")])
+    assert [one.end for one in runs.rows("1")] == ["new"]
+
+
+def test_the_oldest_runs_go(engine: Engine) -> None:
+    """Half a year of weekly runs stays, in the order in which they were kept."""
+    runs = RunStore(engine, "a.example")
+    for number in range(KEPT + 3):
+        runs.put(replace(VERSION, run=f"{number:03}"), [row("s")])
+    assert [one.run for one in runs.versions()] == [f"{number:03}" for number in range(3, KEPT + 3)]
+    assert not list(runs.rows("000")) and list(runs.rows("003"))
+
+
+def test_a_run_whose_rows_break_off_is_not_there(engine: Engine) -> None:
+    """What is read later is whole or absent."""
+    runs = RunStore(engine, "a.example")
+
+    def broken() -> object:
+        yield from (row(f"s{n}") for n in range(1500))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        runs.put(VERSION, broken())  # type: ignore[arg-type]
+    assert runs.versions() == []
+
+
+def test_rows_of_a_part_stand_in_the_place_of_older_ones() -> None:
+    """A trial run's version is the whole state of Output.csv."""
+    before, after = [row("a", "x"), row("b", "x")], [row("b", "y"), row("c", "z")]
+    assert [(one.end, one.recommendation.links[0].target.url) for one in overlaid(before, after)] == [
+        ("a", "x"),
+        ("b", "y"),
+        ("c", "z"),
+    ]

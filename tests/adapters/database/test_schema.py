@@ -1,0 +1,166 @@
+"""Databases of earlier versions are welcome, those of newer ones and of other programs stay as they are."""
+
+import shutil
+import sqlite3
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from sqlalchemy import Connection, create_engine, inspect, text
+
+from internal_linker import __version__
+from internal_linker.adapters.database import schema
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.core.errors import ConfigurationError
+from tests.support import store_contents
+from tests.support.databases import statements
+from tests.support.small_project import command, forget_settings
+
+RELEASED = sorted((Path(__file__).parent / "released").glob("*.sqlite3"))
+NOW = len(schema._STEPS)
+URL = "sqlite:///cache.sqlite3"
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    """A folder with a database of the first version."""
+    shutil.copy(RELEASED[0], tmp_path / "cache.sqlite3")
+    return tmp_path
+
+
+def versions(url: str) -> list[int]:
+    """Those that a database has reached."""
+    engine = create_engine(url)
+    with engine.connect() as connection:
+        found = list(
+            connection.execute(text("SELECT version FROM schema_versions ORDER BY version")).scalars()
+        )
+    engine.dispose()
+    return found
+
+
+def test_every_released_version_is_kept() -> None:
+    """Whoever adds a version adds its file."""
+    assert [path.name for path in RELEASED] == [f"{version}.sqlite3" for version in range(NOW + 1)]
+
+
+@pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
+@pytest.mark.parametrize("read_only", [False, True])
+def test_old_data_is_welcome(path: Path, read_only: bool, tmp_path: Path) -> None:
+    """What a released version kept is all there, and new data go beside it; opening it again changes nothing."""
+    shutil.copy(path, tmp_path / "cache.sqlite3")
+    engine = open_database(URL, tmp_path, read_only=read_only)
+    store_contents.check(engine)
+    engine.dispose()
+    file = f"sqlite:///{tmp_path}/cache.sqlite3"
+    assert versions(file)[-1] == NOW
+    before = versions(file)
+    engine = open_database(URL, tmp_path)
+    store_contents.fill(engine)
+    store_contents.check(engine)
+    engine.dispose()
+    assert versions(file) == before
+
+
+def test_a_new_database_has_the_columns_of_an_old_one(store_url: str, old: Path, tmp_path: Path) -> None:
+    """On whatever way it came to its version."""
+    engines = [open_database(URL, old), open_database(store_url, tmp_path)]
+    columns = [
+        {
+            table: {column["name"] for column in inspect(engine).get_columns(table)}
+            for table in schema.METADATA.tables
+        }
+        for engine in engines
+    ]
+    assert columns[0] == columns[1]
+    for engine in engines:
+        engine.dispose()
+
+
+def test_a_server_is_brought_up_to_date(postgres: str, tmp_path: Path) -> None:
+    """As a file is, all at once by several runs that start together."""
+    engine = open_database(postgres, tmp_path)
+    store_contents.fill(engine)
+    engine.dispose()
+    statements(
+        postgres,
+        "ALTER TABLE embeddings DROP COLUMN used_at",
+        "ALTER TABLE join_blocks DROP COLUMN created_at",
+        "DROP TABLE schema_versions",
+    )
+    with ThreadPoolExecutor(4) as pool:
+        engines = list(pool.map(lambda _: open_database(postgres, tmp_path), range(4)))
+    store_contents.check(engines[0])
+    for engine in engines:
+        engine.dispose()
+    assert versions(postgres) == [NOW]
+
+
+def test_several_runs_may_find_an_old_file_at_once(old: Path) -> None:
+    """One brings it up to date, the others wait for it."""
+    with ThreadPoolExecutor(4) as pool:
+        engines = list(pool.map(lambda _: open_database(URL, old), range(4)))
+    store_contents.check(engines[-1])
+    for engine in engines:
+        engine.dispose()
+    assert versions(f"sqlite:///{old}/cache.sqlite3") == [NOW]
+
+
+def test_a_step_that_breaks_off_leaves_the_old_version(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tables are changed all or none; the next run does it."""
+
+    def breaks(connection: Connection, there: Collection[str]) -> None:
+        schema._with_times(connection, there)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "_STEPS", (breaks,))
+        with pytest.raises(KeyboardInterrupt):
+            open_database(URL, old)
+    with sqlite3.connect(old / "cache.sqlite3") as file:
+        assert "used_at" not in {row[1] for row in file.execute("PRAGMA table_info(embeddings)")}
+    engine = open_database(URL, old)
+    store_contents.check(engine)
+    engine.dispose()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_newer_file_is_refused_and_untouched(read_only: bool, old: Path) -> None:
+    """By name of the program that made it."""
+    engine = open_database(URL, old)
+    with engine.begin() as connection:
+        connection.execute(
+            text(f"INSERT INTO schema_versions VALUES ({NOW + 1}, '9.9.9', '2030-01-01 00:00:00')")
+        )
+    engine.dispose()
+    before = (old / "cache.sqlite3").read_bytes()
+    with pytest.raises(
+        ConfigurationError, match=rf"newer version .*9\.9\.9.*This is {__version__}: update it"
+    ):
+        open_database(URL, old, read_only=read_only)
+    assert (old / "cache.sqlite3").read_bytes() == before
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_another_programs_file_is_refused_and_untouched(read_only: bool, tmp_path: Path) -> None:
+    """Its tables get no neighbours, and its mode stays."""
+    path = tmp_path / "cache.sqlite3"
+    with sqlite3.connect(path) as file:
+        file.execute("CREATE TABLE bookmarks (url TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(ConfigurationError, match="another program's database"):
+        open_database(URL, tmp_path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+def test_a_command_says_so_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2, no traceback."""
+    forget_settings(monkeypatch)
+    (tmp_path / "files").mkdir()
+    with sqlite3.connect(tmp_path / "files/cache.sqlite3") as file:
+        file.execute("CREATE TABLE bookmarks (url TEXT)")
+    assert command("history", "--project", str(tmp_path)) == 2
+    assert "another program's database" in capsys.readouterr().err

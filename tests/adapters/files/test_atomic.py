@@ -1,0 +1,186 @@
+"""A file is replaced whole or not at all, whatever happens while it is written."""
+
+import errno
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+import pytest
+
+from internal_linker.adapters.files.atomic import KeepingOld, copy_aside, replace_whole
+from internal_linker.core.errors import InputError, OutputError
+
+DATED = re.compile(r"Output \d{4}-\d\d-\d\d \d{4}( \(\d\))?\.csv")
+
+
+def text(content: str) -> Callable[[TextIO], None]:
+    return lambda file: print(content, end="", file=file)
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "files" / "Output.csv"
+    path.parent.mkdir()
+    path.write_text("old")
+    return path
+
+
+def failing(error: BaseException) -> Callable[..., None]:
+    def fail(*_: object) -> None:
+        raise error
+
+    return fail
+
+
+def test_the_new_content_stands_in_the_old_ones_place(path: Path) -> None:
+    """After a write the file holds the new content, its line ends as given, and nothing lies beside it."""
+    assert replace_whole(path, text("new\r\n")) == path
+    assert (path.read_bytes(), names(path.parent)) == (b"new\r\n", ["Output.csv"])
+
+
+def test_folders_are_made_where_they_are_missing(tmp_path: Path) -> None:
+    """A first result needs no prepared folder."""
+    assert replace_whole(tmp_path / "a" / "b.csv", text("x")).read_text() == "x"
+
+
+@pytest.mark.parametrize("error", [ValueError("bad row"), InputError("bad file"), KeyboardInterrupt()])
+def test_an_error_while_writing_leaves_the_old_file_alone(path: Path, error: BaseException) -> None:
+    """What the writing function raises comes out as it is; the old file is intact and no part is left."""
+    with pytest.raises(type(error)):
+        replace_whole(path, failing(error))
+    assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
+
+
+@pytest.mark.parametrize("stage", ["sync", "replace"])
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (errno.ENOSPC, "the disk is full"),
+        (errno.EROFS, "is read-only for this user"),
+        (errno.EIO, "Check that its folder"),
+    ],
+)
+def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: int, said: str) -> None:
+    """A full disk, a read-only folder or a broken drive is an OutputError with a remedy; the old stays."""
+    fail = failing(OSError(number, os.strerror(number)))
+    with pytest.raises(OutputError, match=said) as caught:
+        replace_whole(path, text("new"), **{stage: fail})  # type: ignore[arg-type]
+    assert str(path) in str(caught.value)
+    assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
+
+
+def test_a_folder_in_the_files_place_is_an_output_error(tmp_path: Path) -> None:
+    """A folder named like the result can't be replaced, and is told as such."""
+    (tmp_path / "Output.csv").mkdir()
+    with pytest.raises(OutputError, match=r"Output\.csv can't be written"):
+        replace_whole(tmp_path / "Output.csv", text("new"))
+    assert names(tmp_path) == ["Output.csv"]
+
+
+@pytest.mark.parametrize("stage", ["write", "sync", "replace"])
+def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Path, stage: str) -> None:
+    """A process that dies at any moment leaves the old file whole; its part is gone after the next write."""
+    sync = "die" if stage == "sync" else "os.fsync"
+    program = f"""
+import os, pathlib
+from internal_linker.adapters.files.atomic import replace_whole
+def write(file):
+    file.write("half")
+    file.flush()
+    {stage == "write"} and os._exit(9)
+die = lambda *_: os._exit(9)
+replace_whole(pathlib.Path({str(path)!r}), write, sync={sync}, replace=die)
+"""
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 9
+    assert path.read_text() == "old"
+    assert len(names(path.parent)) == 2
+    (path.parent / ".Output.csv.mine.tmp").touch()
+    replace_whole(path, text("new"))
+    assert (path.read_text(), names(path.parent)) == ("new", [".Output.csv.mine.tmp", "Output.csv"])
+
+
+def held(path: Path, times: int) -> Callable[[Path, Path], None]:
+    """Renaming as Windows does it while another program has `path` open."""
+    left = [times]
+
+    def replace(source: Path, target: Path) -> None:
+        if target == path and left[0]:
+            left[0] -= 1
+            raise PermissionError(13, "The process cannot access the file")
+        source.replace(target)
+
+    return replace
+
+
+def test_a_file_that_is_held_for_a_moment_is_tried_again(path: Path) -> None:
+    """A virus scanner that lets go in time costs nothing but the wait."""
+    assert replace_whole(path, text("new"), replace=held(path, 2), pauses=(0, 0)) == path
+    assert (path.read_text(), names(path.parent)) == ("new", ["Output.csv"])
+
+
+def test_a_file_that_stays_open_gets_a_dated_neighbour(path: Path) -> None:
+    """While a person keeps the file open, results go to dated names beside it, each to its own."""
+    first = replace_whole(path, text("new"), replace=held(path, 9), pauses=(0, 0))
+    second = replace_whole(path, text("newer"), replace=held(path, 9), pauses=())
+    assert DATED.fullmatch(first.name)
+    assert DATED.fullmatch(second.name)
+    assert (path.read_text(), first.read_text(), second.read_text()) == ("old", "new", "newer")
+    assert len(names(path.parent)) == 3
+
+
+def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None:
+    """Where not even the dated name can be had, the run says so and the old file stays."""
+    with pytest.raises(OutputError, match="read-only for this user"):
+        replace_whole(path, text("new"), replace=failing(PermissionError(13, "no")), pauses=())
+    assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="rights and links as POSIX has them")
+def test_rights_and_links_are_kept(path: Path) -> None:
+    """A file shared with a group stays shared, and a symbolic link still leads to the file it led to."""
+    path.chmod(0o664)
+    link = path.parent.parent / "link.csv"
+    link.symlink_to(path)
+    assert replace_whole(link, text("new")) == link
+    assert (path.read_text(), link.is_symlink(), path.stat().st_mode & 0o777) == ("new", True, 0o664)
+
+
+def test_half_a_character_pair_does_not_stop_the_write(path: Path) -> None:
+    """A lone surrogate, as broken JSON gives it, becomes a question mark."""
+    replace_whole(path, text("a\ud800b"))
+    assert path.read_bytes() == b"a?b"
+
+
+def test_a_copy_aside_is_the_same_under_a_dated_name(path: Path) -> None:
+    """What is about to be lost can be kept beside the file; a copy that fails is an OutputError."""
+    copy = copy_aside(path)
+    assert DATED.fullmatch(copy.name)
+    assert (copy.read_text(), path.read_text()) == ("old", "old")
+    with pytest.raises(OutputError):
+        copy_aside(path.parent)
+
+
+def test_the_old_file_is_kept_where_another_takes_its_place(path: Path) -> None:
+    """Once, and only if the content changes; where a program holds the file, it stays itself and needs no copy."""
+    keeping = KeepingOld()
+    assert keeping(path, text("new")) == keeping(path, text("new")) == path
+    (copy,) = keeping.copies
+    assert (copy.read_text(), path.read_text(), len(names(path.parent))) == ("old", "new", 2)
+
+    def held(source: Path, target: Path) -> None:
+        if target == path:
+            raise PermissionError(errno.EACCES, "in use")
+        source.replace(target)
+
+    keeping = KeepingOld(held, (0.0, 0.0))
+    landed = keeping(path, text("newer"))
+    assert (landed.read_text(), path.read_text(), keeping.copies) == ("newer", "new", [])
+    assert len(names(path.parent)) == 3

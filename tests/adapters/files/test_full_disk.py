@@ -1,0 +1,114 @@
+"""A disk without room, and a folder that nobody may write into: a clear word, and the earlier result is as it was."""
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.errors import ExitCode
+from tests.support.small_project import URLS, command, forget_settings, make_project, write_csv
+
+SIZE = 4_000_000
+RESULTS = ("Output.csv", "links.csv", "orphans.csv", "excluded_targets.csv", "duplicates.csv", "review.xlsx")
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[Path]:
+    """A disk of some megabytes of its own."""
+    folder.mkdir()
+    mount = shutil.which("mount")
+    done = mount and subprocess.run(
+        [mount, "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if not done or done.returncode:
+        pytest.skip("only root, on Linux, can mount a small disk")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    with small_disk(tmp_path / "disk") as folder:
+        yield folder
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    return {name: (folder / "files" / name).read_bytes() for name in RESULTS}
+
+
+def fill(disk: Path, left: int) -> Path:
+    """Leave so many bytes free."""
+    filler = disk / "filler"
+    free = os.statvfs(disk)
+    filler.write_bytes(b"x" * max(0, free.f_bavail * free.f_frsize - left))
+    return filler
+
+
+@pytest.mark.parametrize("left", [0, 5_000, 20_000, 50_000, 100_000, 200_000])
+def test_a_full_disk_is_told_and_spoils_nothing(
+    left: int, disk: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wherever the room ends, each file is the old or the new one, whole; with room again the run is done."""
+    folder = make_project(disk / "site")
+    where = ("--project", str(folder))
+    assert command("run", *where) == ExitCode.SUCCESS
+    old = results(folder)
+    rows = [(url, f"other {number} tea") for number, url in enumerate(URLS)]
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *rows])
+    filler = fill(disk, left)
+    capsys.readouterr()
+    code = command("run", *where)
+    said = capsys.readouterr()
+    now = results(folder)
+    filler.unlink()
+    assert code or left
+    if code:
+        assert code in (ExitCode.CONFIGURATION, ExitCode.INPUT, ExitCode.SERVICE)
+        assert "Traceback" not in said.err + said.out
+        assert re.search("no space left|disk is full|disk I/O", said.err + said.out, re.IGNORECASE)
+    assert command("run", *where) == ExitCode.SUCCESS
+    new = results(folder)
+    changed = {name for name in RESULTS if name != "review.xlsx" and now[name] != old[name]}
+    # A run's name stands in links.csv.
+    assert all(now[name] == new[name] or name == "links.csv" for name in changed)
+    assert not [path.name for path in (folder / "files").iterdir() if "tmp" in path.name]
+
+
+def test_room_for_nothing_at_all_ends_a_run(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With not one byte left, a first run ends with a documented code and one sentence."""
+    folder = make_project(disk / "site")
+    fill(disk, 0)
+    assert command("run", "--project", str(folder)) in (ExitCode.CONFIGURATION, ExitCode.INPUT)
+    said = capsys.readouterr().err
+    assert "Traceback" not in said and said.strip()
+
+
+def test_a_read_only_folder_is_told(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is changed; what only looks goes on."""
+    folder = make_project(disk / "site")
+    where = ("--project", str(folder))
+    assert command("run", *where) == ExitCode.SUCCESS
+    old = results(folder)
+    subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+    capsys.readouterr()
+    assert command("run", *where) == ExitCode.INPUT
+    assert "can't be written" in capsys.readouterr().err
+    assert results(folder) == old
+    assert command("history", *where) == ExitCode.SUCCESS
+    assert command("run", "--dry-run", *where) == ExitCode.SUCCESS
+    capsys.readouterr()
+    # It may have something to keep.
+    assert command("lookup", URLS[0], *where) == ExitCode.CONFIGURATION
+    assert "your rights in" in capsys.readouterr().err

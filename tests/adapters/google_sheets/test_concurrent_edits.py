@@ -1,0 +1,152 @@
+"""Editors work on the Sheet while it is written: links follow their rows, at a known number of calls."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from internal_linker.adapters.google_sheets.ranges import MAX_BYTES, chunks, ranges
+from tests.standins import GoogleStandIn, Reset
+from tests.support.sheets import HEADER, READ, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
+
+# -- editors at work -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("moment", [READ, WRITE])
+@pytest.mark.parametrize(
+    "change",
+    [
+        pytest.param(lambda grid: [grid[0], *reversed(grid[1:])], id="sorted"),
+        pytest.param(lambda grid: [grid[0], ["https://new.com/"], *grid[1:]], id="row inserted"),
+        pytest.param(lambda grid: [grid[0], [], *grid[1:]], id="empty row inserted"),
+        pytest.param(lambda grid: [*grid, grid[2]], id="row doubled"),
+        pytest.param(lambda grid: [["x", *row] for row in grid], id="column inserted"),
+        pytest.param(lambda grid: [["x", "y", *row] for row in grid], id="two columns inserted"),
+        pytest.param(lambda grid: [row[1:] for row in grid], id="column deleted"),
+        pytest.param(lambda grid: [row[3:6] + row[:3] + row[6:] for row in grid], id="columns moved"),
+    ],
+)
+def test_links_follow_their_rows(
+    google: GoogleStandIn, moment: str, change: Callable[[list[list[str]]], list[list[str]]]
+) -> None:
+    """Whatever editors move before we look or between our look and our write, all ends where it belongs."""
+    filled = [
+        ["Owner", *HEADER, "Notes"],
+        *([f"owner {name}", SITE + name, f"{name} query", "", "", "", f"notes {name}"] for name in "abc"),
+        ["owner a", SITE + "a", "second query", "a-1", "", "a-3", "notes a"],
+        ["owner z", "https://other.com/z", "z query", "z-1", "", "z-3", "notes z"],
+    ]
+    google.set_grid("Main", filled)
+    before(google, moment, edit(google, change))
+    assert sheet(google).deliver(a_to_c(), "run") == []
+    undisturbed = [list(row) for row in filled]
+    for row, name in zip(undisturbed[1:4], "abc", strict=True):
+        row[3:5] = [f"{SITE}{name}-1", f"{SITE}{name}-2"]
+    assert google.grid("Main") == change(undisturbed)
+    assert len(google.calls(WRITE)) <= 3
+
+
+def test_a_row_that_is_not_known_again_is_left_to_a_person(google: GoogleStandIn) -> None:
+    """If rows and columns move at once and URLs are hit, we say which row to look at instead of guessing."""
+    google.set_grid("Main", [HEADER, *([SITE + name, f"{name} query", "", "", "old"] for name in "abc")])
+
+    def jumble(grid: list[list[str]]) -> list[list[str]]:
+        moved = [["x", "y", *row] for row in grid]
+        return [moved[0], ["", "", "https://new.com/"], *moved[1:]]
+
+    before(google, WRITE, edit(google, jumble))
+    gaps = sheet(google).deliver(a_to_c(), "run")
+    assert any("Version history" in gap for gap in gaps)
+    assert "https://new.com/" not in [row[2] for row in google.grid("Main")[2:]]
+
+
+def test_a_deleted_row_is_reported(google: GoogleStandIn) -> None:
+    """The answer names the URL that has no row any more; the row that moved up keeps what it had."""
+    google.set_grid("Main", [HEADER, [SITE + "a", "a query"], ["https://other.com/", "", "its own"]])
+    before(google, WRITE, edit(google, lambda grid: [grid[0], *grid[2:]]))
+    gaps = sheet(google).deliver(a_to_c()[:1], "run")
+    assert len(gaps) == 1
+    assert "https://shop.com/a (a query): the links could not be placed" in gaps[0]
+    assert google.grid("Main") == [HEADER, ["https://other.com/", "", "its own"]]
+
+
+def test_a_row_that_keeps_changing_is_reported_after_one_repair(google: GoogleStandIn) -> None:
+    """We do not fight with an editor (or a merged cell): one repair, then a sentence with the row."""
+
+    def meddle(grid: list[list[str]]) -> list[list[str]]:
+        return [grid[0], [SITE + "a", "a query", "mine!", *grid[1][3:]], *grid[2:]]
+
+    before(google, READ, edit(google, meddle), times=9)
+    gaps = sheet(google).deliver(a_to_c(), "run")
+    assert len(gaps) == 1
+    assert "https://shop.com/a (a query): the links could not be placed: row 2" in gaps[0]
+    assert [row[:4] for row in google.grid("Main")[2:]] == [row_of("b"), row_of("c")]
+    assert len(google.calls(WRITE)) == 2
+
+
+def test_chunks_are_placed_each_by_a_fresh_look(google: GoogleStandIn) -> None:
+    """A delivery too big for one request survives a sort between its requests."""
+    names = [f"{number:04}" for number in range(1000)]
+    google.set_grid("Main", [HEADER, *([SITE + name, "", "", "", "old"] for name in names)])
+    wanted = {SITE + name: [f"{SITE}{name}-{rank}-{'x' * 900}" for rank in (1, 2)] for name in names}
+    everything = [links_for(url, *targets) for url, targets in wanted.items()]
+    seen: list[str] = []
+
+    def sort_before_the_second_write(request: Any) -> None:
+        if re.search(WRITE, request.words):
+            seen.append(request.words)
+            if len(seen) == 2:
+                edit(google, lambda grid: [grid[0], *reversed(grid[1:])])()
+
+    google.on_request = sort_before_the_second_write
+    assert sheet(google).deliver(everything, "run") == []
+    assert {row[0]: row[2:] for row in google.grid("Main")[1:]} == wanted
+    assert google.grid("Main")[1][0] == SITE + "0999"
+    writes = google.calls(WRITE)
+    assert len(writes) == 3
+    assert all(call.size < MAX_BYTES + 1000 for call in writes)
+
+
+def test_a_write_whose_answer_got_lost_is_checked_before_it_is_repeated(google: GoogleStandIn) -> None:
+    """The rows are looked at first, since they may have moved while we paused; nothing is sent twice."""
+    google.script(Reset(after_work=True), on=WRITE)
+    assert sheet(google).deliver(a_to_c(), "run") == []
+    assert [row[:4] for row in google.grid("Main")[1:]] == [row_of(name) for name in "abc"]
+    assert len(google.calls(WRITE)) == 1
+
+
+# -- cost ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("header", "calls"), [(HEADER, "GG GGPG"), (HEADER[:2], "GG GGPGPG")])
+def test_a_thousand_rows_cost_six_calls(google: GoogleStandIn, header: list[str], calls: str) -> None:
+    """Reading: tabs, values. Delivering: tabs, values, write, read back; a first run adds columns too."""
+    names = [f"{number:04}" for number in range(1000)]
+    google.set_grid("Main", [header, *([SITE + name, name] for name in names)])
+    ours = sheet(google)
+    assert len(ours.read().rows) == 1000
+    targets = [f"{SITE}target-{rank}" for rank in range(3)]
+    assert ours.deliver([links_for(SITE + name, *targets, query=name) for name in names], "run") == []
+    assert "".join(call.method[0] for call in google.calls("/v4/")) == calls.replace(" ", "")
+    assert google.grid("Main")[1000] == [SITE + "0999", "0999", *targets]
+
+
+def test_ranges_are_blocks_that_leave_gaps_alone() -> None:
+    """Neighbouring columns and nearby rows share a range, null keeps what is between them."""
+    cells = {(2, 3): "a", (4, 4): "b", (50, 3): "c", (2, 9): "d"}
+    assert ranges(cells) == [
+        (2, 3, [["a", None], [None, None], [None, "b"]]),
+        (50, 3, [["c", None]]),
+        (2, 9, [["d"]]),
+    ]
+
+
+def test_chunks_keep_rows_whole_and_order() -> None:
+    """Many scattered rows are cut by the number of ranges; urgent rows that come first are sent first."""
+    cells = {(row, column): "x" for row in [9000, *range(100, 9000, 10)] for column in (1, 2)}
+    parts = list(chunks(cells))
+    assert len(parts) == 2
+    assert (9000, 1) in parts[0]
+    assert {place: text for part in parts for place, text in part.items()} == cells
+    assert not {row for row, _ in parts[0]} & {row for row, _ in parts[1]}

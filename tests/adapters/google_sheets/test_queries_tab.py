@@ -1,0 +1,198 @@
+"""The Sheet is read and written through the real client: our columns, our rows, nothing else."""
+
+import pytest
+
+from internal_linker.core.errors import (
+    InputError,
+    OutputError,
+)
+from internal_linker.core.ports import LinkSink, StreamSource
+from tests.standins import GoogleStandIn, Reset
+from tests.standins.google_token import EMAIL
+from tests.support.sheets import HEADER, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
+    """Every cell is text as shown, rows are padded and keep their numbers, empty rows at the end are none."""
+    google.set_grid("Main", [HEADER[:3], ["/a", "007"], [], ["/b", "1,5", "x", "beyond"], ["", " "]])
+    table = sheet(google).read()
+    assert (table.name, table.header) == ("Google Sheet 'Main'", ("URL", "Main Query", "Link 1"))
+    assert [(number, list(row)) for number, row in table.rows] == [
+        (2, ["/a", "007", ""]),
+        (3, ["", "", ""]),
+        (4, ["/b", "1,5", "x", "beyond"]),
+    ]
+
+
+def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
+    """Once it was read it stays our tab, even if editors rename it or put another first."""
+    google.set_grid("Notes", [["private"]])
+    ours = sheet(google, tab="")
+    assert ours.read().name == ours.name == "Google Sheet 'Main'"
+    google.tab("Main").title = "Bob's links"
+    google.spreadsheets[google.spreadsheet_id].tabs.reverse()
+    assert ours.deliver(a_to_c(), "run") == []
+    assert google.grid("Bob's links")[1] == row_of("a")
+    assert google.grid("Notes") == [["private"]]
+
+
+def test_a_tab_is_found_in_any_case(google: GoogleStandIn) -> None:
+    """A name in the settings with other case or spaces means Main, unless a tab has that very name."""
+    assert len(sheet(google, tab=" main").read().rows) == 3
+
+
+def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
+    """Making the object costs no call, and it fits both ports."""
+    source: StreamSource = sheet(google)
+    sink: LinkSink = sheet(google)
+    assert sink.deliver([links_for(SITE, in_sheet=False)], "run") == []
+    assert source.name == "Google Sheet 'Main'"
+    assert google.ledger == []
+
+
+def test_an_empty_first_row_is_said(google: GoogleStandIn) -> None:
+    """A sheet without column names is an input error that says what row 1 must hold."""
+    google.set_grid("Main", [["", ""], ["URL", "Main Query"]])
+    with pytest.raises(InputError, match=r"row 1 is empty.*URL and Main Query"):
+        sheet(google).read()
+
+
+# -- writing ---------------------------------------------------------------------------------------
+
+
+def test_only_our_columns_change(google: GoogleStandIn) -> None:
+    """Foreign columns, even between ours, rows of others and all notes stay exactly as they were."""
+    header = ["Done?", "link 2", "URL", "Notes", "LINK_1", "Main Query", "Owner"]
+    rows = [
+        ["x", "old", SITE + "a", "keep", "old", "a query", "Ann"],
+        ["", "mine", SITE + "z", "", "mine", "z"],
+    ]
+    google.set_grid("Main", [header, *rows])
+    tab = google.tab("Main")
+    for row in range(3):
+        for column in range(7):
+            tab.put(row, column, tab.at(row, column)._replace(note=f"note {row} {column}"))
+    notes = google.cell_notes("Main")
+    assert sheet(google, links=2).deliver(a_to_c()[:1], "run") == []
+    rows[0][4], rows[0][1] = SITE + "a-1", SITE + "a-2"
+    assert google.grid("Main") == [header, *rows]
+    assert google.cell_notes("Main") == notes
+
+
+def test_missing_columns_are_added_and_the_grid_grows() -> None:
+    """They come after the last column that holds anything, header or not, even where the grid ends there."""
+    add = "^POST /v4/spreadsheets/[^/]*:batchUpdate"
+    rows = [["URL", "Link 2"], [SITE + "a", "", "no header"]]
+    with GoogleStandIn({"Main": rows}, columns=3) as google:
+        assert sheet(google, links=4).deliver([links_for(SITE + "a", "/1", "/2", "/3")], "run") == []
+        assert google.grid("Main") == [
+            ["URL", "Link 2", "", "Link 1", "Link 3", "Link 4"],
+            [SITE + "a", "/2", "no header", "/1", "/3"],
+        ]
+        assert google.tab("Main").columns == 6
+        assert len(google.calls(add)) == 1
+        insert = google.calls(add)[0].body["requests"][0]["insertDimension"]
+        assert insert["inheritFromBefore"], "Google refuses anything else at the grid's edge"
+
+
+def test_columns_are_added_without_overwriting_any(google: GoogleStandIn) -> None:
+    """If an editor inserts a column at that very moment, ours are inserted beside it and found by name."""
+    google.set_grid("Main", [["URL", "Main Query"], [SITE + "a", "a query"]])
+    before(google, "spreadsheets/[^/]*:batchUpdate", edit(google, lambda grid: [["x", *row] for row in grid]))
+    assert sheet(google, links=2).deliver(a_to_c()[:1], "run") == []
+    assert google.grid("Main") == [
+        ["x", "URL", "Link 1", "Link 2", "Main Query"],
+        ["x", SITE + "a", SITE + "a-1", SITE + "a-2", "a query"],
+    ]
+
+
+def test_a_lost_answer_to_new_columns_does_not_add_them_twice() -> None:
+    """The header is looked at again before columns are added again."""
+    with GoogleStandIn({"Main": [["URL"], [SITE + "a"]]}, columns=1) as google:
+        google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
+        assert sheet(google, links=2).deliver([links_for(SITE + "a", "/1")], "run") == []
+        assert google.tab("Main").columns == 3
+        assert google.grid("Main") == [["URL", "Link 1", "Link 2"], [SITE + "a", "/1"]]
+
+
+def test_fewer_links_clear_the_rest(google: GoogleStandIn) -> None:
+    """Links of an earlier run do not stay beside the new ones; rows that are not ours keep theirs."""
+    old = ["old 1", "old 2", "old 3"]
+    google.set_grid("Main", [HEADER, *([SITE + name, "", *old] for name in "abc")])
+    assert sheet(google).deliver([links_for(SITE + "a", "/1"), links_for(SITE + "b")], "run") == []
+    assert google.grid("Main")[1:] == [[SITE + "a", "", "/1"], [SITE + "b"], [SITE + "c", "", *old]]
+
+
+def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
+    """A second delivery of the same links reads once and sends nothing."""
+    sheet(google).deliver(a_to_c(), "run")
+    google.forget()
+    assert sheet(google).deliver(a_to_c(), "run") == []
+    assert [call.method for call in google.calls("/v4/")] == ["GET", "GET"]
+
+
+def test_text_that_looks_like_a_formula_stays_text(google: GoogleStandIn) -> None:
+    """Nothing that came from a crawl or a search is ever executed."""
+    assert sheet(google).deliver([links_for(SITE + "a", "=1+1", "+49", "007")], "run") == []
+    assert google.grid("Main")[1][2:] == ["=1+1", "+49", "007"]
+
+
+def test_rows_of_one_url_are_told_apart_by_their_query(google: GoogleStandIn) -> None:
+    """Case and spacing of a query do not matter, nor how the URL is written; double rows get the same."""
+    rows = [["HTTPS://Shop.com/a/", " Two  Words"], [SITE + "a", "one"], [SITE + "a", "ONE"]]
+    google.set_grid("Main", [HEADER, *rows])
+    both = [links_for(SITE + "a", "/1", query="one"), links_for(SITE + "a", "/2", query="two words")]
+    assert sheet(google).deliver(both, "run") == []
+    assert [row[2] for row in google.grid("Main")[1:]] == ["/2", "/1", "/1"]
+
+
+def test_an_edited_query_takes_what_is_left_for_its_url(google: GoogleStandIn) -> None:
+    """The links of a row whose query was reworded meanwhile still find it."""
+    google.set_grid("Main", [HEADER, [SITE + "a", "reworded"], [SITE + "a", "one"]])
+    both = [links_for(SITE + "a", "/1", query="one"), links_for(SITE + "a", "/2", query="two")]
+    assert sheet(google).deliver(both, "run") == []
+    assert [row[2] for row in google.grid("Main")[1:]] == ["/2", "/1"]
+
+
+def test_a_run_over_some_rows_leaves_the_others(google: GoogleStandIn) -> None:
+    """A second query of the same URL that this run was not about keeps its links."""
+    google.set_grid("Main", [HEADER, [SITE + "a", "one"], [SITE + "a", "two", "/kept"]])
+    assert sheet(google).deliver([links_for(SITE + "a", "/1", query="one")], "run") == []
+    assert [row[2] for row in google.grid("Main")[1:]] == ["/1", "/kept"]
+
+
+def test_a_row_without_url_is_known_by_its_query(google: GoogleStandIn) -> None:
+    """A row with a broken URL is nobody's, whatever its query."""
+    google.set_grid("Main", [HEADER, ["", "Red  Shoes"], ["shop.com", "red shoes"], []])
+    assert sheet(google).deliver([links_for("", "/1", query="red shoes")], "run") == []
+    assert google.grid("Main")[1:] == [["", "Red  Shoes", "/1"], ["shop.com", "red shoes"]]
+
+
+def test_a_sheet_without_its_key_columns_is_left_alone(google: GoogleStandIn) -> None:
+    """If the column names vanished during the run, the error says so and nothing is written."""
+    google.set_grid("Main", [["Something"], [SITE + "a"]])
+    with pytest.raises(OutputError, match="no column URL or Main Query"):
+        sheet(google).deliver(a_to_c(), "run")
+    assert google.calls(WRITE) == []
+
+
+# -- check -----------------------------------------------------------------------------------------
+
+
+def test_check_tells_what_it_found_and_changes_nothing(google: GoogleStandIn) -> None:
+    """Account, spreadsheet, tabs, rows, columns understood and columns to be added, one fact each."""
+    google.set_grid("Notes", [])
+    grid = google.grid("Main")
+    assert sheet(google, links=4).check() == [
+        f"Service account: {EMAIL}",
+        "Spreadsheet: Stand-in",
+        "Tabs: Main, Notes",
+        "Google Sheet 'Main': 3 rows below the header",
+        "Columns understood: URL (URL), Main Query (Main Query)",
+        "Link columns to be added: Link 4",
+        "Right to edit: not refused (a write of nothing was tried)",
+    ]
+    assert google.grid("Main") == grid
+    assert len(google.calls("/v4/")) == 3

@@ -1,0 +1,141 @@
+"""Requests go to the hosts that the settings name and nowhere else; answers neither grow nor drip without end."""
+
+import gzip
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+
+import pytest
+
+from internal_linker.adapters.google_sheets import client as google_client
+from internal_linker.adapters.http import client as bounded_http
+from internal_linker.adapters.http import limits
+from internal_linker.adapters.http.limits import ATTEMPTS, DOWN_CALLS
+from internal_linker.adapters.openai import server as openai_server
+from internal_linker.core.errors import InternalLinkerError, ServiceDown, ServiceError
+from tests.serp.test_serper import client as serper_at
+from tests.standins import Answer, Drip, Fault, GoogleStandIn, Reply, SerperStandIn, Twist
+from tests.standins.base import StandIn
+from tests.standins.faults import Pause, Work
+from tests.support.embedders import OPEN, PAGES, collect, encoder_at, start_stand_in
+from tests.support.sheets import sheet
+
+Ask = Callable[[], object]
+
+
+@dataclass
+class Service:
+    """A client and its server: what one question to it is, and what of its answer can be made longer."""
+
+    server: StandIn
+    ask: Ask
+    on: str
+    clients: list[object] = field(default_factory=list)
+
+
+@pytest.fixture(params=["Serper", "OpenAI", "Google Sheets"])
+def service(request: pytest.FixtureRequest) -> Iterator[Service]:
+    if request.param == "Serper":
+        with SerperStandIn(lambda words, site: ["https://a.example/"]) as serper:
+            yield Service(serper, lambda: serper_at(serper).search("tea", 1), "POST /search")
+    elif request.param == "OpenAI":
+        with start_stand_in() as openai:
+            yield Service(openai, lambda: collect(encoder_at(openai), PAGES[:1]), "POST .*/embeddings")
+            while OPEN:
+                OPEN.pop().close()
+    else:
+        with GoogleStandIn({"Main": [["URL", "Main Query"], ["https://a.example/", "tea"]]}) as google:
+            yield Service(google, lambda: sheet(google).read(), "GET .*/values/")
+
+
+@pytest.fixture
+def elsewhere() -> Iterator[StandIn]:
+    with SerperStandIn(lambda words, site: []) as other:
+        yield other
+
+
+def failure(ask: Ask) -> InternalLinkerError:
+    with pytest.raises(InternalLinkerError) as caught:
+        ask()
+    return caught.value
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One second for an answer, and 100,000 bytes."""
+    for module in (google_client, openai_server):
+        monkeypatch.setattr(module, "LONGEST_S", 1.0)
+        monkeypatch.setattr(module, "MOST_BYTES", 100_000)
+    monkeypatch.setattr("internal_linker.serp.serper.MOST_BYTES", 100_000)
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+def test_a_redirect_to_another_host_is_refused(service: Service, status: int, elsewhere: StandIn) -> None:
+    """No key and no text follows it, however often the service says so."""
+    away = Reply(status, headers={"Location": f"{elsewhere.url}/search"})
+    service.server.script(*[away] * ATTEMPTS, on=service.on)
+    assert isinstance(failure(service.ask), ServiceError)
+    assert elsewhere.ledger == []
+
+
+def test_a_sign_in_is_not_redirected(google: GoogleStandIn, elsewhere: StandIn) -> None:
+    """Nor does the service account's signature."""
+    google.script(*[Reply(307, headers={"Location": f"{elsewhere.url}/token"})] * ATTEMPTS, on="POST /token")
+    assert isinstance(failure(lambda: sheet(google).read()), ServiceError)
+    assert elsewhere.ledger == []
+
+
+def test_an_answer_without_end_is_given_up(service: Service) -> None:
+    """One that is too large costs one more try; if that is, too, an error says so."""
+    endless = Twist(lambda body: {**body, "padding": "x" * 200_000})
+    service.server.script(endless, on=service.on)
+    service.ask()
+    service.server.script(*[endless] * ATTEMPTS, on=service.on)
+    assert isinstance(failure(service.ask), ServiceError)
+
+
+def test_an_answer_that_drips_is_given_up(service: Service) -> None:
+    """Though something comes every tenth of a second."""
+    if service.on == "POST /search":
+        service.ask = partial(search_quickly, service.server)
+    service.server.script(Drip(30.0, pieces=300), on=service.on)
+    service.ask()
+    assert service.server.script_left == 0
+
+
+def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once nothing but failures came for a while, no request is sent, and the error says since when."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    service.server.script(*[Reply(500)] * 50, on=service.on)
+    error = failure(service.ask)
+    assert isinstance(error, ServiceDown) and "it has been down since" in str(error)
+    assert len(service.server.calls(service.on)) == DOWN_CALLS
+
+
+def search_quickly(server: StandIn) -> object:
+    assert isinstance(server, SerperStandIn)
+    return serper_at(server, timeout=0.5).search("tea", 1)
+
+
+@dataclass(frozen=True)
+class Bomb(Fault):
+    """An answer that unpacks to a thousand times its size."""
+
+    def answer(self, work: Work, pause: Pause) -> Answer:
+        packed = gzip.compress(json.dumps({"padding": "x" * 50_000_000}).encode())
+        return Answer(200, packed, {"Content-Encoding": "gzip", "Content-Type": "application/json"})
+
+
+def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> None:
+    """Its packed size is no measure."""
+    service.server.script(Bomb(), on=service.on)
+    service.ask()
+    assert service.server.script_left == 0
+
+
+def test_our_client_asks_for_nothing_packed() -> None:
+    """So that what is packed all the same is a mistake of somebody else's."""
+    with bounded_http.bounded_client(10, 1.0, headers={"X-Own": "1"}) as client:
+        assert (client.headers["Accept-Encoding"], client.headers["X-Own"]) == ("identity", "1")
+        assert not client.follow_redirects

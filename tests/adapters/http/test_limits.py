@@ -1,0 +1,298 @@
+"""What bounds calls to paid services: the cap counts what is under way, and tries end when they can't help."""
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.adapters.http import limits
+from internal_linker.adapters.http.limits import (
+    ATTEMPTS,
+    DOWN_CALLS,
+    PATIENCE_S,
+    Budget,
+    Circuit,
+    Pacer,
+    retry_after,
+    with_retries,
+)
+from internal_linker.core.errors import BudgetReached, ServiceDown, ServiceError
+
+
+def failing(error: ServiceError) -> tuple[list[float], Callable[[], None]]:
+    """A call that always fails so, and the times it was made."""
+    calls: list[float] = []
+
+    def call() -> None:
+        calls.append(time.monotonic())
+        raise error
+
+    return calls, call
+
+
+def test_what_is_under_way_counts_against_the_cap() -> None:
+    """While a request is out, another that could pass the cap together with it is not sent."""
+    budget = Budget("Serper", 3, "max_serp_credits", "credits")
+    with budget.reserve(2) as settle:
+        with pytest.raises(BudgetReached, match="max_serp_credits = 3"), budget.reserve(2):
+            pass
+        settle(1)
+    with budget.reserve(2):
+        pass
+    assert budget.spent == 3
+
+
+def test_a_request_that_failed_without_a_word_counts_in_full() -> None:
+    """A time-out may have been charged."""
+    budget = Budget("Serper", 3, "max_serp_credits", "credits")
+    with pytest.raises(TimeoutError), budget.reserve(2):
+        raise TimeoutError
+    assert budget.spent == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "tries"),
+    [
+        (ServiceError("Serper", "down", retryable=True), ATTEMPTS),
+        (ServiceError("Serper", "no"), 1),
+        (ServiceError("Serper", "come back tomorrow", retryable=True, retry_after=PATIENCE_S + 1), 1),
+    ],
+)
+def test_tries_again_only_what_may_pass_in_time(error: ServiceError, tries: int) -> None:
+    """A passing failure has all tries; one that is final, or that asks for hours, has one."""
+    calls, call = failing(error)
+    with pytest.raises(ServiceError):
+        with_retries(call)
+    assert len(calls) == tries
+
+
+def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where each try takes long, there are fewer of them."""
+    monkeypatch.setattr(limits, "LONGEST_S", 0.2)
+    calls: list[int] = []
+
+    def call() -> None:
+        calls.append(1)
+        time.sleep(0.09)
+        raise ServiceError("Serper", "slow", retryable=True)
+
+    with pytest.raises(ServiceError):
+        with_retries(call)
+    assert 1 < len(calls) <= 3
+
+
+def called(circuit: Circuit, *ends: ServiceError | None) -> list[str]:
+    """What comes of calls that end so: "" for a good answer, else the error's words."""
+    said = []
+    for end in ends:
+        try:
+            with circuit.closed():
+                if end:
+                    raise end
+            said.append("")
+        except ServiceError as error:
+            said.append(str(error))
+    return said
+
+
+BROKEN = ServiceError("Serper", "it broke.", retryable=True)
+
+
+def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After so many failures in a row, all threads' calls are held back, with the time when it began."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    circuit = Circuit("Serper")
+    assert called(circuit, *[BROKEN] * DOWN_CALLS) == [str(BROKEN)] * DOWN_CALLS
+    with ThreadPoolExecutor(4) as pool:
+        held = [held for some in pool.map(lambda _: called(circuit, None, BROKEN), range(4)) for held in some]
+    began = (
+        rf"Serper: it has been down since \d\d:\d\d:\d\d \({DOWN_CALLS} calls in a row failed\), and is not "
+    )
+    assert all(
+        re.fullmatch(began + r"asked again by this run\. The last answer: it broke\.", one) for one in held
+    )
+    with pytest.raises(ServiceDown), circuit.closed():
+        pytest.fail("the call was made")
+
+
+@pytest.mark.parametrize("answer", [None, ServiceError("Serper", "the request was refused.")])
+def test_an_answer_in_between_shows_that_a_service_is_there(
+    answer: ServiceError | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A good answer and a refusal both begin the count anew."""
+    monkeypatch.setattr(limits, "DOWN_S", 0.0)
+    circuit = Circuit("Serper")
+    for _ in range(3):
+        said = called(circuit, *[BROKEN] * (DOWN_CALLS - 1), answer)
+    assert "down" not in " ".join(said)
+    assert called(circuit, None) == [""]
+
+
+def test_a_short_gust_is_no_breakdown() -> None:
+    """However many calls fail at one moment, the service has a minute to come back."""
+    assert "down" not in " ".join(called(Circuit("Serper"), *[BROKEN] * (5 * DOWN_CALLS)))
+
+
+def test_what_is_held_back_costs_nothing() -> None:
+    """A request that a circuit did not let out leaves the budget as it was."""
+    budget = Budget("Serper", 3, "max_serp_credits", "credits")
+    with pytest.raises(ServiceDown), budget.reserve(2):
+        raise ServiceDown("Serper", "down")
+    assert budget.spent == 0
+
+
+def test_a_stop_ends_the_pause() -> None:
+    """A run that stops does not sleep through a minute's pause."""
+    stop = threading.Event()
+    calls, call = failing(ServiceError("OpenAI", "slow down", retryable=True, retry_after=60))
+    threading.Timer(0.1, stop.set).start()
+    started = time.monotonic()
+    with pytest.raises(ServiceError):
+        with_retries(call, stop)
+    assert time.monotonic() - started < 5
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"retry-after": "7"}, 7.0),
+        ({"retry-after": "8", "retry-after-ms": "1500"}, 1.5),
+        ({"retry-after": "soon"}, None),
+        ({"retry-after": "-5"}, None),
+        ({"retry-after": "nan"}, None),
+        ({"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}, 0.0),
+        ({"retry-after": "Wed, 99 Oct 2015 07:28:00 GMT"}, None),
+    ],
+)
+def test_reads_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
+    """Milliseconds, seconds and dates are understood; nonsense is the same as nothing."""
+    assert retry_after(headers) == seconds
+
+
+def test_reads_a_date_in_the_future() -> None:
+    """A date is turned into the seconds from now."""
+    moment = datetime.now(UTC) + timedelta(seconds=30)
+    assert retry_after({"retry-after": format_datetime(moment, usegmt=True)}) == pytest.approx(30, abs=2)
+
+
+PRICES = st.lists(
+    st.tuples(st.floats(0, 3), st.floats(0, 1), st.sampled_from(["settled", "silent", "failed"])), max_size=40
+)
+
+
+@given(st.floats(0, 12), PRICES)
+def test_no_order_of_requests_passes_the_cap(cap: float, requests: list[tuple[float, float, str]]) -> None:
+    """From many threads, what was spent never passes the cap, and is exactly what the sent requests cost."""
+    budget = Budget("OpenAI", cap, "max_cost_usd", "US dollars")
+    gate = threading.Barrier(4)
+
+    def spend(mine: list[tuple[float, float, str]]) -> float:
+        cost = 0.0
+        gate.wait(timeout=10)
+        for reserved, share, end in mine:
+            try:
+                with budget.reserve(reserved) as settle:
+                    cost += reserved * share if end == "settled" else reserved
+                    if end == "settled":
+                        settle(reserved * share)
+                    elif end == "failed":
+                        raise TimeoutError
+            except (BudgetReached, TimeoutError):
+                continue
+        return cost
+
+    with ThreadPoolExecutor(4) as pool:
+        costs = sum(pool.map(spend, [requests[at::4] for at in range(4)]))
+    assert budget.spent == pytest.approx(costs)
+    assert budget.spent <= cap + 1e-6
+
+
+def test_a_closed_budget_allows_nothing_but_what_is_free() -> None:
+    """With a cap of 0 no paid request goes out, and one that costs nothing does."""
+    budget = Budget("Serper", 0, "max_serp_credits", "credits")
+    with pytest.raises(BudgetReached), budget.reserve(1):
+        pytest.fail("the request was sent")
+    with budget.reserve(0):
+        pass
+    assert budget.spent == 0
+
+
+def test_a_refused_request_gives_its_place_back() -> None:
+    """What was reserved for a request that cost nothing can be spent by the next."""
+    budget = Budget("Serper", 1, "max_serp_credits", "credits")
+    for _ in range(3):
+        with budget.reserve(1) as settle:
+            settle(0)
+    assert budget.spent == 0
+
+
+def test_a_cap_can_be_spent_to_its_last_cent() -> None:
+    """Rounding of many small prices keeps nobody from the whole of the cap."""
+    budget = Budget("OpenAI", 0.3, "max_cost_usd", "US dollars")
+    for _ in range(3):
+        with budget.reserve(0.1):
+            pass
+    assert budget.spent == pytest.approx(0.3)
+
+
+def test_calls_of_all_threads_keep_their_distance() -> None:
+    """Twenty calls at 100 a second from eight threads take no less than 0.19 seconds, each at its own time."""
+    pacer = Pacer(100)
+
+    def call(_: int) -> float:
+        pacer.wait()
+        return time.monotonic()
+
+    begun = time.monotonic()
+    with ThreadPoolExecutor(8) as pool:
+        times = sorted(pool.map(call, range(20)))
+    assert times[0] - begun < 0.1
+    # The n-th call never goes out before its own turn, however late the ones before it woke up.
+    assert all(moment - begun >= 0.01 * number - 0.001 for number, moment in enumerate(times))
+
+
+def test_a_rest_is_not_saved_up() -> None:
+    """After a pause, calls are spaced again: there is no burst to catch up."""
+    pacer = Pacer(50)
+    pacer.wait()
+    time.sleep(0.1)
+    begun = time.monotonic()
+    for _ in range(3):
+        pacer.wait()
+    assert time.monotonic() - begun >= 0.039
+
+
+def test_the_first_success_ends_the_tries() -> None:
+    """A call that succeeds at its second try is made twice and its answer given."""
+    calls: list[int] = []
+
+    def call() -> str:
+        calls.append(1)
+        if len(calls) == 1:
+            raise ServiceError("Serper", "busy", retryable=True, retry_after=0)
+        return "answer"
+
+    assert with_retries(call) == "answer"
+    assert len(calls) == 2
+
+
+def test_an_error_of_ours_is_no_passing_failure() -> None:
+    """A mistake in the program is not tried again."""
+    calls: list[int] = []
+
+    def call() -> None:
+        calls.append(1)
+        raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        with_retries(call)
+    assert len(calls) == 1

@@ -1,0 +1,156 @@
+"""The chat client: a model's words come back, each failure has a remedy, and no request passes the cap."""
+
+import traceback
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from internal_linker.adapters.http.limits import Budget
+from internal_linker.adapters.openai.chat import MOST_ANSWER_TOKENS, OpenAIChat
+from internal_linker.core.errors import (
+    BudgetReached,
+    ConfigurationError,
+    CredentialsRefused,
+    OutOfCredits,
+    ServiceError,
+)
+from tests.standins import CutOff, Fault, OpenAIStandIn, Reply, Reset, Stall, Twist
+from tests.standins.openai import CHAT
+
+MODEL, DATA = "gpt-4.1-mini", "[]"
+OPEN: list[OpenAIChat] = []
+
+
+@pytest.fixture
+def stand_in() -> Iterator[OpenAIStandIn]:
+    with OpenAIStandIn(dimensions=32) as server:
+        server.says = lambda prompt: f"about {prompt}"
+        yield server
+    while OPEN:
+        OPEN.pop().close()
+
+
+def chat_at(
+    stand_in: OpenAIStandIn, *, home: bool = False, cap: float = 100_000, **changes: Any
+) -> OpenAIChat:
+    """A client of the stand-in; `home` makes it behave as it does at OpenAI's own address."""
+    fixed: dict[str, Any] = {
+        "api_key": stand_in.api_key,
+        "model": MODEL,
+        "base_url": "https://api.openai.com/v1" if home else f"{stand_in.url}/v1",
+        "budget": Budget("Anchors", cap, "max_anchor_tokens", "tokens"),
+        "timeout": 5.0,
+    }
+    OPEN.append(OpenAIChat(**{**fixed, **changes}))
+    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"  # the address is chosen before the first request only
+    return OPEN[-1]
+
+
+def failure(chat: OpenAIChat) -> ServiceError:
+    """The error instead of an answer; it never shows the key."""
+    with pytest.raises(ServiceError) as caught:
+        chat.complete("task", DATA)
+    assert "sk-test" not in "".join(traceback.format_exception(caught.value))
+    return caught.value
+
+
+@pytest.mark.parametrize("home", [True, False])
+def test_task_and_data_are_two_messages(stand_in: OpenAIStandIn, home: bool) -> None:
+    """The task is the system's, the data the user's; the answer has a bound, and what was charged is told."""
+    chat = chat_at(stand_in, home=home)
+    answer = chat.complete("task", "data \ud800")
+    (call,) = stand_in.calls(CHAT)
+    assert (answer.text, answer.tokens) == ("about data ?", stand_in.units)
+    assert [(one["role"], one["content"]) for one in call.body["messages"]] == [
+        ("system", "task"),
+        ("user", "data ?"),
+    ]
+    assert call.body["max_completion_tokens" if home else "max_tokens"] == MOST_ANSWER_TOKENS
+    assert chat.model == (MODEL if home else f"{MODEL}@127.0.0.1")
+
+
+PASSING: dict[str, Fault] = {
+    "no choices": Twist(lambda body: {**body, "choices": []}),
+    "no message": Twist(lambda body: {**body, "choices": [{}]}),
+    "html": Reply(200, html="<html>Sign in</html>"),
+    "cut": CutOff(),
+    "reset": Reset(after_work=True),
+    "fault": Reply(500, {"error": {"message": "The server had an error"}}),
+    "rate": Reply(429, {"error": {"message": "Rate limit reached", "code": "rate_limit_exceeded"}}),
+    "silence": Stall(1.0, after_work=True),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> None:
+    """A bad answer of any kind is asked for once more, and no charge goes uncounted."""
+    budget = Budget("Anchors", 100_000, "max_anchor_tokens", "tokens")
+    chat = chat_at(stand_in, budget=budget, timeout=0.5)
+    stand_in.script(PASSING[name], on=CHAT)
+    assert chat.complete("task", DATA).text == "about []"
+    assert stand_in.units <= budget.spent
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "remedy"),
+    [
+        (
+            Reply(401, {"error": {"message": "sk-test is wrong"}}),
+            CredentialsRefused,
+            "config/openai_api_key.txt",
+        ),
+        (
+            Reply(404, {"error": {"message": "no such model"}}),
+            ServiceError,
+            "Check anchor_model and anchor_base_url",
+        ),
+        (Reply(400, {"error": {"message": "no"}}), ServiceError, "Check anchor_model and anchor_base_url"),
+        (
+            Reply(429, {"error": {"code": "insufficient_quota"}}),
+            OutOfCredits,
+            "Add some at platform.openai.com",
+        ),
+    ],
+)
+def test_a_refusal_is_final_free_and_names_a_remedy(
+    stand_in: OpenAIStandIn, reply: Reply, kind: type[ServiceError], remedy: str
+) -> None:
+    """It is asked once, the budget stays whole, and the error names settings of the anchors alone."""
+    budget = Budget("Anchors", 100_000, "max_anchor_tokens", "tokens")
+    stand_in.script(reply, on=CHAT)
+    error = failure(chat_at(stand_in, budget=budget))
+    assert type(error) is kind or isinstance(error, kind)
+    assert remedy in str(error) and "embedding" not in str(error)
+    assert len(stand_in.ledger) == 1 and budget.spent == 0
+
+
+def test_no_request_passes_the_cap(stand_in: OpenAIStandIn) -> None:
+    """What question and answer could take at the most is held before it is sent: the last one isn't."""
+    chat = chat_at(stand_in, cap=2 * MOST_ANSWER_TOKENS)
+    with pytest.raises(BudgetReached, match="max_anchor_tokens = 4000 tokens is reached"):
+        deque(chat.complete("task " * 100, DATA) for _ in range(100))
+    assert 0 < stand_in.units <= 2 * MOST_ANSWER_TOKENS
+
+
+def test_an_answer_without_a_word_on_usage_counts_in_full(stand_in: OpenAIStandIn) -> None:
+    """A server that tells no usage can't make the cap void."""
+    chat = chat_at(stand_in, cap=2 * MOST_ANSWER_TOKENS)
+    stand_in.script(Twist(lambda body: {**body, "usage": None}), on=CHAT)
+    assert chat.complete("task", DATA).tokens > MOST_ANSWER_TOKENS
+    assert isinstance(failure(chat), BudgetReached)
+
+
+def test_a_model_that_declines_says_nothing(stand_in: OpenAIStandIn) -> None:
+    """An answer without content is an empty one: it is paid, and asking again would not help."""
+    stand_in.script(Twist(lambda body: {**body, "choices": [{"message": {"content": None}}]}), on=CHAT)
+    assert chat_at(stand_in).complete("task", DATA).text == ""
+    assert len(stand_in.ledger) == 1
+
+
+def test_openai_needs_a_key_and_another_server_none(stand_in: OpenAIStandIn) -> None:
+    """Without a key nothing is sent to OpenAI, and the file that should hold one is named."""
+    with pytest.raises(ConfigurationError, match="config/openai_api_key.txt must hold"):
+        chat_at(stand_in, home=True, api_key="")
+    chat_at(stand_in, api_key="")

@@ -1,0 +1,194 @@
+"""Whatever goes wrong at the embeddings service: nothing paid twice, nothing lost, a remedy named."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from internal_linker.adapters.http.limits import ATTEMPTS
+from internal_linker.core.errors import BudgetReached, CredentialsRefused, OutOfCredits
+from tests.standins import CutOff, Fault, OpenAIStandIn, Reply, Reset, Stall, Twist
+from tests.standins.openai import NAN_VECTOR, NO_DATA, ONE_MISSING, SAME_INDEX
+from tests.standins.vectors import count_tokens
+from tests.support.embedders import (
+    FOREIGN,
+    MANY,
+    OPEN,
+    PAGES,
+    collect,
+    drain,
+    encoder_at,
+    money,
+    start_stand_in,
+)
+
+
+@pytest.fixture(autouse=True)
+def close_clients() -> Iterator[None]:
+    yield
+    while OPEN:
+        OPEN.pop().close()
+
+
+@pytest.fixture
+def stand_in() -> Iterator[OpenAIStandIn]:
+    with start_stand_in() as server:
+        yield server
+
+
+def limited(message: str) -> Reply:
+    return Reply(429, {"error": {"message": message, "code": "rate_limit_exceeded"}})
+
+
+PASSING: dict[str, Fault] = {
+    "no data": NO_DATA,
+    "one missing": ONE_MISSING,
+    "same index": SAME_INDEX,
+    "not finite": NAN_VECTOR,
+    "zero": Twist(
+        lambda body: {**body, "data": [{**item, "embedding": [0.0] * 32} for item in body["data"]]}
+    ),
+    "html": Reply(200, html="<html>Sign in</html>"),
+    "no object": Reply(200, [1]),
+    "strings": Twist(lambda body: {**body, "data": ["a"] * len(body["data"])}),
+    "cut": CutOff(),
+    "cut json": CutOff(honest=True),
+    "reset": Reset(),
+    "fault": Reply(500, {"error": {"message": "The server had an error"}}),
+    "gateway": Reply(502, html="<h1>Bad gateway</h1>"),
+    "rate": limited("Rate limit reached"),
+    "silence": Stall(1.0, after_work=True),
+}
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> None:
+    """A bad answer of any kind is asked for once more, and no charge goes uncounted."""
+    budget = money()
+    encoder = encoder_at(stand_in, home=True, budget=budget, timeout=0.5)
+    stand_in.script(PASSING[name])
+    assert len(collect(encoder, PAGES[:3])) == 3
+    assert stand_in.units * 0.02 / 1e6 <= budget.spent + 1e-12
+    assert budget.spent <= 2 * encoder.estimate(PAGES[:3]).cost_usd + 1e-12
+
+
+def test_a_refusal_costs_nothing(stand_in: OpenAIStandIn) -> None:
+    """A wrong key and a model that is not there leave the budget whole, and are asked once."""
+    budget = money()
+    _, key = drain(encoder_at(stand_in, api_key="sk-test-wrong", home=True, budget=budget), PAGES)
+    _, model = drain(encoder_at(stand_in, model="text-embedding-9", budget=budget), PAGES)
+    assert isinstance(key, CredentialsRefused) and "config/openai_api_key.txt" in str(key)
+    assert model is not None and not model.retryable and "text-embedding-9" in str(model)
+    assert budget.spent == 0
+    assert len(stand_in.ledger) == 2
+
+
+@pytest.mark.parametrize("in_flight", [1, 4])
+def test_what_was_finished_before_the_money_ran_out_is_kept(stand_in: OpenAIStandIn, in_flight: int) -> None:
+    """An empty account stops the sending; finished batches are yielded first, then the error says why."""
+    each = sum(count_tokens(f"{text.title}\n\n{text.body}") for text in MANY[:256])
+    stand_in.quota_tokens = int(2.5 * each)
+    batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=in_flight), MANY)
+    assert isinstance(error, OutOfCredits)
+    assert "Billing" in str(error)
+    assert len(batches) == 2
+    assert sum(batch.usage.tokens for batch in batches) == stand_in.units
+    assert len(stand_in.ledger) <= 2 + in_flight
+
+
+@pytest.mark.parametrize("in_flight", [1, 16])
+def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> None:
+    """With faults all around and many requests in flight, the cap holds and no charge goes uncounted."""
+    stand_in.weather(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True)], seed=3)
+    budget = money(0.04)
+    encoder = encoder_at(stand_in, model=FOREIGN, in_flight=in_flight, budget=budget, price_per_million=1.0)
+    assert encoder.estimate(MANY * 2).cost_usd > 0.06
+    batches, error = drain(encoder, MANY * 2)
+    assert isinstance(error, BudgetReached)
+    assert "max_cost_usd" in str(error)
+    assert batches
+    assert stand_in.units / 1e6 <= budget.spent <= 0.04 + 1e-9
+
+
+def test_a_service_that_stays_down_keeps_what_was_finished(stand_in: OpenAIStandIn) -> None:
+    """After all tries of one request the error comes, behind all that was finished."""
+    stand_in.script(Fault(), *[Reply(500)] * ATTEMPTS)
+    batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
+    assert error is not None
+    assert error.retryable
+    assert [list(batch.positions) for batch in batches] == [list(range(256))]
+    assert len(stand_in.ledger) == 1 + ATTEMPTS
+
+
+def test_an_input_that_is_too_long_for_the_model_names_the_setting(stand_in: OpenAIStandIn) -> None:
+    """A server with a shorter context says so; the error names max_input_tokens, and is not tried again."""
+    said = {"message": "This model's maximum context length is 512 tokens", "code": 400}
+    stand_in.script(Fault(), Reply(400, said))
+    batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
+    assert error is not None
+    assert not error.retryable
+    assert "Lower max_input_tokens" in str(error)
+    assert len(batches) == 1
+    assert len(stand_in.ledger) == 2
+
+
+def test_a_request_that_is_too_large_for_the_account_is_halved(stand_in: OpenAIStandIn) -> None:
+    """Where a limit of the account is below the request, halves of it are sent, and all texts are done."""
+    stand_in.script(limited("Request too large for text-embedding-3-small: Limit 40000"), Reply(413))
+    assert len(collect(encoder_at(stand_in), PAGES)) == len(PAGES)
+    assert max(len(call.body["input"]) for call in stand_in.ledger if call.status == 200) <= 25
+
+
+def test_a_rate_limit_that_lasts_is_met_one_by_one(stand_in: OpenAIStandIn) -> None:
+    """When one request of several is refused four times, it is sent again later, and none is lost."""
+    stand_in.script(*[limited("Rate limit reached")] * 7)
+    assert len(collect(encoder_at(stand_in, model=FOREIGN, in_flight=2), MANY)) == len(MANY)
+
+
+def test_follows_no_redirect(stand_in: OpenAIStandIn) -> None:
+    """Neither key nor texts are carried to another address that an answer names."""
+    with OpenAIStandIn(dimensions=32) as other:
+        stand_in.script(Reply(307, headers={"Location": f"{other.url}/v1/embeddings"}))
+        _, error = drain(encoder_at(stand_in), PAGES)
+        assert error is not None and "base_url" in str(error)
+        assert not other.ledger
+
+
+def test_a_server_that_is_not_there_costs_nothing(stand_in: OpenAIStandIn) -> None:
+    """Where nothing listens, the budget stays whole and the error asks whether the server runs."""
+    budget = money()
+    encoder = encoder_at(stand_in, budget=budget)
+    stand_in.stop()
+    _, error = drain(encoder, PAGES)
+    assert error is not None and error.retryable and "running" in str(error) and budget.spent == 0
+
+
+@pytest.mark.parametrize(
+    ("fault", "paid"), [(Reply(503), 1), (Reply(502), 2), (Reset(), 2), (CutOff(honest=True), 2)]
+)
+def test_what_may_have_been_charged_counts(stand_in: OpenAIStandIn, fault: Fault, paid: int) -> None:
+    """The service's own "not served" is free; where nobody knows, the request counts as paid."""
+    budget = money()
+    encoder = encoder_at(stand_in, budget=budget)
+    stand_in.script(fault)
+    collect(encoder, PAGES)
+    assert budget.spent == pytest.approx(paid * encoder.estimate(PAGES).cost_usd)
+
+
+def test_the_bill_is_what_the_server_counted(stand_in: OpenAIStandIn) -> None:
+    """Where bytes were only a bound, the budget is settled with the tokens of the answer."""
+    budget = money()
+    batches, _ = drain(encoder_at(stand_in, model=FOREIGN, price_per_million=1.0, budget=budget), MANY)
+    assert budget.spent == pytest.approx(stand_in.units / 1e6)
+    assert sum(batch.usage.cost_usd for batch in batches) == pytest.approx(budget.spent)
+
+
+def test_a_final_failure_waits_for_nobodys_pause(stand_in: OpenAIStandIn) -> None:
+    """When the account turns out empty, a request that was told to wait half a minute is not waited for."""
+    empty = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
+    stand_in.script(Reply(429, headers={"Retry-After": "30"}), Reply(429, empty))
+    started = time.monotonic()
+    _, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=2), MANY)
+    assert isinstance(error, OutOfCredits)
+    assert time.monotonic() - started < 10
+    assert len(stand_in.ledger) == 2

@@ -1,0 +1,113 @@
+"""Formulas stay text and control characters break no file, wherever a run puts what others wrote."""
+
+import csv
+import xml.etree.ElementTree as ET
+from itertools import product
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from internal_linker.core.errors import ExitCode
+from internal_linker.core.urls import normal_form
+from tests.standins import GoogleStandIn
+from tests.support.sites import read_csv, use_standins
+from tests.support.small_project import SITE, TOPICS, command, forget_settings, write_csv, write_settings
+
+# The signs that OWASP names for CSV injection, and their full-width forms; and what may stand before them.
+SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
+BEFORE = ("", " ", '"', "\u201c", "\u200f", "\u202e", "\ufeff", "\xa0")
+CONTROLS = "".join(map(chr, [*range(1, 32), 0x7F, 0x85, 0x2028, 0xFFFE]))
+FORMULAS = [f'{before}{sign}HYPERLINK("http://x.example","tea")' for before, sign in product(BEFORE, SIGNS)]
+# What a spreadsheet program or its import skips.
+SKIPPED = ' \t\r\n\xa0"\u201c\u201d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff'
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each formula is a page's title, its query, an anchor, a sentence and a URL that is none."""
+    forget_settings(monkeypatch)
+    texts = list(TOPICS.values())
+    urls = [f"{SITE}/page-{at}" for at in range(len(FORMULAS))]
+    pages = [
+        (
+            url,
+            formula,
+            f"{texts[at % 6]}\n\n{formula} {texts[at % 5]}\n\n{CONTROLS[at % len(CONTROLS)]} {texts[at % 4]}",
+            "en",
+        )
+        for at, (url, formula) in enumerate(zip(urls, FORMULAS, strict=True))
+    ]
+    rejected = [(formula, "Tea", "Tea.", "en") for formula in FORMULAS]
+    write_csv(
+        tmp_path / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *pages, *rejected]
+    )
+    write_csv(tmp_path / "files/main_queries.csv", [("URL", "Main Query"), *zip(urls, FORMULAS, strict=True)])
+    links = [(url, target, formula) for url, target, formula in zip(urls, urls[1:], FORMULAS, strict=False)]
+    write_csv(tmp_path / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    write_settings(tmp_path, {})
+    return tmp_path
+
+
+def test_no_cell_of_a_csv_file_runs(project: Path) -> None:
+    """In every CSV file that a run or an audit leaves, what could begin a formula stands behind an apostrophe."""
+    assert command("run", "--project", str(project)) == ExitCode.SUCCESS
+    assert command("audit", "--project", str(project)) == ExitCode.SUCCESS
+    written = {
+        "Output.csv",
+        "links.csv",
+        "rejected_rows.csv",
+        "orphans.csv",
+        "excluded_targets.csv",
+        "duplicates.csv",
+    }
+    seen = 0
+    for name in written:
+        with (project / "files" / name).open(encoding="utf-8-sig", newline="") as file:
+            cells = [cell for row in csv.reader(file) for cell in row]
+        seen += sum("HYPERLINK" in cell for cell in cells)
+        assert [cell for cell in cells if cell.lstrip(SKIPPED)[:1] in {*SIGNS} - {""} and cell.strip()] == []
+        assert not [cell for cell in cells if cell[:1] in {"\t", "\r", "\n"}]
+    assert seen > 2 * len(FORMULAS)
+    rows = read_csv(project / "files/Output.csv")
+    assert {row["URL"] for row in rows} == {f"{SITE}/page-{at}" for at in range(len(FORMULAS))}
+    assert all(
+        normal_form(row[f"Link {rank}"]) for row in rows for rank in range(1, 6) if row[f"Link {rank}"]
+    )
+
+
+def test_no_cell_of_a_workbook_runs(project: Path) -> None:
+    """Each cell with a text is a text, in review.xlsx and in audit.xlsx; both open."""
+    assert command("run", "--project", str(project)) == ExitCode.SUCCESS
+    assert command("audit", "--project", str(project)) == ExitCode.SUCCESS
+    for name in ("review.xlsx", "audit.xlsx"):
+        book = openpyxl.load_workbook(project / "files" / name)
+        cells = [
+            cell for sheet in book for row in sheet.iter_rows() for cell in row if isinstance(cell.value, str)
+        ]
+        assert any("HYPERLINK" in str(cell.value) for cell in cells)
+        assert {cell.data_type for cell in cells} == {"s"}
+    for name in ("audit.gexf", "audit.graphml"):
+        assert ET.parse(project / "files" / name).getroot() is not None
+
+
+def test_no_cell_of_the_sheet_runs(project: Path) -> None:
+    """Every write is RAW, or a text by its kind, in both tabs; the texts are as they were."""
+    rows = [[f"{SITE}/page-{at}", formula] for at, formula in enumerate(FORMULAS)]
+    with GoogleStandIn({"Main": [["URL", "Main Query"], *rows]}, writes_per_minute=1000) as google:
+        use_standins(
+            project, google=google, settings={"embedding_provider": "lsa", "search_query_template": ""}
+        )
+        write_settings(
+            project,
+            {"google_sheet_id": google.spreadsheet_id, "google_api_url": google.url, "review": "auto"},
+        )
+        assert command("run", "--project", str(project)) == ExitCode.SUCCESS
+        assert [row[1] for row in google.grid("Main")[1:]] == FORMULAS
+        writes = [
+            call.body for call in google.ledger if call.method == "POST" and isinstance(call.body, dict)
+        ]
+        assert {body["valueInputOption"] for body in writes if "valueInputOption" in body} == {"RAW"}
+        assert "formulaValue" not in str(writes)
+        shown = [cell for row in google.grid("Review") for cell in row]
+        assert any("HYPERLINK" in cell for cell in shown)

@@ -1,0 +1,300 @@
+"""Result files hold every link, harm no spreadsheet, and keep what a partial run did not compute."""
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from internal_linker.adapters.files.atomic import replace_whole
+from internal_linker.adapters.tables.links_csv import CsvTable, LinksCsv, OutputCsv
+from internal_linker.adapters.tables.lists_csv import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.edges import Anchor, Edge, edge_id
+from internal_linker.core.errors import OutputError
+from internal_linker.core.listed import AddedLink, ExcludedTarget
+from internal_linker.core.records import Candidate, Link, Recommendation, Reject, Source
+from internal_linker.core.urls import normal_form
+from tests.support.builders import anything, whole
+
+OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]
+
+
+def links_of(name: str, *targets: str, note: str = "", query: str = "") -> Recommendation:
+    """The recommendation of one page, named by the letter of its URL, or of a query without a URL."""
+    url = f"https://{name}.example/" if name else ""
+    links = [
+        Link(Candidate(f"https://{target}.example/", f"https://{target}.example/", 1.5), rank, "semantic")
+        for rank, target in enumerate(targets, 1)
+    ]
+    source = Source(normal_form(url) if url else "", url, query or f"query {name}", None, True)
+    return Recommendation(source, tuple(links), note)
+
+
+def rows(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def letters(path: Path) -> list[str]:
+    """A result in short: `a>bc` for page a with links to b and c."""
+    header, *body = rows(path)
+    wide = [[row[0], *(row[i] for i, name in enumerate(header) if name.startswith("Link"))] for row in body]
+    return [re.sub(r"https://(.)\.example/", r"\1", f"{url}>{''.join(links)}") for url, *links in wide]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "files" / "Output.csv"
+
+
+def test_output_has_one_row_a_recommendation_in_order(path: Path) -> None:
+    """Output.csv is wide: URL, Main Query, one column a link, Note; short rows are filled up."""
+    given = [
+        links_of("b", "x", "y"),
+        links_of("a", "x", note="1 of 2 links"),
+        links_of("", query="café, «قهوه»"),
+    ]
+    assert OutputCsv(path, 2, keeps=None).deliver(given, "run") == []
+    assert rows(path) == [
+        OUTPUT_HEADER,
+        ["https://b.example/", "query b", "https://x.example/", "https://y.example/", ""],
+        ["https://a.example/", "query a", "https://x.example/", "", "1 of 2 links"],
+        ["", "café, «قهوه»", "", "", ""],
+    ]
+
+
+def test_output_is_what_excel_and_our_own_reader_expect(path: Path) -> None:
+    """The file begins with a byte order mark, ends its lines with CR LF, and CsvTable reads it back."""
+    OutputCsv(path, 2, keeps=None).deliver([links_of("a", "x", query="two\rlines"), links_of("b")], "run")
+    assert path.read_bytes().startswith(b"\xef\xbb\xbfURL,")
+    table = whole(CsvTable(path))
+    assert [list(table.header), *(list(cells) for _, cells in table.rows)] == rows(path)
+    assert table.rows[0] == (2, ("https://a.example/", "two\rlines", "https://x.example/", "", ""))
+
+
+def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
+    """Queries, notes and reasons that come from outside are defused in every file; numbers stay numbers."""
+    evil = links_of("a", query='=HYPERLINK("x")', note="@SUM(A1)")
+    OutputCsv(path, 1, keeps=None).deliver([evil, links_of("b", query="-5")], "run")
+    assert rows(path)[1:] == [
+        ["https://a.example/", '\'=HYPERLINK("x")', "", "'@SUM(A1)"],
+        ["https://b.example/", "-5", "", ""],
+    ]
+    RejectedCsv(path).write([Reject("+t", 2, "-u", "=r")])
+    assert rows(path)[1] == ["'+t", "2", "'-u", "'=r"]
+    VectorsCsv(path).write([("=u", np.array([-1.0], np.float32))])
+    assert rows(path)[1] == ["'=u", "[-1]"]
+
+
+def test_a_full_run_leaves_no_old_rows(path: Path) -> None:
+    """Without rows to keep the file holds this run's rows and nothing else."""
+    OutputCsv(path, 2, keeps=None).deliver([links_of("a", "x"), links_of("b", "x")], "run")
+    OutputCsv(path, 2, keeps=None).deliver([links_of("b", "y")], "run")
+    assert letters(path) == ["b>y"]
+
+
+def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
+    """Other rows stay in place, computed ones are replaced in place, new ones come last."""
+    first = [links_of("a", "x"), links_of("b", "x", "y"), links_of("c", "x"), links_of("", query="= x")]
+    OutputCsv(path, 2, keeps=anything).deliver(first, "run 1")
+    second = [links_of("d", "z"), links_of("b", "z"), links_of("", "z", query="=  X")]
+    assert OutputCsv(path, 2, keeps=anything).deliver(second, "run 2") == []
+    assert letters(path) == ["a>x", "b>z", "c>x", ">z", "d>z"]
+
+
+def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
+    """Another writing of the URL or the query is the same row; another query of the page is another row."""
+    path.parent.mkdir()
+    path.write_text("URL,Main Query,Link 1,Note\nHTTPS://A.example:443/#top,Query  A,https://x.example/,\n")
+    OutputCsv(path, 1, keeps=anything).deliver([links_of("a", "y"), links_of("a", "z", query="else")], "run")
+    assert letters(path) == ["a>y", "a>z"]
+
+
+def test_a_partial_run_loses_no_link_of_a_wider_file(path: Path) -> None:
+    """Rows of a run with more links a page keep them all, and rows of a run with fewer are filled up."""
+    OutputCsv(path, 3, keeps=anything).deliver([links_of("a", "x", "y", "z")], "run")
+    OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
+    assert letters(path) == ["a>xyz", "b>x"]
+    OutputCsv(path, 5, keeps=anything).deliver([links_of("c", "x")], "run")
+    assert rows(path)[0][2:] == ["Link 1", "Link 2", "Link 3", "Link 4", "Link 5", "Note"]
+    assert letters(path) == ["a>xyz", "b>x", "c>x"]
+
+
+def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
+    """Semicolons and Windows-1252, as a European Excel saves, cost no row; the encoding is told."""
+    path.parent.mkdir()
+    path.write_bytes(
+        "URL;Main Query;Link 1;Note\r\nhttps://a.example/;größe;https://x.example/;\r\n".encode("cp1252")
+    )
+    said = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
+    assert rows(path)[1][1] == "größe"
+    assert len(said) == 1
+    assert "Windows-1252" in said[0]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"PK\x03\x04 workbook", "Excel workbook"),
+        (b"Name,Price\nx,1\n", "no column"),
+        (b'URL,Main Query,Link 1\na,"', "row 2"),
+    ],
+)
+def test_a_damaged_or_foreign_file_is_set_aside(path: Path, content: bytes, said: str) -> None:
+    """What can't be merged is kept under a dated name, and the answer names both files."""
+    path.parent.mkdir()
+    path.write_bytes(content)
+    (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
+    (copy,) = [entry for entry in path.parent.iterdir() if entry != path]
+    assert copy.read_bytes() == content
+    assert said in sentence
+    assert copy.name in sentence
+    assert letters(path) == ["b>x"]
+
+
+def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> None:
+    """A column that somebody added is not lost: the rows merge and the file as it was stays beside."""
+    path.parent.mkdir()
+    path.write_text("URL,Main Query,Link 1,Note,Done\nhttps://a.example/,q,https://x.example/,,yes\n")
+    (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
+    (copy,) = [entry for entry in path.parent.iterdir() if entry != path]
+    assert "yes" in copy.read_text()
+    assert "(Done)" in sentence
+    assert letters(path) == ["a>x", "b>x"]
+
+
+@pytest.mark.parametrize("content", [None, b""])
+def test_a_partial_run_may_be_the_first(path: Path, content: bytes | None) -> None:
+    """Without an earlier file, or with an empty one, it is just written."""
+    path.parent.mkdir()
+    if content is not None:
+        path.write_bytes(content)
+    assert OutputCsv(path, 1, keeps=anything).deliver([links_of("a", "x")], "run") == []
+    assert letters(path) == ["a>x"]
+
+
+def held(source: Path, target: Path) -> None:
+    if re.fullmatch(r"[A-Za-z]+\.csv", target.name):
+        raise PermissionError(13, "in use")
+    source.replace(target)
+
+
+def test_a_result_that_is_open_elsewhere_is_told(path: Path) -> None:
+    """While Excel holds the file, the result is in a dated file, and the answer or remark says in which."""
+    keep = partial(replace_whole, replace=held, pauses=())
+    (sentence,) = OutputCsv(path, 1, keeps=None, write_whole=keep).deliver([links_of("a", "x")], "run")
+    (landed,) = path.parent.iterdir()
+    assert sentence.startswith("Output.csv is open in another program")
+    assert landed.name in sentence
+    rejected = RejectedCsv(path, keep)
+    assert "the result is in" in rejected.write([])[0]
+
+
+def test_a_result_that_cant_be_written_is_an_output_error(path: Path) -> None:
+    """A folder in the file's place ends in a sentence, whether rows are kept or not."""
+    path.mkdir(parents=True)
+    for keeps in (None, anything):
+        with pytest.raises(OutputError):
+            OutputCsv(path, 1, keeps).deliver([links_of("a", "x")], "run")
+
+
+def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
+    """links.csv has a row a link: 4 decimals, nothing where a signal is missing, no minus before a zero."""
+    path, nan = tmp_path / "links.csv", float("nan")
+    page = Source("https://a.example/", "https://a.example/", "q", None, True)
+    serp = Link(Candidate("x", "https://x.example/", nan, -0.25, nan, 7), 1, "serp")
+    near = Link(
+        Candidate("y", "https://y.example/", -1.23456, 0.5, -0.00001, probability=0.125), 1, "semantic"
+    )
+    given = [Recommendation(page, (serp,)), Recommendation(Source("", "", "=q", None, True), (near,))]
+    assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
+    assert [",".join(row) for row in rows(path)] == [
+        "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query,"
+        "Strength,Tier,Type,Status,Anchor,Sentence,Link Id",
+        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,",
+        ",https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q,,,,,,,",
+    ]
+
+
+def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
+    """Strength, tier, type, status, the best anchor or the editor's own, its sentence, and the link's id."""
+    path, page = tmp_path / "links.csv", Source("k", "https://a.example/", "q", None, True)
+    links = [Link(Candidate(one, f"https://{one}.example/"), at, "serp") for at, one in enumerate("xy", 1)]
+    edge = Edge("k", "x", "", "", strength=0.5, tier="sidebar", kind="contextual", status="accepted")
+    edge = replace(edge, anchors=(Anchor("tea", "Tea draws."), Anchor("draws")))
+    known = {edge.id: edge, edge_id("k", "y"): replace(edge, target="y", anchor="=mine", anchors=())}
+    asked: list[list[str]] = []
+
+    def edges(ids: Iterable[str]) -> Mapping[str, Edge]:
+        asked.append(list(ids))
+        return known
+
+    LinksCsv(path, "m", None, edges).deliver([Recommendation(page, tuple(links))], "r1")
+    assert [row[12:] for row in rows(path)[1:]] == [
+        ["0.5000", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x")],
+        ["0.5000", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y")],
+    ]
+    assert asked == [list(known)]
+
+
+def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
+    """In a partial run all old links of a computed source go, even if it has none now; others stay."""
+    path = tmp_path / "links.csv"
+    first = [links_of("a", "x", "y"), links_of("b", "x", "y", "z"), links_of("c", "x")]
+    LinksCsv(path, "m", keeps=anything).deliver(first, "r1")
+    LinksCsv(path, "m", keeps=anything).deliver(
+        [links_of("c"), links_of("b", "w", "v"), links_of("d", "x")], "r2"
+    )
+    short = [(row[0][8], row[1][8], row[2], row[10]) for row in rows(path)[1:]]
+    assert short == [
+        *(("a", "x", "1", "r1"), ("a", "y", "2", "r1"), ("b", "w", "1", "r2"), ("b", "v", "2", "r2")),
+        ("d", "x", "1", "r2"),
+    ]
+
+
+def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
+    """rejected_rows.csv names table, row, URL and reason; a run without rejects leaves the header alone."""
+    path = tmp_path / "rejected_rows.csv"
+    RejectedCsv(path).write([Reject("main_queries.csv", 7, "nonsense", "not a full URL")])
+    header = ["Table", "Row", "URL", "Reason"]
+    assert rows(path) == [header, ["main_queries.csv", "7", "nonsense", "not a full URL"]]
+    RejectedCsv(path).write([])
+    assert rows(path) == [header]
+
+
+def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
+    """backtest.csv has a row a link: no place where there is none, and an anchor is never a formula."""
+    path, header = tmp_path / "backtest.csv", ["Source", "Target", "Anchor", "Place"]
+    assert BacktestCsv(path).write(iter([AddedLink("a", "b", "=1+1", 3), AddedLink("a", "c", "", 0)])) == []
+    assert rows(path) == [header, ["a", "b", "'=1+1", "3"], ["a", "c", "", ""]]
+    BacktestCsv(path).write([])
+    assert rows(path) == [header]
+
+
+def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
+    """excluded_targets.csv names source, target and reason; a run without any leaves the header alone."""
+    path, header = tmp_path / "excluded_targets.csv", ["Source", "Target", "Reason"]
+    rule = ExcludedTarget("", "https://a.example/", "excluded by =x")
+    assert ExcludedCsv(path).write(iter([rule])) == []
+    assert rows(path) == [header, ["", "https://a.example/", "excluded by =x"]]
+    ExcludedCsv(path).write([])
+    assert rows(path) == [header]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> None:
+    """vectorized_urls.csv holds a JSON list that gives back each stored number, in order, bit for bit."""
+    path = tmp_path / "vectorized_urls.csv"
+    vectors: Vectors = np.random.default_rng(7).standard_normal((50, 64)).astype(kind)
+    given = ((f"https://a.example/{i}", vector) for i, vector in enumerate(vectors))
+    assert VectorsCsv(path).write(given) == []
+    header, *body = rows(path)
+    assert header == ["URL", "Embedding"]
+    assert [row[0] for row in body] == [f"https://a.example/{i}" for i in range(50)]
+    assert np.array_equal(np.array([json.loads(cell) for _, cell in body]).astype(kind), vectors)

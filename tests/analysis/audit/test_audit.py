@@ -1,0 +1,236 @@
+"""`audit` as a person or a scheduler calls it: the table, the findings, exit codes, paths, and nothing spent."""
+
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from internal_linker.analysis.audit.audit import Material, inspect
+from internal_linker.analysis.audit.outputs import communities
+from internal_linker.analysis.audit.records import Limits
+from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
+from internal_linker.analysis.graph.site_graph import graph_of
+from internal_linker.core.more_sections import MOST_SECTIONS, grouped, sections_of
+from internal_linker.core.records import Collected, ExistingLink
+from tests.support.builders import nothing_excluded, page, url
+from tests.support.small_project import (
+    REPOSITORY,
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    forget_settings,
+    make_project,
+    snapshot,
+    write_csv,
+)
+
+Capture = pytest.CaptureFixture[str]
+LINKS = [
+    ("Source", "Destination", "Anchor"),
+    (URLS[0], URLS[1], "black tea"),
+    (URLS[1], URLS[2], "white tea"),
+    (URLS[1], f"{SITE}/moved/", "an old page"),
+    (URLS[1], f"{SITE}/gone/", "a lost page"),
+    (URLS[3], URLS[4], "tea"),
+]
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """The six pages, one that moved and one that is gone, and some links."""
+    folder = make_project(tmp_path)
+    rows = [(at, slug, text, "200", "") for at, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]
+    rows += [(f"{SITE}/moved/", "", "", "301", URLS[2]), (f"{SITE}/gone/", "", "", "404", "")]
+    header = ("URL", "Title", "Main Content", "Status Code", "Redirect URL")
+    write_csv(folder / "files/urls_rawdata.csv", [header, *rows])
+    write_csv(folder / "files/existing_links.csv", LINKS)
+    return folder
+
+
+def lines(capsys: Capture) -> dict[str, tuple[str, ...]]:
+    """The before/after table as printed."""
+    rows = (line.rsplit(maxsplit=2) for line in capsys.readouterr().out.splitlines())
+    return {row[0].strip(): tuple(row[1:]) for row in rows if len(row) == 3}
+
+
+def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) -> None:
+    """Redirects are followed in the figures and named as findings; a missing run is said; only files/ changes."""
+    before = snapshot(project)
+    assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
+    told = capsys.readouterr()
+    assert "files/links.csv is not there: no run has proposed links yet" in told.err
+    assert f"6 pages, home page {URLS[0]}" in told.out
+    table = dict(line.rsplit(maxsplit=2)[::2] for line in told.out.splitlines() if line.startswith("Orphans"))
+    assert table == {"Orphans": "2"}
+    assert f"{URLS[1]}  {SITE}/moved/: The link's target: status 301. Link to {URLS[2]}." in told.out
+    assert f"{URLS[1]}  {SITE}/gone/: The link's target: status 404." in told.out
+    assert {name for name in snapshot(project).keys() - before.keys() if "tmp" not in name} == {
+        f"files/audit{rest}" for rest in (".xlsx", ".html", ".gexf", ".graphml", "_nodes.csv", "_edges.csv")
+    }
+    assert all(snapshot(project)[name] == old for name, old in before.items())
+
+
+def test_adoption_of_a_runs_links_mends(project: Path, capsys: Capture) -> None:
+    """After a run its links are read: no page is left an orphan, more links stand, and findings say so."""
+    where = ("--project", str(project))
+    assert command("run", *where) == 0
+    capsys.readouterr()
+    assert command("audit", *where) == 0
+    told = lines(capsys)
+    assert told["Orphans"][1] == "0"
+    assert int(told["Links"][1]) > int(told["Links"][0]) == 3
+    assert float(told["Gini of PageRank"][1]) < float(told["Gini of PageRank"][0])
+
+
+def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
+    """7 from so many findings on, 0 below; the workbook is written all the same."""
+    where = ("audit", "--project", str(project), "--home", URLS[0])
+    assert command(*where, "--fail-on", "orphan") == 7
+    assert "--fail-on orphan=1: the audit fails with 2 findings." in capsys.readouterr().out
+    assert command(*where, "--fail-on", "orphan=2", "--fail-on", "hub") == 7
+    assert command(*where, "--fail-on", "orphan=3", "--fail-on", "hub") == 0
+    assert (project / "files/audit.xlsx").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("--fail-on", "orphans"), 2, "there is no rule 'orphans'. Take one of broken-target"),
+        (("--fail-on", "orphan=many"), 2, "'many' is no whole number from 1, as in orphan=10"),
+        (("--fail-on", "orphan=0"), 2, "'0' is no whole number from 1"),
+        (("--home", "tiny"), 2, "--home tiny: not a full URL"),
+        (("--home", f"{SITE}/other/"), 3, f"--home {SITE}/other/: no such page is among those"),
+        (("--path", URLS[0], f"{SITE}/gone/"), 3, f"--path {SITE}/gone/: no such page"),
+    ],
+)
+def test_wrong_options_are_told(
+    project: Path, capsys: Capture, arguments: tuple[str, ...], code: int, sentence: str
+) -> None:
+    """One sentence, the documented exit code, and no workbook."""
+    assert command("audit", "--project", str(project), *arguments) == code
+    assert sentence in capsys.readouterr().err
+    assert not (project / "files/audit.xlsx").exists()
+
+
+def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> None:
+    """A redirect is one click to where it leads; without a path that is said; no workbook is written."""
+    where = ("audit", "--project", str(project), "--path")
+    assert command(*where, URLS[0], f"{SITE}/moved/") == 0
+    assert f"Today: clicks: 2\n  {URLS[0]}\n  {URLS[1]}\n  {URLS[2]}\n" in capsys.readouterr().out
+    assert command(*where, URLS[2], URLS[0]) == 0
+    assert "Today: no path of links leads there." in capsys.readouterr().out
+    assert not (project / "files/audit.xlsx").exists()
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([("Source", "Target")], "has no column 'Score': it is no result of a run"),
+        (
+            [("Source", "Target", "Score", "Run"), (URLS[0], URLS[1], "high", "1")],
+            "row 2: Score is 'high', no number",
+        ),
+    ],
+)
+def test_a_damaged_result_is_named(
+    project: Path, capsys: Capture, rows: list[tuple[str, ...]], sentence: str
+) -> None:
+    """File, row and remedy, exit code 3."""
+    write_csv(project / "files/links.csv", rows)
+    assert command("audit", "--project", str(project)) == 3
+    told = capsys.readouterr().err
+    assert sentence in told
+    assert "links.csv" in told
+
+
+def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture) -> None:
+    """The missing file is named; so is a list of errors only."""
+    (project / "files/urls_rawdata.csv").unlink()
+    assert command("audit", "--project", str(project)) == 3
+    assert "files/urls_rawdata.csv is not there" in capsys.readouterr().err
+    header = ("URL", "Main Content", "Status Code")
+    write_csv(project / "files/urls_rawdata.csv", [header, (URLS[0], "text", "404")])
+    assert command("audit", "--project", str(project)) == 3
+    assert "There is no page to audit" in capsys.readouterr().err
+
+
+def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
+    """The repository's own sample: its known weak spots come out, before any run."""
+    shutil.copytree(REPOSITORY / "files", tmp_path / "files")
+    shutil.copytree(REPOSITORY / "config", tmp_path / "config")
+    for result in ("links.csv", "cache.sqlite3", "duplicates.csv"):
+        (tmp_path / "files" / result).unlink(missing_ok=True)
+    assert command("audit", "--project", str(tmp_path), "--fail-on", "orphan=11") == 7
+    told = capsys.readouterr()
+    assert "50 pages" in told.out
+    assert "No home page is among the pages" in told.out
+    assert "grinders/best-hand-grinders-2024/" in told.out
+
+
+def test_the_home_page_is_the_sites_address() -> None:
+    """Named by an option, else by the site, else the page with most in-links: and it is no orphan."""
+    pages = tuple(page(name) for name in ("a", "b", ""))
+    links = (ExistingLink(url("a"), url("b")),)
+
+    def home(site: str, asked: str = "", some: int = 3) -> tuple[int, str]:
+        collected = Collected(pages[:some], (), (), 0, links)
+        made = inspect(Material(collected, (), None, nothing_excluded, site, asked, Limits(), lambda _: None))
+        assert made.home not in made.before.orphans
+        return made.home, made.home_by
+
+    assert home("shop.example") == (2, "address")
+    assert home("www.shop.example") == (2, "address")
+    assert home("shop.example/a") == (0, "address")
+    assert home("shop.example", url("a")) == (0, "option")
+    assert home("shop.example", some=2) == (1, "links")
+
+
+def test_sections_are_the_first_part_of_paths() -> None:
+    """A page without anything beneath it lies in the root; of many sections the small ones are one."""
+    keys = [url(name) for name in ("", "about", "blog", "blog/a", "blog/b?page=2", "shop/x", "blog?page=2")]
+    assert sections_of(keys) == ["/", "/", "/blog", "/blog", "/blog", "/shop", "/blog"]
+    names, labels = grouped([f"/{at % 40}" for at in range(100)])
+    assert len(names) == MOST_SECTIONS
+    assert names[-1] == "other"
+    assert [names[label] for label in labels[:40].tolist()].count("other") == 40 - MOST_SECTIONS + 1
+
+
+def test_topics_are_what_titles_share() -> None:
+    """Pages of three subjects fall into groups that don't mix them, named by the subjects' own words."""
+    subjects = [["kettle", "boils", "water"], ["grinder", "burrs", "dose"], ["filter", "paper", "rinse"]]
+    titles = [[*subjects[at % 3], f"number{at}", "guide"] for at in range(60)]
+    labels = ordered(by_vectors(title_vectors(titles)))
+    names = topic_names(labels, titles)
+    assert len(set(names)) == len(names)
+    for topic, name in enumerate(names):
+        own = {at % 3 for at in np.flatnonzero(labels == topic).tolist()}
+        assert len(own) == 1
+        assert set(name.partition(" (")[0].split(", ")) <= {*subjects[own.pop()]}
+
+
+def test_pages_without_words_have_no_topic() -> None:
+    """Neither titles that share nothing nor empty ones are an error."""
+    assert by_vectors(title_vectors([[], ["one"], ["two"]])).tolist() == [-1, -1, -1]
+    assert ordered(np.array([-1, -1])).tolist() == [-1, -1]
+    assert topic_names(np.array([-1]), [[]]) == []
+    assert ordered(np.array([0, 0, 1, 2, 2, 2, 2])).tolist() == [-1, -1, -1, 0, 0, 0, 0]
+
+
+def test_communities_are_found_by_links() -> None:
+    """Two rings with one link between them are two communities, the same every time."""
+    ring = [(at, (at + 1) % 6) for at in range(6)]
+    pairs = np.array([*ring, *((a + 6, b + 6) for a, b in ring), (0, 6), (1, 4), (7, 10)])
+    graph = graph_of(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), 12)
+    find = communities()
+    assert find is not None
+    found = find(graph, 12)
+    assert len(set(found[:6].tolist())) == len(set(found[6:].tolist())) == 1
+    assert found[0] != found[6]
+    assert found.tolist() == find(graph, 12).tolist()

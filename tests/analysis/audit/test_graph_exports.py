@@ -1,0 +1,143 @@
+"""The graph files of an audit can be read by other programs, whatever the titles hold."""
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal_linker.analysis.audit.audit_graph import EdgesCsv, NodesCsv
+from internal_linker.analysis.audit.graph_exports import GexfFile, GraphmlFile
+from internal_linker.analysis.audit.records import Audit
+from internal_linker.core.errors import OutputError
+from tests.support.audits import audit, audited
+
+READERS = ((GexfFile, nx.read_gexf), (GraphmlFile, nx.read_graphml))
+FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ODD = st.sampled_from(
+    ["", "\x00\x0b", "</script>", "]]>", "\ud800", "\u202e\u200f«قهوه»", "\"<&>'", "=1+1", "\ufffe"]
+)
+TITLES = st.lists(st.one_of(ODD, st.text(st.characters(exclude_categories=()))), min_size=1, max_size=6)
+
+
+def written(sink: type[GexfFile] | type[GraphmlFile], folder: Path, found: Audit) -> Path:
+    path = folder / "audit.xml"
+    assert sink(path).write(found) == []
+    return path
+
+
+def as_xml(text: str) -> str:
+    """A title as an XML file can hold it: on one line, without what XML forbids."""
+    return FORBIDDEN.sub("", " ".join(text.split()))
+
+
+@pytest.mark.parametrize(("sink", "read"), READERS)
+def test_a_graph_file_reads_back_as_the_audit(sink: type[GexfFile], read: Any, tmp_path: Path) -> None:
+    """Every page and link comes back from GEXF and GraphML with its texts, figures, state and weight."""
+    found = audit(60)
+    graph = read(written(sink, tmp_path, found))
+    assert graph.is_directed()
+    assert list(graph) == [str(row) for row in range(60)]
+    today, page = found.before, graph.nodes["1"]
+    assert (page["url"], page["title"], page["label"]) == (found.urls[1], found.titles[1], found.titles[1])
+    assert (page["section"], page["topic"]) == (found.sections[1], found.topics[1])
+    counts = [(page["in_links"], page["out_links"]) for _, page in graph.nodes(data=True)]
+    assert counts == list(zip(today.inlinks.tolist(), today.outlinks.tolist(), strict=True))
+    assert [page["pagerank"] for _, page in graph.nodes(data=True)] == today.pagerank.tolist()
+    assert [page.get("depth", -1) for _, page in graph.nodes(data=True)] == today.depth.tolist()
+    links = {(int(a), int(b)): (link["state"], link["weight"]) for a, b, link in graph.edges(data=True)}
+    expected = {
+        (source, target): (state, weight)
+        for state, part in (("existing", found.existing), ("proposed", found.proposed))
+        for source, target, weight in zip(
+            part.sources.tolist(), part.targets.tolist(), part.weights.tolist(), strict=True
+        )
+    }
+    assert links == expected
+
+
+@pytest.mark.parametrize(("sink", "read"), READERS)
+@settings(deadline=None, max_examples=30)
+@given(titles=TITLES)
+def test_no_title_breaks_a_graph_file(
+    sink: type[GexfFile], read: Any, titles: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Control characters, surrogates, marks of direction and markup in titles cost nothing but themselves."""
+    found = replace(audit(len(titles)), titles=titles)
+    graph = read(written(sink, tmp_path_factory.mktemp("graph"), found))
+    assert [page["title"] or "" for _, page in graph.nodes(data=True)] == list(map(as_xml, titles))
+
+
+@pytest.mark.parametrize(("sink", "read"), READERS)
+@pytest.mark.parametrize("pages", [1, 2])
+def test_a_site_without_links_is_a_graph_file_too(
+    sink: type[GexfFile], read: Any, pages: int, tmp_path: Path
+) -> None:
+    """One page, no link: the file is whole and has as many nodes."""
+    urls = [f"https://a.example/{row}" for row in range(pages)]
+    found = audited(urls, [""] * pages)
+    graph = read(written(sink, tmp_path, found))
+    assert (len(graph), graph.size()) == (pages, 0)
+    assert [page["label"] for _, page in graph.nodes(data=True)] == urls
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
+    """Columns are typed, ids are URLs that stand once, and every relationship leads from node to node."""
+    found = audit(60)
+    nodes, edges = tmp_path / "audit_nodes.csv", tmp_path / "audit_edges.csv"
+    assert [*NodesCsv(nodes).write(found), *EdgesCsv(edges).write(found)] == []
+    assert nodes.read_text().startswith(
+        "url:ID,title:string,section:string,topic:string,"
+        "in_links:int,out_links:int,depth:int,pagerank:double,:LABEL\n"
+    )
+    pages, links = rows(nodes), rows(edges)
+    assert [page["url:ID"] for page in pages] == list(found.urls)
+    assert [float(page["pagerank:double"]) for page in pages] == found.before.pagerank.tolist()
+    assert [int(page["depth:int"] or -1) for page in pages] == found.before.depth.tolist()
+    assert {page[":LABEL"] for page in pages} == {"Page"}
+    ends = [(link[":START_ID"], link[":END_ID"], link["state"], link[":TYPE"]) for link in links]
+    assert ends == [
+        (found.urls[source], found.urls[target], state, "LINKS_TO")
+        for state, part in (("existing", found.existing), ("proposed", found.proposed))
+        for source, target in zip(part.sources.tolist(), part.targets.tolist(), strict=True)
+    ]
+    assert [float(link["weight:double"]) for link in links] == [
+        *found.existing.weights.tolist(),
+        *found.proposed.weights.tolist(),
+    ]
+
+
+@settings(deadline=None, max_examples=30)
+@given(titles=TITLES)
+def test_a_node_is_one_line_and_no_formula(
+    titles: list[str], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """A title of several lines or with a formula in it becomes one line of plain text."""
+    folder = tmp_path_factory.mktemp("csv")
+    NodesCsv(folder / "n.csv").write(replace(audit(len(titles)), titles=titles))
+    pages = rows(folder / "n.csv")
+    assert len((folder / "n.csv").read_bytes().split(b"\n")) == len(titles) + 2
+    written = [page["title:string"] for page in pages]
+    assert not [title for title in written if title.lstrip("\u202e\u200f«").startswith(("=", "+", "@"))]
+    assert [title.removeprefix("'").encode("utf-8", "replace") for title in written] == [
+        " ".join(title.split()).removeprefix("'").encode("utf-8", "replace") for title in titles
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
+    """A folder in the file's place is an OutputError that names the file; files are named as the README does."""
+    (tmp_path / "audit.gexf").mkdir()
+    with pytest.raises(OutputError, match=r"audit\.gexf can't be written"):
+        GexfFile(tmp_path / "audit.gexf").write(audit(2))
+    assert GexfFile(tmp_path / "audit.gexf").name == "files/audit.gexf"
+    assert NodesCsv(tmp_path / "audit_nodes.csv").name == "files/audit_nodes.csv"

@@ -1,0 +1,245 @@
+"""The report says what the audit found, needs nothing but itself, and nothing in a title can run."""
+
+import json
+import re
+from base64 import b64encode
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
+
+from internal_linker.adapters.html.document import number
+from internal_linker.analysis.audit.records import Audit, Measure
+from internal_linker.analysis.audit.report import charts
+from internal_linker.analysis.audit.report import tables as pages
+from internal_linker.analysis.audit.report.html import AuditHtml, change
+from internal_linker.core.errors import OutputError
+from tests.support.audits import audit, audited
+from tests.support.browser import rendered, screenshot
+
+EVIL = (
+    "<script>document.title = 'pwned'</script>",
+    "</script><script>document.title = 'pwned'</script>",
+    "<img src=x onerror=\"document.title = 'pwned'\">",
+    "<!--<script>",
+    "{{ 7 * 7 }} {% raw %}",
+    "]]>",
+    "\u202e\u200fعنوان\x00",
+    "\ud800",
+)
+TITLES = st.lists(st.one_of(st.sampled_from(EVIL), st.text(st.characters(exclude_categories=()))), min_size=1)
+
+
+def written(folder: Path, found: Audit) -> Path:
+    path = folder / "audit.html"
+    sink = AuditHtml(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert sink.write(found) == []
+    return path
+
+
+def parsed(path: Path) -> LexborHTMLParser:
+    return LexborHTMLParser(path.read_text("utf-8"))
+
+
+def data_of(document: LexborHTMLParser) -> dict[str, object]:
+    script = document.css_first("script#data")
+    assert script is not None
+    found: dict[str, object] = json.loads(script.text())
+    return found
+
+
+def cells(document: LexborHTMLParser, section: str) -> list[list[str]]:
+    """The texts of a section's tables, row by row."""
+    return [
+        [" ".join(cell.text().split()) for cell in row.css("th, td")]
+        for row in document.css(f"#{section} tr")
+    ]
+
+
+def test_the_tables_say_what_the_audit_found(tmp_path: Path) -> None:
+    """The before/after table, the matrix, the tiles and the histogram hold the audit's own figures."""
+    found = audit(60)
+    document = parsed(written(tmp_path, found))
+    figures = cells(document, "figures")[1:]
+    assert [row[:3] for row in figures] == [
+        [one.name, number(one.before, one.decimals), number(one.after, one.decimals)] for one in found.summary
+    ]
+    size = len(found.section_matrix.names)
+    matrices = [row[1:] for row in cells(document, "between") if row[0].startswith("/")]
+    both = [*found.section_matrix.before.tolist(), *found.section_matrix.after.tolist()]
+    assert matrices == [[number(count) for count in row] for row in both]
+    assert len(matrices) == 2 * size
+    whole = [row for row in cells(document, "sections") if row[1:2] == ["all"]]
+    assert [sum(int(row[at]) for row in whole) for at in (2, 3, 4)] == [
+        60,
+        len(found.before.orphans),
+        len(found.after.orphans),
+    ]
+    assert sum(int(row[1]) for row in cells(document, "strength")[1:]) == found.histogram[1].sum()
+
+
+def test_orphans_come_with_their_sources_those_that_stay_first(tmp_path: Path) -> None:
+    """Each orphan has its in-links after adoption and the best pages that would link; what stays is on top."""
+    urls = [f"https://www.slowkettle.example/{name}" for name in ("", "a", "b", "c", "d", "e", "f")]
+    offered = [((0, 2), 3.0), ((1, 2), 5.0), ((3, 2), 4.0), ((4, 2), 1.0), ((0, 5), 2.0)]
+    found = audited(urls, list("homABCDEF")[2:9], [(0, 1), (1, 0), (0, 4), (0, 3)], offered)
+    rows = pages.orphans(found)
+    assert [(row.page.url[-1], row.after) for row in rows] == [("f", 0), ("b", 4), ("e", 1)]
+    assert [page.url[-1] for page in rows[1].sources] == ["a", "c", "/"]
+    shown = cells(parsed(written(tmp_path, found)), "orphans")
+    assert "stays" in shown[1][2]
+    assert "stays" not in shown[2][2]
+
+
+def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
+    """Of many orphans and findings the first are shown, with the count of all and where all are."""
+    found = audit(1000)
+    document = parsed(written(tmp_path, found))
+    assert len(cells(document, "orphans")) == pages.MOST_ORPHANS + 1
+    text = " ".join(document.body.text().split()) if document.body else ""
+    assert (
+        f"{pages.MOST_ORPHANS} of {len(found.before.orphans)} pages that no other links to; all are in"
+        in text
+    )
+    counts = {rule.rule: rule.count for rule in pages.findings(found)}
+    assert sum(counts.values()) == len(found.findings)
+    assert f"The first {pages.MOST_FINDINGS} of {counts['orphan']}; all are in files/audit.xlsx" in text
+
+
+def test_sections_and_topics_beyond_the_first_go_together() -> None:
+    """Tiles add up to all pages, however many sections and topics there are."""
+    names = [f"/s{row % 40}" for row in range(400)]
+    found = replace(audit(400), sections=names, topics=[f"topic {row % 37}" for row in range(400)])
+    tiles = charts.tiles(found)
+    assert len(tiles) <= len(found.section_matrix.names)
+    assert sum(tile.pages for tile in tiles) == 400
+    assert all(sum(part.pages for part in tile.parts) == tile.pages for tile in tiles)
+    assert all(len(tile.parts) <= 13 for tile in tiles)
+
+
+def test_the_curve_of_an_even_site_is_the_diagonal() -> None:
+    """The best x% of equal pages hold x% of the PageRank; where one page has all, the first holds 100%."""
+    even, one = audit(50).before.pagerank * 0 + 0.02, audit(50).before.pagerank * 0
+    one[7] = 1.0
+    assert all(held == pytest.approx(share, abs=0.01) for share, held in charts.concentration(even))
+    assert [held for share, held in charts.concentration(one) if share >= 2] == [100.0] * 99
+
+
+def test_tiers_count_the_new_links() -> None:
+    """Every new link is in one tier, by the audit's own thresholds, which belong to the tier above them."""
+    found = audit(60)
+    weights = found.proposed.weights.copy()
+    weights[:3] = 0.8, 0.65, 0.6499
+    found = replace(found, proposed=replace(found.proposed, weights=weights))
+    counts = [tier.links for tier in charts.tiers(found)]
+    expected = [(weights >= 0.8).sum(), ((weights >= 0.65) & (weights < 0.8)).sum(), (weights < 0.65).sum()]
+    assert counts == [int(count) for count in expected]
+
+
+def test_the_report_loads_nothing(tmp_path: Path) -> None:
+    """No element or style names another file or host, and the browser is told to load none and to run two scripts."""
+    document = parsed(written(tmp_path, audit(60)))
+    assert document.css("link, img, iframe, object, embed, base, source, [src], [srcset], form") == []
+    assert {node.tag for node in document.css("[href]")} == {"a"}
+    style, *scripts = (node.text() for node in document.css("style, script"))
+    assert "url(" not in style and "@import" not in style
+    policy = document.css_first("meta[http-equiv]").attributes["content"] or ""  # type: ignore[union-attr]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    digests = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts[1:]]
+    assert re.findall(r"'sha256-([^']+)'", policy) == digests
+    assert len(digests) == 2
+
+
+def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> None:
+    """The licence asks that the notices of ECharts and d3 go with every copy."""
+    text = written(tmp_path, audit(2)).read_text("utf-8")
+    assert "The Apache Software Foundation" in text and "Mike Bostock" in text
+    assert "Licensed to the Apache Software Foundation (ASF)" in text
+
+
+@settings(deadline=None, max_examples=30)
+@given(titles=TITLES)
+def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whatever titles and topics hold, the report has its own elements only, and its data can be read."""
+    found = audit(max(len(titles), 2))
+    titles = [*titles, *found.titles[len(titles) :]]
+    names = dict(zip(dict.fromkeys(found.topics), titles, strict=False))
+    topics = [names.get(topic, topic) for topic in found.topics]
+    document = parsed(
+        written(tmp_path_factory.mktemp("report"), replace(found, titles=titles, topics=topics))
+    )
+    assert len(document.css("script")) == 3
+    assert document.css("img, [onerror]") == []
+    treemap = data_of(document)["treemap"]
+    assert isinstance(treemap, list) and treemap
+
+
+def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
+    """Only http and https addresses can be followed: a `javascript:` one stands there as text."""
+    found = audit(3)
+    evil = ["javascript:alert(1)", "data:text/html,x", found.urls[2]]
+    document = parsed(written(tmp_path, replace(found, urls=evil)))
+    links = {node.attributes["href"] or "" for node in document.css("a")}
+    assert all(link.startswith(("#", "https://www.slowkettle.example/")) for link in links)
+    assert "javascript:alert(1)" in (document.body.text() if document.body else "")
+
+
+def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None:
+    """A title's direction is found from its letters; addresses run from left to right."""
+    document = parsed(written(tmp_path, audit(60)))
+    titles = document.css(".title")
+    assert titles and all(node.attributes["dir"] == "auto" for node in titles)
+    assert all(node.attributes["dir"] == "ltr" for node in document.css(".url"))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_site_without_links_has_a_report(count: int, tmp_path: Path) -> None:
+    """One page, no link, nothing proposed: the report says so and stays whole."""
+    urls = [f"https://a.example/{row}" for row in range(count)]
+    document = parsed(written(tmp_path, audited(urls, [""] * count)))
+    text = " ".join((document.body.text() if document.body else "").split())
+    assert "No links are proposed" in text
+    assert data_of(document)["proposed"] is False
+    assert document.css_first("#histogram") is None
+
+
+def test_figures_are_written_for_people() -> None:
+    """Thousands are parted, what is unknown is "none", and a change that rounds to nothing is not told."""
+    assert (number(1234.5, 2), number(float("nan")), number(-0.001, 1)) == ("1,234.50", "none", "0.0")
+    told = [change(Measure("x", *ends)) for ends in ((1000, 3500, 0), (0.5, 0.25, 2), (1, 1.001, 2))]
+    assert told == ["+2,500", "-0.25", ""]
+    assert change(Measure("x", float("nan"), 1.0)) == ""
+
+
+def test_the_report_names_the_run_and_the_day(tmp_path: Path) -> None:
+    """A mailed report tells which run and which day it is of; one that can't be written is an OutputError."""
+    path = written(tmp_path, audit(60))
+    assert "Made on 2026-11-22." in path.read_text("utf-8")
+    assert "run 2026-11-20 0930" in path.read_text("utf-8")
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(OutputError, match=r"folder\.html can't be written"):
+        AuditHtml(tmp_path / "folder.html").write(audit(2))
+
+
+def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
+    """In a browser that reaches no host all charts are drawn, the console stays silent, and no title runs."""
+    found = audit(60)
+    path = written(tmp_path, replace(found, titles=[*EVIL, *found.titles[len(EVIL) :]]))
+    dom, said = rendered(path)
+    assert said == ""
+    document = LexborHTMLParser(dom)
+    drawn = [bool(chart.css("svg path")) for chart in document.css(".chart")]
+    assert drawn == [True] * 5
+    assert document.css_first("title").text() == "Internal links of www.slowkettle.example"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_report_can_be_pictured(width: int, tmp_path: Path) -> None:
+    """A picture of it can be taken, as wide as a phone and as a desk's screen: those of the README are such."""
+    screenshot(written(tmp_path, audit(60)), tmp_path / "audit.png", width)
+    assert (tmp_path / "audit.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,128 @@
+"""Clusters are called by what their titles say, in the words of their language."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal_linker.analysis.similarity.cluster_names import UNTITLED, cluster_names
+from internal_linker.text.phrases import Reader
+from internal_linker.text.words import normalise
+
+
+def named(language: str, *clusters: list[str]) -> list[str]:
+    titles = [title for each in clusters for title in each]
+    labels = np.repeat(np.arange(len(clusters)), [len(each) for each in clusters])
+    return cluster_names(labels, titles, [language] * len(titles), Reader(normalise))
+
+
+def test_a_name_is_what_sets_titles_apart() -> None:
+    """A pair of words that stands in every title names the cluster; words of all clusters and function words don't."""
+    found = named(
+        "en",
+        ["How to make cold brew coffee", "Cold brew coffee at home", "The best beans for cold brew coffee"],
+        ["How to clean an espresso machine", "The espresso machine to buy", "Espresso machine or moka pot?"],
+        ["How to grind coffee", "Hand grinder or electric grinder?", "The best grinder"],
+    )
+    assert [name.split(", ")[0] for name in found] == ["cold brew", "espresso machine", "grinder"]
+    assert not {"how", "to", "the", "or"} & {word.lower() for name in found for word in name.split()}
+
+
+def test_forms_of_a_word_are_one_term() -> None:
+    """Singular and plural, "Cold-Brew" and "cold brew", count as one, written as most titles write them."""
+    found = named(
+        "de",
+        ["Kaffeemühlen im Vergleich", "Die beste Kaffeemühle", "Kaffeemühle reinigen"],
+        ["Cold-Brew ansetzen", "Cold Brew im Sommer", "Cold Brew mit Milch"],
+    )
+    assert found == ["Kaffeemühle", "Cold Brew"]
+
+
+def test_pairs_of_words_do_not_cross_what_parts_them() -> None:
+    """Two words beside a function word or a sign are no pair: no title says "tea coffee" or "milk tea"."""
+    found = named("en", ["Tea and coffee", "Coffee: milk", "Milk | tea", "Tea or milk", "Coffee with milk"])
+    assert set(found[0].lower().split(", ")) == {"tea", "coffee", "milk"}
+
+
+@pytest.mark.parametrize(
+    ("language", "clusters", "names"),
+    [
+        (
+            "ja",
+            [
+                ["コーヒー豆の挽き方", "コーヒー豆の保存方法", "コーヒー豆を自宅で焙煎する"],
+                ["エスプレッソマシンの掃除", "エスプレッソマシンの選び方", "エスプレッソマシンおすすめ"],
+                ["水出しコーヒーの作り方", "水出しコーヒーの保存期間", "水出しコーヒーに合う豆"],
+            ],
+            ["コーヒー豆", "エスプレッソマシン", "水出しコーヒー"],
+        ),
+        (
+            "zh",
+            [
+                ["手冲咖啡教程", "手冲咖啡的水温", "手冲咖啡器具推荐"],
+                ["意式咖啡机清洁", "意式咖啡机选购指南", "家用意式咖啡机"],
+            ],
+            ["手冲咖啡", "意式咖啡机"],
+        ),
+        (
+            "th",
+            [
+                ["เครื่องบดกาแฟมือหมุน", "วิธีเลือกเครื่องบดกาแฟ", "เครื่องบดกาแฟไฟฟ้า"],
+                ["วิธีล้างเครื่องชงกาแฟ", "เครื่องชงกาแฟราคาถูก", "รีวิวเครื่องชงกาแฟ"],
+            ],
+            ["เครื่องบดกาแฟ", "เครื่องชงกาแฟ"],
+        ),
+        (
+            "fa",
+            [
+                ["آموزش پایتون برای مبتدیان", "دورهٔ آموزش پایتون", "کتاب‌های آموزش پایتون"],
+                ["قیمت گوشی سامسونگ", "گوشی‌های سامسونگ", "بهترین گوشی سامسونگ"],
+            ],
+            ["آموزش پایتون", "گوشی سامسونگ"],
+        ),
+        (
+            "ar",
+            [
+                ["تعليم البرمجة للأطفال", "دروس في البرمجة", "لغات البرمجة"],
+                ["أفضل هاتف", "الهاتف الجديد", "هاتف بسعر رخيص"],
+            ],
+            ["البرمجة", "هاتف"],
+        ),
+    ],
+)
+def test_names_are_words_in_every_script(language: str, clusters: list[list[str]], names: list[str]) -> None:
+    """Where words stand without spaces, a name is the longest text that the titles share, not pieces of it."""
+    assert named(language, *clusters) == names
+
+
+def test_names_differ() -> None:
+    """Two clusters of the same titles, or of none, have names of their own, also in capitals."""
+    found = named(
+        "en", ["Cold brew"] * 3, ["cold brew"] * 3, ["COLD BREW"] * 2, [""], ["", ""], ["The of"], ["日"]
+    )
+    assert len({name.casefold() for name in found}) == 7
+    assert found[:2] == ["Cold brew", "cold brew (2)"] and found[3:5] == [UNTITLED, f"{UNTITLED} (2)"]
+
+
+def test_a_name_that_no_term_gives_is_a_title() -> None:
+    """Titles of nothing but function words, or Japanese without kanji, still name their cluster."""
+    assert named("en", ["", "Who are we?"]) == ["Who are we?"]
+    assert named("ja", ["おいしいみそしる", "あさごはん"]) == ["おいしいみそしる"]
+
+
+def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
+    """A title of a million characters, with or without spaces, is named in no time, and briefly."""
+    endless = ["コーヒー豆" * 200_000, "tea " * 250_000, "x" * 1_000_000, "豆" * 1_000_000]
+    found = named("ja", *([title, title] for title in endless))
+    assert len(set(found)) == 4 and max(map(len, found)) < 200
+
+
+@settings(deadline=None, max_examples=60)
+@given(titles=st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=12))
+def test_any_titles_have_names(titles: list[str]) -> None:
+    """Whatever titles hold, each cluster has one name, on one line, and no two share one."""
+    labels = np.arange(len(titles)) // 2
+    languages = ["", "ja", "fa", "en"] * 3
+    found = cluster_names(labels, titles, languages[: len(titles)], Reader(normalise))
+    assert len({name.casefold() for name in found}) == len(found) == labels[-1] + 1
+    assert all(name.strip() and "\n" not in name for name in found)

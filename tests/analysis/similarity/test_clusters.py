@@ -1,0 +1,289 @@
+"""`clusters`: groups of similar pages with their names, hubs and missing links, keyless, from the project's tables."""
+
+import csv
+import json
+import os
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from tests.support.small_project import (
+    REPOSITORY,
+    SITE,
+    command,
+    finish,
+    forget_settings,
+    make_project,
+    snapshot,
+    start,
+    write_csv,
+    write_text,
+)
+
+HEADER = ["Cluster", "Name", "Title", "URL", "Distance", "Hub"]
+TOPICS = {
+    "coffee": (
+        "cold brew",
+        "cold brew at home",
+        "cold brew ratio",
+        "cold brew in a jar",
+        "cold brew or iced",
+    ),
+    "tea": ("green tea leaves", "black tea leaves", "white tea leaves", "tea leaves in a tin"),
+    "tax": ("tax return for beginners", "tax return online", "tax return of last year"),
+}
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def titled(folder: Path, *titles: str, langs: tuple[str, ...] = ()) -> Path:
+    """A project of pages with these titles and no content."""
+    make_project(folder)
+    languages = langs or ("en",) * len(titles)
+    pages = [
+        (f"{SITE}/{at}/", title, "", lang)
+        for at, (title, lang) in enumerate(zip(titles, languages, strict=True))
+    ]
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *pages])
+    return folder
+
+
+def three_topics(folder: Path) -> Path:
+    return titled(folder, *(title for titles in TOPICS.values() for title in titles))
+
+
+def found(capsys: pytest.CaptureFixture[str], project: Path, *options: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert command("clusters", "--project", str(project), "--by", "title", "--json", *options) == 0
+    # NaN is no JSON.
+    answer: dict[str, Any] = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+    return answer
+
+
+def test_pages_are_grouped_named_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """CSV, workbook and JSON say the same of each page: cluster, name, title, URL, distance, hub."""
+    project = three_topics(tmp_path)
+    answer = found(capsys, project, "--k", "3")
+    assert [(one["name"], one["pages"]) for one in answer["clusters"]] == [
+        ("cold brew", 5),
+        ("tea leaves", 4),
+        ("tax return", 3),
+    ]
+    assert answer["files"] == [
+        f"files/{name}" for name in ("clusters.csv", "cluster_links.csv", "clusters.xlsx", "clusters.html")
+    ]
+    header, *rows = rows_of(project / "files/clusters.csv")
+    assert header == HEADER
+    told = {page["url"]: page for page in answer["pages"]}
+    assert sorted(told) == sorted(row[3] for row in rows)
+    for row in rows:
+        page = told[row[3]]
+        assert row[:3] == [str(page["cluster"]), page["name"], page["title"]]
+        assert float(row[4]) == pytest.approx(page["distance"], abs=1e-4)
+        assert row[5] == ("yes" if page["hub"] else "no")
+    assert sum(row[5] == "yes" for row in rows) == 3
+    book = openpyxl.load_workbook(project / "files/clusters.xlsx")
+    assert book.sheetnames == ["Clusters", "Pages", "Missing links"]
+    pages = [[cell.value for cell in row] for row in book["Pages"].iter_rows(min_row=2)]
+    assert [row[1:4] for row in pages] == [row[1:4] for row in rows]
+    assert [row[1].value for row in book["Clusters"].iter_rows(min_row=2)] == [
+        "cold brew",
+        "tea leaves",
+        "tax return",
+    ]
+
+
+def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of 2 to 8 clusters the three topics part best, and the line of the step says how many were tried."""
+    project = three_topics(tmp_path)
+    assert len(found(capsys, project, "--k", "2-8")["clusters"]) == 3
+    assert command("clusters", "--project", str(project), "--by", "title", "--k", "2-8") == 0
+    printed = capsys.readouterr()
+    assert "3, 3 of 2 to 8 by silhouette" in printed.err
+    assert "Pages in no cluster: 0" in printed.out
+
+
+def test_links_within_clusters_are_counted_and_missing_ones_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The page that the cluster links to is the hub; what stands is in the density, what doesn't is in the list."""
+    project = three_topics(tmp_path)
+    urls = [f"{SITE}/{at}/" for at in range(12)]
+    links = [(urls[source], urls[3]) for source in (0, 1, 2)] + [(urls[3], urls[0]), (urls[5], urls[0])]
+    write_csv(project / "files/existing_links.csv", [("Source", "Destination"), *links])
+    answer = found(capsys, project, "--k", "3")
+    coffee = answer["clusters"][0]
+    assert (coffee["hub"], coffee["links"], coffee["density"]) == (urls[3], 4, 4 / 20)
+    header, *rows = rows_of(project / "files/cluster_links.csv")
+    assert header[:4] == ["Source", "Target", "Similarity", "Why"]
+    missing = {(row[0], row[1]): row[3] for row in rows}
+    assert not set(missing) & set(links) and len(missing) == len(rows)
+    assert missing[urls[4], urls[3]] == "page to hub" and missing[urls[3], urls[2]] == "hub to page"
+    # All other links of the cluster: three nearest are all that are left beside the hub.
+    inside = {pair for pair in product(urls[:5], repeat=2) if pair[0] != pair[1]}
+    assert {pair for pair in missing if pair[0] in urls[:5]} == inside - set(links)
+    assert coffee["missing"] == len(inside - set(links)) == 16
+
+
+def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the last run found to be nearly the same page is no missing link, in neither direction."""
+    project = three_topics(tmp_path)
+    ends = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
+    copies = f"{SITE}/0/", f"{SITE}/1/"
+    assert {copies, copies[::-1]} <= ends
+    header = "Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap"
+    rows = [(*copies, "0.99", "0.98", "0.9"), (f"{SITE}/0/", f"{SITE}/gone/", "0.99", "0.98", "0.9")]
+    write_csv(project / "files/duplicates.csv", [header, *rows])
+    again = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
+    assert not {copies, copies[::-1]} & again and len(again) >= len(ends) - 2
+
+
+def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pages like no other are in none, which is told, and stand at the end of the CSV; --k has no meaning then."""
+    pytest.importorskip("networkit")
+    project = titled(tmp_path, *(title for titles in TOPICS.values() for title in titles), "zebra crossing")
+    answer = found(capsys, project, "--method", "communities")
+    assert [one["pages"] for one in answer["clusters"]] == [5, 4, 3]
+    last = rows_of(project / "files/clusters.csv")[-1]
+    assert last == ["", "", "zebra crossing", f"{SITE}/12/", "", "no"]
+    assert answer["pages"][12]["cluster"] is None
+    assert command("clusters", "--project", str(project), "--by", "title", "--method", "communities") == 0
+    assert "Pages in no cluster: 1" in capsys.readouterr().out
+    assert command("clusters", "--project", str(project), "--method", "communities", "--k", "3") == 2
+    assert (
+        command(
+            "clusters",
+            "--project",
+            str(project),
+            "--by",
+            "title",
+            "--method",
+            "communities",
+            "--limit",
+            "2",
+            "--min-similarity",
+            "1",
+        )
+        == 3
+    )
+    assert "Lower --min-similarity" in capsys.readouterr().err
+
+
+def test_communities_without_their_package_say_what_to_install(tmp_path: Path) -> None:
+    """Exit code 2 and the command that installs it, before anything is read or written."""
+    project = three_topics(tmp_path / "site")
+    write_text(tmp_path / "networkit/__init__.py", "raise ImportError('not here')")
+    path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
+    begun = start(
+        "-m", "internal_linker", "clusters", "--method", "communities", cwd=project, PYTHONPATH=path
+    )
+    code, _, err = finish(begun)
+    assert code == 2 and "pip install internal-linker[graph]" in err and "Input:" not in err
+
+
+def test_the_files_are_the_same_every_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two runs over one site write the same bytes into the CSV files and the page."""
+    project = three_topics(tmp_path)
+    names = "clusters.csv", "cluster_links.csv", "clusters.html"
+    found(capsys, project)
+    first = [(project / "files" / name).read_bytes() for name in names]
+    found(capsys, project)
+    assert [(project / "files" / name).read_bytes() for name in names] == first
+
+
+def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pages that say the same words in two languages' sections share no cluster."""
+    titles = ["Vue API", "Vue API options", "Vue API props"] * 2
+    project = titled(tmp_path, *titles, langs=("fa",) * 3 + ("ar",) * 3)
+    pages = found(capsys, project, "--k", "2")["pages"]
+    assert [page["cluster"] for page in pages] == [1, 1, 1, 2, 2, 2]
+    assert len(found(capsys, project, "--k", "1")["clusters"]) == 2
+    assert command("clusters", "--project", str(project), "--by", "title", "--k", "1") == 0
+    assert "2 clusters instead of 1: each language has one at least" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("count", ["", "1", "2"])
+def test_two_pages_are_enough(count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two pages are one cluster or two; one page is an error that says so."""
+    project = titled(tmp_path, "Green tea", "Tax return")
+    assert len(found(capsys, project, "--k", count)["clusters"]) == (2 if count == "2" else 1)
+    assert command("clusters", "--project", str(project), "--limit", "1") == 3
+    assert "it takes two" in capsys.readouterr().err
+
+
+def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a title is missing the first heading names the page; a page with neither is in no cluster by title."""
+    project = titled(tmp_path, "")
+    rows = [("", "Cold brew at home"), ("", "Cold brew ratio"), ("", "Cold brew jar"), ("", "")]
+    pages = [(f"{SITE}/{at}/", *row, "cold brew") for at, row in enumerate(rows)]
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "H1", "Main Content"), *pages])
+    answer = found(capsys, project, "--by", "h1", "--k", "1")
+    assert answer["clusters"][0]["name"].startswith("Cold brew")
+    assert [page["title"] for page in answer["pages"]] == [row[1] for row in rows]
+    assert [page["cluster"] for page in answer["pages"]] == [1, 1, 1, None]
+    assert command("clusters", "--project", str(project), "--by", "title") == 3
+    assert "no page has words by which it can be compared (--by title)" in capsys.readouterr().err
+
+
+def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Pages of one and the same title can't be parted, whatever is asked; nothing is printed but the steps."""
+    project = titled(tmp_path, *["Cold brew"] * 9)
+    for options in ((), ("--k", "4"), ("--k", "2-6")):
+        answer = found(capsys, project, *options)
+        assert [(one["pages"], one["distance"]) for one in answer["clusters"]] == [
+            (9, pytest.approx(0, abs=1e-5))
+        ]
+    assert command("clusters", "--project", str(project), "--by", "title", "--k", "4") == 0
+    assert "Warning" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--k", "40-5"), "--k 40-5: write a number, as in 12"),
+        (("--k", "many"), "--k many: write a number, as in 12"),
+        (("--k", "13"), "--k 13: there are only 12 pages to be grouped"),
+        (("--method", "magic"), "--method magic: take kmeans or communities"),
+        (("--by", "colour"), "there is no field 'colour'"),
+    ],
+)
+def test_a_wrong_option_is_one_sentence(
+    options: tuple[str, str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 with what to write instead, and no file is touched."""
+    project = three_topics(tmp_path)
+    before = snapshot(project / "files").keys()
+    assert command("clusters", "--project", str(project), "--by", "title", *options) == 2
+    assert said in capsys.readouterr().err
+    written = {name for name in snapshot(project / "files").keys() - before if name.startswith("cluster")}
+    assert not written
+
+
+def test_a_file_that_is_held_ends_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 3 where a result can't be written."""
+    project = three_topics(tmp_path)
+    (project / "files/clusters.html").mkdir()
+    assert command("clusters", "--project", str(project), "--by", "title") == 3
+    assert "clusters.html can't be written" in capsys.readouterr().err
+
+
+def test_no_title_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Titles and names that a spreadsheet program would run are texts in the CSV files."""
+    titles = [f"{sign}{word} tea" for word in ("green", "black") for sign in ("=", "+", "-", "@")]
+    project = titled(tmp_path, *titles)
+    found(capsys, project, "--k", "2")
+    rows = rows_of(project / "files/clusters.csv") + rows_of(project / "files/cluster_links.csv")
+    cells = [cell for row in rows for cell in row if cell]
+    assert not [cell for cell in cells if cell[0] in "=+-@"]
+    assert "'=green tea" in cells

@@ -1,0 +1,220 @@
+"""Pages are grouped by what they are about, the same way every time, whatever their number, language and titles."""
+
+import numpy as np
+import pytest
+
+from internal_linker.analysis.similarity.cluster_links import (
+    MOST_FROM_HUB,
+    NEAREST,
+    inner_links,
+    missing_links,
+)
+from internal_linker.analysis.similarity.kmeans import MANY_PAGES, by_means, ordered, points_of, tries
+from internal_linker.analysis.similarity.page_map import drawn, places
+from internal_linker.analysis.similarity.similarity import Field, Similarity
+from internal_linker.analysis.similarity.title_words import title_words
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.usecases.clusters import count_bounds
+
+ONE_LANGUAGE = -1
+
+
+def units(rows: Vectors) -> Vectors:
+    found: Vectors = (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return found
+
+
+def around(centres: int, each: int, spread: float = 0.3, dimensions: int = 24) -> Vectors:
+    """Points around so many centres, one centre's after the other's."""
+    random = np.random.default_rng(7)
+    middle = np.repeat(units(random.normal(size=(centres, dimensions))), each, axis=0)
+    return units(middle + spread * random.normal(size=middle.shape) / np.sqrt(dimensions))
+
+
+def unknown(n: int) -> Ints:
+    return np.full(n, ONE_LANGUAGE)
+
+
+def sizes(labels: Ints) -> list[int]:
+    return [int(count) for count in np.bincount(labels[labels >= 0])]
+
+
+def agrees(labels: Ints, centres: int, each: int) -> bool:
+    """Whether the pages of each centre are one cluster."""
+    rows = labels.reshape(centres, each)
+    return bool((rows == rows[:, :1]).all()) and len(set(rows[:, 0].tolist())) == centres
+
+
+def test_the_silhouette_finds_how_many_clusters_there_are() -> None:
+    """Of points around nine centres nine clusters are made, and each has one centre's points."""
+    points = around(9, 20)
+    labels, tried = by_means(points, unknown(180), (2, 13))
+    assert tried[0].best == 9 and tried[0].counts == list(range(2, 14))
+    assert agrees(labels, 9, 20)
+
+
+def test_batches_find_the_same_clusters_on_large_sites() -> None:
+    """From `MANY_PAGES` on, where a few of the pages are looked at in a time, clusters that lie apart are found."""
+    points = around(20, MANY_PAGES // 20)
+    labels, _ = by_means(points, unknown(MANY_PAGES), (20, 20))
+    assert np.mean([len(set(part.tolist())) == 1 for part in labels.reshape(20, -1)]) > 0.9
+
+
+@pytest.mark.parametrize("bounds", [None, (4, 4), (2, 9)])
+def test_clusters_are_the_same_every_time(bounds: tuple[int, int] | None) -> None:
+    """The same pages give the same clusters, centres and places on the map, bit by bit."""
+    points = around(6, 25, spread=1.5)
+    first, second = (ordered(points, by_means(points, unknown(150), bounds)[0]) for _ in range(2))
+    assert (first.labels == second.labels).all() and (first.centres == second.centres).all()
+    assert (places(points) == places(points)).all()
+
+
+def test_languages_are_grouped_apart() -> None:
+    """Pages in different languages share no cluster, however alike; one in an unknown one goes to the nearest."""
+    points = np.vstack([around(3, 10)] * 2 + [around(3, 10)[:1]])
+    languages = np.repeat([0, 1, -1], [30, 30, 1])
+    labels, _ = by_means(points, languages, (6, 6))
+    assert not set(labels[:30].tolist()) & set(labels[30:60].tolist())
+    assert agrees(labels[:30], 3, 10) and agrees(labels[30:60], 3, 10)
+    assert labels[60] in (labels[0], labels[30])
+
+
+def test_counts_are_shared_out_by_pages() -> None:
+    """A language of three times the pages has three times the clusters; each has one at least."""
+    points, languages = around(1, 83, spread=3.0), np.repeat([0, 1, 2], [60, 20, 3])
+    labels, _ = by_means(points, languages, (8, 8))
+    assert [len(set(labels[languages == each].tolist())) for each in range(3)] == [5, 2, 1]
+    assert len(set(by_means(points, languages, (1, 1))[0].tolist())) == 3
+
+
+def test_tries_are_told_beforehand() -> None:
+    """As many tries are announced as are then made, so that the bar ends at its end."""
+    points, languages = around(4, 30), np.repeat([0, 1, -1], [70, 47, 3])
+    for bounds in (None, (1, 1), (5, 40), (120, 120)):
+        made: list[int] = []
+        by_means(points, languages, bounds, made.append)
+        assert sum(made) == tries(np.ones(120, np.bool_), languages, bounds)
+
+
+def test_the_largest_cluster_is_the_first() -> None:
+    """Clusters are numbered by size; a page of which nothing is known is in none and has no distance."""
+    points = np.vstack([around(1, 5), np.zeros((1, 24), np.float32), around(2, 9)[9:]])
+    found = ordered(points, by_means(points, unknown(15), (2, 2))[0])
+    assert sizes(found.labels) == [9, 5] and found.labels[5] == -1 and np.isnan(found.distances[5])
+    known = found.labels >= 0
+    assert ((found.distances[known] >= 0) & (found.distances[known] < 0.5)).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "bounds"), [(1, None), (2, None), (3, None), (2, (2, 2)), (5, (5, 5)), (4, (2, 40))]
+)
+def test_few_pages_have_clusters(n: int, bounds: tuple[int, int] | None) -> None:
+    """One page, two, or as many clusters as pages: every page is in one, and no warning is printed."""
+    points = around(n, 1)
+    found = ordered(points, by_means(points, unknown(n), bounds)[0])
+    assert found.labels.min() == 0 and sum(sizes(found.labels)) == n and min(sizes(found.labels)) > 0
+    assert np.isfinite(places(points)).all()
+
+
+@pytest.mark.parametrize("each", [40, 110])
+def test_similar_pages_lie_near_each_other_on_the_map(each: int, recwarn: pytest.WarningsRecorder) -> None:
+    """Of few pages and of many, which have a quicker map: a page's nearest place is one of its own group."""
+    points = around(8, each)
+    found = places(points)
+    apart = np.square(found[:, None] - found[None]).sum(axis=2)
+    np.fill_diagonal(apart, np.inf)
+    group = np.arange(8 * each) // each
+    assert np.mean(group[apart.argmin(axis=1)] == group) > 0.99
+    assert np.abs(found).max() == 1 and (found == places(points)).all() and not recwarn.list
+
+
+def test_many_equal_pages_have_places(recwarn: pytest.WarningsRecorder) -> None:
+    """Also where nearly all pages of a large site are one text."""
+    points = np.vstack([np.tile(around(2, 1)[:1], (600, 1)), around(2, 1)[1:]])
+    assert np.isfinite(places(points)).all() and not recwarn.list
+
+
+def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
+    """Pages that can't be told apart aren't parted, whatever count is wanted."""
+    points = np.tile(around(1, 1), (12, 1))
+    for bounds in (None, (3, 3), (2, 6)):
+        assert sizes(ordered(points, by_means(points, unknown(12), bounds)[0]).labels) == [12]
+    assert np.isfinite(places(points)).all() and not recwarn.list
+
+
+def test_words_and_meaning_both_count() -> None:
+    """Of words alone, of meaning alone or of both: a product of points is the mean of the cosines."""
+    titles = [
+        f"{drink} {verb}".split()
+        for drink in ("tea", "coffee", "milk")
+        for verb in ("brew", "buy", "store", "clean")
+    ]
+    words, dense = title_words(titles), around(12, 1)
+    fields = Field("title", 1, words=words), Field("title", 1, dense), Field("title", 1, dense, words)
+    for field, meaning in zip(fields, (0.0, 1.0, 0.5), strict=True):
+        expected = meaning * (dense @ dense.T) + (1 - meaning) * (words @ words.T).toarray()
+        points = points_of(Similarity([field]))
+        assert np.abs(points @ points.T - expected).max() < 0.1
+
+
+def test_the_hub_is_what_its_cluster_links_to() -> None:
+    """Most in-links from the own cluster make the hub, links from others don't; without links the nearest is it."""
+    labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.5], np.float32)
+    links = np.sort(np.array([0 * 6 + 2, 1 * 6 + 2, 3 * 6 + 1, 4 * 6 + 0, 5 * 6 + 0, 2 * 6 + 0, 3 * 6 + 2]))
+    found = inner_links(labels, distances, links)
+    assert found.hubs.tolist() == [2, 5]
+    assert found.links.tolist() == [5, 0]
+    assert found.densities.tolist() == [5 / 12, 0.0]
+
+
+def test_missing_links_are_those_that_do_not_stand() -> None:
+    """Hub and pages in both directions, and each page's nearest; none stands already, none is there twice."""
+    points, labels = around(2, 8), np.repeat([0, 1], 8)
+    links = np.sort(np.array([0 * 16 + 1, 1 * 16 + 0, 2 * 16 + 3, 3 * 16 + 9]))
+    found = missing_links(points, labels, np.array([0, 8]), links)
+    keys = found.sources * 16 + found.targets
+    assert len(set(keys.tolist())) == len(keys) and not set(keys.tolist()) & set(links.tolist())
+    assert (labels[found.sources] == labels[found.targets]).all() and (found.sources != found.targets).all()
+    from_hub, to_hub = found.reasons == 0, found.reasons == 1
+    assert sorted(found.targets[from_hub & (found.sources == 0)].tolist()) == [2, 3, 4, 5, 6, 7]
+    assert sorted(found.sources[to_hub & (found.targets == 8)].tolist()) == [9, 10, 11, 12, 13, 14, 15]
+    near = found.targets[(found.reasons == 2) & (found.sources == 2)].tolist()
+    scores = {row: float(points[2] @ points[row]) for row in (1, 4, 5, 6, 7)}
+    assert near == sorted(scores, key=lambda row: -scores[row])[:NEAREST]
+
+
+def test_a_hub_links_to_so_many_pages() -> None:
+    """Beyond `MOST_FROM_HUB` links from a hub are counted, not listed; those to the nearest pages are."""
+    n = MOST_FROM_HUB + 20
+    points = around(1, n)
+    found = missing_links(points, np.zeros(n, np.int64), np.array([3]), np.empty(0, np.int64))
+    listed = found.targets[found.reasons == 0]
+    assert len(listed) == MOST_FROM_HUB and found.left_out == 19
+    rest = np.setdiff1d(np.arange(n), [*listed.tolist(), 3])
+    assert (points[listed] @ points[3]).min() >= (points[rest] @ points[3]).max()
+    assert (found.reasons == 1).sum() == n - 1
+
+
+def test_a_map_of_many_pages_shows_a_share_of_each_cluster() -> None:
+    """Of too many pages the hubs and every cluster's share are drawn; pages in no cluster aren't."""
+    labels = np.repeat([0, 1, 2, -1], [600, 300, 100, 50])
+    rows = drawn(labels, np.array([5, 700, 950]), 100)
+    assert len(rows) == 100 and {5, 700, 950} <= set(rows.tolist())
+    assert np.abs(np.bincount(labels[rows]) - [60, 30, 10]).max() <= 3
+    assert drawn(labels, np.array([5, 700, 950]), 1000).tolist() == list(range(1000))
+
+
+@pytest.mark.parametrize(
+    ("count", "bounds"), [("", None), ("12", (12, 12)), (" 5-40 ", (5, 40)), ("7-7", (7, 7))]
+)
+def test_counts_are_read(count: str, bounds: tuple[int, int] | None) -> None:
+    """A number, two with a dash, or nothing."""
+    assert count_bounds(count) == bounds
+
+
+@pytest.mark.parametrize("count", ["0", "-3", "40-5", "5-", "many", "1.5", "0-4", "5000", "٥", "9" * 40])
+def test_a_count_that_is_none_is_refused(count: str) -> None:
+    """The sentence shows how it is written."""
+    with pytest.raises(ConfigurationError, match="as in 12, or the lowest and the highest, as in 5-40"):
+        count_bounds(count)

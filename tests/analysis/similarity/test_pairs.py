@@ -1,0 +1,74 @@
+"""Pairs of similar pages: all of them, or the best of each page, beside what a full matrix gives."""
+
+import numpy as np
+import pytest
+
+from internal_linker.analysis.similarity import pairs as step
+from internal_linker.analysis.similarity.pairs import alike
+from internal_linker.analysis.similarity.similarity import Field, Similarity
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.errors import InputError
+
+
+def vectors(n: int, seed: int = 0) -> Vectors:
+    rows = np.random.default_rng(seed).normal(size=(n, 5)).astype(np.float32)
+    unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return unit
+
+
+def of(rows: Vectors) -> Similarity:
+    return Similarity([Field("content", 1, rows)])
+
+
+def unknown(n: int) -> Ints:
+    return np.full(n, -1)
+
+
+def test_every_pair_above_the_bound_is_found_once() -> None:
+    """As the upper half of the full matrix has them, the most similar first, over several tiles."""
+    rows = vectors(1100)
+    found = alike(of(rows), unknown(1100), 0.6)
+    matrix = np.triu(rows @ rows.T, 1)
+    expected = set(zip(*np.nonzero(matrix >= 0.6), strict=True))
+    assert set(zip(found.first.tolist(), found.second.tolist(), strict=True)) == expected
+    assert found.scores == pytest.approx(matrix[found.first, found.second], abs=1e-5)
+    assert (np.diff(found.scores) <= 0).all()
+    assert found.found == len(expected)
+
+
+def test_a_page_without_a_pair_is_orphaned_content() -> None:
+    """It stands in the list, and no page that has a match does."""
+    rows = np.array([[1, 0, 0], [0.9, 0.1, 0], [0, 0, 1]], np.float32)
+    assert alike(of(rows), unknown(3), 0.8).alone.tolist() == [2]
+
+
+def test_the_best_matches_of_each_page() -> None:
+    """With a limit a pair stays if it is among the best of one of its pages; the others are counted."""
+    rows = vectors(1050, 3)
+    found = alike(of(rows), unknown(1050), 0.5, most=3)
+    matrix = rows @ rows.T
+    np.fill_diagonal(matrix, -1)
+    best = {
+        (min(row, int(other)), max(row, int(other)))
+        for row in range(1050)
+        for other in np.argsort(-matrix[row])[:3]
+        if matrix[row, other] >= 0.5
+    }
+    assert set(zip(found.first.tolist(), found.second.tolist(), strict=True)) == best
+    assert found.found == int((np.triu(matrix, 1) >= 0.5).sum())
+
+
+def test_pages_in_two_languages_are_no_pair() -> None:
+    """However alike; a page in an unknown language matches any."""
+    same = np.tile(np.array([[1, 0]], np.float32), (3, 1))
+    found = alike(of(same), np.array([0, 1, -1]), 0.5)
+    assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 2), (1, 2)]
+
+
+@pytest.mark.parametrize("most", [0, 2])
+def test_too_many_pairs_are_an_error_with_its_remedy(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of pages of one template would fill the disk: the options that help are named."""
+    monkeypatch.setattr(step, "MOST_PAIRS", 100)
+    same = np.tile(np.array([[1, 0]], np.float32), (200, 1))
+    with pytest.raises(InputError, match=r"Raise --min-similarity, or .* --max-per-page"):
+        alike(of(same), unknown(200), 0.5, most)

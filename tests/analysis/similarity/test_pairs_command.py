@@ -1,0 +1,217 @@
+"""`pairs`: similar pages as CSV, workbook, JSON and matrix, keyless, from the project's tables."""
+
+import csv
+import json
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pytest
+
+from tests.support.small_project import (
+    SITE,
+    URLS,
+    command,
+    forget_settings,
+    make_project,
+    snapshot,
+    write_csv,
+    write_settings,
+)
+
+HEADER = ["Page", "Title", "Match", "Match Title", "Similarity", "Links To Match", "Linked From Match"]
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def rows_of(path: Path) -> list[list[str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.reader(file))
+
+
+def titled(folder: Path, *titles: str, **settings: object) -> Path:
+    """A project of pages with these titles and little content."""
+    make_project(folder, settings)
+    pages = [(f"{SITE}/{at}/", title, "") for at, title in enumerate(titles)]
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *pages])
+    return folder
+
+
+def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sorted, with both titles and whether a link exists in either direction; CSV and workbook say the same."""
+    project = make_project(tmp_path)
+    links = [("Source", "Destination"), (URLS[0], URLS[2])]
+    write_csv(project / "files/existing_links.csv", links)
+    assert command("pairs", "--project", str(project), "--min-similarity", "0.1") == 0
+    header, *rows = rows_of(project / "files/pairs.csv")
+    assert header == HEADER
+    figures = [float(row[4]) for row in rows]
+    assert figures == sorted(figures, reverse=True)
+    assert min(figures) >= 0.1
+    ends = [frozenset((row[0], row[2])) for row in rows]
+    assert len(set(ends)) == len(ends) > 3
+    (linked,) = (row for row in rows if {row[0], row[2]} == {URLS[0], URLS[2]})
+    assert linked[5:] == ["yes", "no"]
+    book = openpyxl.load_workbook(project / "files/pairs.xlsx")
+    assert book.sheetnames == ["Pairs", "By page", "Orphaned content"]
+    told = [[cell.value for cell in row] for row in book["Pairs"].iter_rows(min_row=2)]
+    assert [row[:4] for row in told] == [row[:4] for row in rows]
+    assert book["By page"].max_row == 2 * len(rows) + 1
+    assert f"Pairs in files/pairs.csv: {len(rows)}" in capsys.readouterr().out
+
+
+def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With it all pages are alike; --keep-brands leaves it, --brand names one that few titles have."""
+    names = "Green tea", "Steam engines", "Tax returns", "Green tea pots"
+    project = titled(tmp_path, *(f"{name} | Slow Kettle" for name in names))
+    where = "--project", str(project), "--by", "title", "--json"
+    assert command("pairs", *where) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["brands"] == ["Slow Kettle"]
+    assert [(pair["title"], pair["match_title"]) for pair in found["pairs"]] == [
+        ("Green tea", "Green tea pots")
+    ]
+    assert found["orphaned_content"] == [f"{SITE}/1/", f"{SITE}/2/"]
+    assert command("pairs", *where, "--keep-brands") == 0
+    assert len(json.loads(capsys.readouterr().out)["pairs"]) > 1
+    project = titled(tmp_path, "Green tea | Shop", "Green tea pots | Shop", "Water")
+    assert command("pairs", *where, "--brand", "shop") == 0
+    assert json.loads(capsys.readouterr().out)["brands"] == ["shop"]
+
+
+def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
+    """With several, each has a column of its own."""
+    project = make_project(tmp_path)
+    assert (
+        command("pairs", "--project", str(project), "--by", "title=1,content=3", "--min-similarity", "0.1")
+        == 0
+    )
+    header, *rows = rows_of(project / "files/pairs.csv")
+    assert header[4:7] == ["Similarity", "Title Similarity", "Content Similarity"]
+    for row in rows:
+        mean, title, content = map(float, row[4:7])
+        assert mean == pytest.approx((title + 3 * content) / 4, abs=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("by", "said"),
+    [
+        ("body", "there is no field 'body'"),
+        ("", "there is no field ''"),
+        ("title=x", "'x' is no number above 0"),
+        ("title=0", "'0' is no number above 0"),
+        ("title,title", "it is there twice"),
+    ],
+)
+def test_a_wrong_field_is_named(
+    by: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With what there is; nothing is written."""
+    project = make_project(tmp_path)
+    before = snapshot(project).keys()
+    assert command("pairs", "--project", str(project), "--by", by) == 2
+    assert said in capsys.readouterr().err
+    assert snapshot(project).keys() - before <= {"files/.internal_linker.lock", "logfile.txt"}
+
+
+def test_the_packaged_model_knows_what_words_do_not_say(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Titles without a common word are a pair by meaning; --encoder lsa compares their words alone."""
+    project = titled(tmp_path, "Cat food", "Feeding your kitten", "Mortgage rates")
+    write_settings(project, {"embedding_provider": "auto"})
+    where = "--project", str(project), "--by", "title", "--json", "--min-similarity", "0.4"
+    assert command("pairs", *where) == 0
+    (pair,) = json.loads(capsys.readouterr().out)["pairs"]
+    assert (pair["title"], pair["match_title"]) == ("Cat food", "Feeding your kitten")
+    assert command("pairs", *where, "--encoder", "lsa") == 0
+    assert json.loads(capsys.readouterr().out)["pairs"] == []
+
+
+def test_only_the_best_matches_of_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """By page there are no more than asked for, and what lies beyond is counted."""
+    project = titled(tmp_path, *(f"Green tea number {number}" for number in range(8)))
+    assert command("pairs", "--project", str(project), "--by", "title", "--max-per-page", "2", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert len(found["pairs"]) + found["beyond_max_per_page"] == 8 * 7 // 2
+    book = openpyxl.load_workbook(project / "files/pairs.xlsx")
+    pages = [row[0] for row in book["By page"].iter_rows(min_row=2, values_only=True)]
+    assert max(map(pages.count, pages)) == 2
+
+
+def test_all_similarities_can_be_had(tmp_path: Path) -> None:
+    """As CSV and as .npy with the URLs beside it, and both say the same."""
+    project = make_project(tmp_path)
+    for form in ("csv", "npy"):
+        assert command("pairs", "--project", str(project), "--full-matrix", form) == 0
+    header, *rows = rows_of(project / "files/similarity.csv")
+    matrix = np.load(project / "files/similarity.npy")
+    assert header[1:] == [row[0] for row in rows] == URLS
+    assert (project / "files/similarity.urls.txt").read_text("utf-8").splitlines() == URLS
+    assert np.array([[float(cell) for cell in row[1:]] for row in rows]) == pytest.approx(matrix, abs=1e-4)
+    assert np.diag(matrix) == pytest.approx(1.0, abs=1e-5)
+
+
+def test_parquet_holds_the_same(tmp_path: Path) -> None:
+    """A row a page with its URL and all its similarities."""
+    parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
+    project = make_project(tmp_path)
+    for form in ("parquet", "npy"):
+        assert command("pairs", "--project", str(project), "--full-matrix", form) == 0
+    table = parquet.read_table(project / "files/similarity.parquet")
+    assert table["url"].to_pylist() == URLS
+    assert np.array(table["similarity"].to_pylist()) == pytest.approx(
+        np.load(project / "files/similarity.npy")
+    )
+
+
+def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The forms are named, and no page was read."""
+    project = make_project(tmp_path)
+    assert command("pairs", "--project", str(project), "--full-matrix", "xml") == 2
+    told = capsys.readouterr().err
+    assert "take csv, npy, parquet" in told
+    assert "Input:" not in told
+
+
+def test_pages_that_no_link_may_lead_to_are_left_out_and_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page that is gone is nobody's match."""
+    project = make_project(tmp_path)
+    pages = [(url, "Green tea", "Green tea leaves", "200") for url in URLS[:-1]]
+    gone = URLS[-1], "Green tea", "Green tea leaves", "404"
+    write_csv(
+        project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Status Code"), *pages, gone]
+    )
+    assert command("pairs", "--project", str(project), "--by", "title", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["pages"] == 5
+    assert found["left_out"] == {"status 404": 1}
+    assert URLS[-1] not in {pair[end] for pair in found["pairs"] for end in ("page", "match")}
+
+
+def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It takes two, and the file is named."""
+    project = titled(tmp_path, "Green tea")
+    assert command("pairs", "--project", str(project)) == 3
+    assert "files/urls_rawdata.csv: 1 pages that can be compared; it takes two." in capsys.readouterr().err
+
+
+def test_no_cell_of_the_files_is_a_formula(tmp_path: Path) -> None:
+    """A title that begins with = is a text in the workbook, with ' before it in the CSV file; URLs are links."""
+    project = titled(tmp_path, "=1+1 green tea", "@green tea +1", '=HYPERLINK("http://evil.example")')
+    assert command("pairs", "--project", str(project), "--by", "title", "--min-similarity", "0.1") == 0
+    texts = [cell for row in rows_of(project / "files/pairs.csv") for cell in row]
+    assert "'=1+1 green tea" in texts
+    sheet = openpyxl.load_workbook(project / "files/pairs.xlsx")["By page"]
+    cells = [cell for row in sheet.iter_rows(min_row=2) for cell in row]
+    assert {cell.data_type for cell in cells} == {"s", "n"}
+    assert {cell.hyperlink.target for cell in cells if cell.hyperlink} >= {f"{SITE}/0/", f"{SITE}/1/"}
+    assert sheet.freeze_panes == "B2"
+    assert sheet.auto_filter.ref

@@ -1,0 +1,208 @@
+"""The page of clusters says what was found, needs nothing but itself, and nothing in a title can run."""
+
+import json
+import re
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from selectolax.lexbor import LexborHTMLParser
+
+from internal_linker.analysis.similarity.cluster_records import Cluster, MissingLinks, PageMap, SiteClusters
+from internal_linker.analysis.similarity.report.charts import (
+    MOST_BRANCHES,
+    MOST_LEAVES,
+    MOST_LINKS,
+    MOST_PAGES,
+)
+from internal_linker.analysis.similarity.report.html import ClustersHtml
+from internal_linker.core.errors import OutputError
+from tests.analysis.audit.test_report import EVIL, TITLES
+from tests.support.browser import rendered, screenshot
+
+SITE = "https://www.slowkettle.example"
+
+
+def clusters(sizes: Sequence[int], titles: Sequence[str] = (), urls: Sequence[str] = ()) -> SiteClusters:
+    """Clusters of so many pages, named by their titles, each of which lacks the links from its first page."""
+    n = sum(sizes)
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    titles = [*titles, *(f"Page {row}" for row in range(len(titles), n))]
+    urls = urls or [f"{SITE}/{row}/" for row in range(n)]
+    hubs = np.searchsorted(labels, np.arange(len(sizes)))
+    targets = np.setdiff1d(np.arange(n), hubs)
+    density = {1: float("nan")}
+    found = [
+        Cluster(
+            at + 1,
+            f"{titles[hub]} {at}",
+            size,
+            urls[hub],
+            titles[hub],
+            2,
+            density.get(size, 0.25),
+            size - 1,
+            0.5,
+        )
+        for at, (size, hub) in enumerate(zip(sizes, hubs.tolist(), strict=True))
+    ]
+    missing = MissingLinks(hubs[labels[targets]], targets, np.zeros(len(targets), np.int64), 0)
+    return SiteClusters(
+        site="www.slowkettle.example",
+        by="compared by title, grouped by k-means",
+        urls=urls,
+        titles=titles,
+        labels=labels,
+        distances=np.linspace(0, 1, n, dtype=np.float32),
+        clusters=found,
+        hubs=hubs,
+        missing=missing,
+        similarities=np.full(len(targets), 0.625, np.float32),
+    )
+
+
+def on_a_circle(found: SiteClusters, drawn: int = 10_000) -> PageMap:
+    """The first pages on a circle."""
+    rows = np.arange(min(len(found.urls), drawn))
+    return PageMap(rows, np.column_stack([np.cos(rows), np.sin(rows)]))
+
+
+def written(folder: Path, found: SiteClusters, drawn: int = 10_000) -> Path:
+    path = folder / "clusters.html"
+    report = ClustersHtml(path, now=lambda: datetime(2026, 11, 22, tzinfo=UTC))
+    assert report.write(found, on_a_circle(found, drawn)) == []
+    return path
+
+
+def parsed(path: Path) -> LexborHTMLParser:
+    return LexborHTMLParser(path.read_text("utf-8"))
+
+
+def data_of(document: LexborHTMLParser) -> dict[str, Any]:
+    script = document.css_first("script#data")
+    assert script is not None
+    found: dict[str, Any] = json.loads(script.text())
+    return found
+
+
+def text_of(document: LexborHTMLParser) -> str:
+    return " ".join(document.body.text().split()) if document.body else ""
+
+
+def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
+    """Without any script the clusters, their pages and their missing links can be read."""
+    document = parsed(written(tmp_path, clusters([4, 3, 1])))
+    rows = [
+        [" ".join(cell.text().split()) for cell in row.css("th, td")] for row in document.css("#clusters tr")
+    ]
+    assert rows[1][:6] == ["1 · Page 0 0", "4", "2", "0.250", "3", "0.500"]
+    assert rows[3][3] == "none" and len(rows) == 4
+    parts = document.css("#pages details")
+    assert [len(part.css("table:first-of-type tbody tr .url")) > 0 for part in parts] == [True] * 3
+    assert "hub" in parts[0].text() and "0.625" in parts[0].text() and "hub to page" in parts[0].text()
+    assert "Made on 2026-11-22. 8 pages in 3 clusters, compared by title, grouped by k-means." in text_of(
+        document
+    )
+
+
+def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
+    """Of a large cluster the nearest pages and the first links are shown, of many dots a part: with all counts."""
+    document = parsed(written(tmp_path, clusters([400, 300]), drawn=500))
+    text, data = text_of(document), data_of(document)
+    assert f"The {MOST_PAGES} pages nearest to the centre of 400." in text
+    assert f"The first {MOST_LINKS} of 399 missing links; all are in files/cluster_links.csv." in text
+    assert "500 of 700 pages are drawn" in text and len(data["dots"]) == 500
+    assert [len(branch["leaves"]) + branch["more"] for branch in data["branches"]] == [400, 300]
+    assert max(len(branch["leaves"]) for branch in data["branches"]) <= MOST_LEAVES + 1
+    many = parsed(written(tmp_path, clusters([1] * (MOST_BRANCHES + 20))))
+    assert f"The {MOST_BRANCHES} largest clusters are drawn." in text_of(many)
+    assert len(data_of(many)["branches"]) == MOST_BRANCHES == len(many.css("#branch option")) - 1
+
+
+def test_the_page_loads_nothing(tmp_path: Path) -> None:
+    """No element or style names another file or host, and the browser is told to load none and to run two scripts."""
+    document = parsed(written(tmp_path, clusters([5, 4])))
+    assert document.css("link, img, iframe, object, embed, base, source, [src], [srcset], form") == []
+    assert {node.tag for node in document.css("[href]")} == {"a"}
+    style, *scripts = (node.text() for node in document.css("style, script"))
+    assert "url(" not in style and "@import" not in style
+    policy = document.css_first("meta[http-equiv]").attributes["content"] or ""  # type: ignore[union-attr]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    digests = [b64encode(sha256(script.encode()).digest()).decode() for script in scripts[1:]]
+    assert re.findall(r"'sha256-([^']+)'", policy) == digests and len(digests) == 2
+    assert "Licensed to the Apache Software Foundation (ASF)" in text_of(document)
+
+
+@settings(deadline=None, max_examples=30)
+@given(titles=TITLES)
+def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Whatever titles and names hold, the page has its own elements only, and its data can be read."""
+    found = clusters([len(titles), 2], titles)
+    document = parsed(written(tmp_path_factory.mktemp("page"), found))
+    assert len(document.css("script")) == 3
+    assert document.css("img, [onerror]") == []
+    assert len(data_of(document)["dots"]) == len(titles) + 2
+
+
+def test_an_endless_title_is_cut(tmp_path: Path) -> None:
+    """A title of a megabyte makes no page of megabytes: its beginning is shown."""
+    sizes = []
+    for title in ("Tea", "T" * 1_000_000):
+        found = clusters([3], [title] * 3)
+        named = replace(found, clusters=[replace(found.clusters[0], name="Tea")])
+        sizes.append(written(tmp_path, named).stat().st_size)
+    assert sizes[1] - sizes[0] < 20_000
+
+
+def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
+    """Only http and https addresses can be followed, in the tables as on the map."""
+    urls = ["javascript:alert(1)", "data:text/html,x", f"{SITE}/2/"]
+    document = parsed(written(tmp_path, clusters([3], urls=urls)))
+    links = {node.attributes["href"] or "" for node in document.css("a")}
+    assert all(link.startswith(("#", f"{SITE}/")) for link in links)
+    assert [dot[5] for dot in data_of(document)["dots"]] == ["", "", f"{SITE}/2/"]
+
+
+def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None:
+    """A title's direction is found from its letters; addresses run from left to right."""
+    document = parsed(written(tmp_path, clusters([2, 1], ["کتاب‌ها", "コーヒー豆", "Tea"])))
+    titles = document.css(".title")
+    assert titles and all(node.attributes["dir"] == "auto" for node in titles)
+    assert all(node.attributes["dir"] == "ltr" for node in document.css(".url"))
+
+
+def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
+    """A folder in its place is said in a sentence."""
+    (tmp_path / "folder.html").mkdir()
+    with pytest.raises(OutputError, match=r"folder\.html can't be written"):
+        ClustersHtml(tmp_path / "folder.html").write(clusters([2]), on_a_circle(clusters([2])))
+
+
+@pytest.mark.parametrize("sizes", [[1], [2], [12, 9, 1], [300] * 10])
+def test_the_charts_are_drawn_without_a_network(sizes: list[int], tmp_path: Path) -> None:
+    """In a browser that reaches no host map and tree are drawn, the console stays silent, and no title runs."""
+    dom, said = rendered(written(tmp_path, clusters(sizes, EVIL[: sum(sizes)])))
+    assert said == ""
+    document = LexborHTMLParser(dom)
+    assert [bool(chart.css("svg path")) for chart in document.css(".chart")] == [True] * 2
+    assert document.css_first("title").text() == "Clusters of www.slowkettle.example"  # type: ignore[union-attr]
+
+
+def test_a_name_of_pictures_is_cut_between_them(tmp_path: Path) -> None:
+    """A label ends with a whole character: half of an emoji would end a browser that writes the document down."""
+    dom, said = rendered(written(tmp_path, clusters([3, 2], ["😀" * 80] * 5)))
+    assert said == "" and "😀…" in dom
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_can_be_pictured(width: int, tmp_path: Path) -> None:
+    """A picture of it can be taken, as wide as a phone and as a desk's screen."""
+    screenshot(written(tmp_path, clusters([9, 6])), tmp_path / "clusters.png", width)
+    assert (tmp_path / "clusters.png").read_bytes().startswith(b"\x89PNG")

@@ -1,0 +1,94 @@
+"""The similarity of pages: by meaning or words, by several fields, tile by tile as pair by pair."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from internal_linker.analysis.similarity.similarity import Field, Similarity
+from internal_linker.core.arrays import Vectors
+
+
+def whole(similarity: Similarity, *, upper: bool = False) -> Vectors:
+    """All tiles as one matrix; what no tile has is NaN."""
+    matrix = np.full((len(similarity), len(similarity)), np.nan, np.float32)
+    for row, column, scores in similarity.tiles(upper=upper):
+        matrix[row : row + len(scores), column:] = scores
+    return matrix
+
+
+def units(*rows: list[float]) -> Vectors:
+    """Rows of length one; zeros stay zeros."""
+    array = np.array(rows, np.float32)
+    unit: Vectors = array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-9)
+    return unit
+
+
+MEANING = units([1, 0], [1, 1], [0, 0])
+WORDS = units([1, 0, 0], [1, 1, 0], [1, 0, 0])
+ROOT = np.sqrt(np.float32(0.5))
+
+
+def test_two_pages_are_alike_by_meaning_or_by_words() -> None:
+    """Of two cosines either is enough, as of two chances: 1 - (1 - m)(1 - w)."""
+    both = whole(Similarity([Field("title", 1, MEANING, WORDS)]))
+    assert both[0, 1] == pytest.approx(1 - (1 - ROOT) * (1 - ROOT))
+    less = whole(Similarity([Field("title", 1, MEANING, WORDS, lift=0.5)]))
+    assert less[0, 1] == pytest.approx(1 - (1 - ROOT) * (1 - 0.5 * ROOT))
+    assert whole(Similarity([Field("title", 1, MEANING)]))[0, 1] == pytest.approx(ROOT)
+
+
+def test_without_a_meaning_the_words_speak_alone() -> None:
+    """A page whose language the model does not know is compared by the root of its words' cosine, whatever the lift."""
+    for lift in (1.0, 0.3):
+        matrix = whole(Similarity([Field("title", 1, MEANING, WORDS, lift)]))
+        assert matrix[0, 2] == pytest.approx(1.0)
+        assert matrix[1, 2] == pytest.approx(np.sqrt(ROOT))
+    assert whole(Similarity([Field("title", 1, None, WORDS)]))[1, 2] == pytest.approx(np.sqrt(ROOT))
+
+
+def test_fields_count_by_their_weights_where_both_pages_have_them() -> None:
+    """A page without a first heading is compared by its title alone, and not held to be unlike all others."""
+    headings = units([0, 1], [0, 0], [1, 0])
+    fields = Field("title", 3, units([1, 0], [1, 0], [1, 1])), Field("h1", 1, headings)
+    matrix = whole(Similarity(fields))
+    assert matrix[0, 1] == pytest.approx(1.0)
+    assert matrix[0, 2] == pytest.approx((3 * ROOT + 0) / 4)
+
+
+def test_nothing_known_is_no_similarity() -> None:
+    """A page without any text is like no page, by any of the ways to compare."""
+    nothing = np.zeros((3, 2), np.float32)
+    similarity = Similarity([Field("title", 1, nothing, nothing), Field("h1", 2, None, nothing)])
+    assert not whole(similarity).any()
+    assert not similarity.known.any()
+
+
+@pytest.mark.parametrize("is_sparse", [False, True])
+def test_tiles_upper_tiles_and_pairs_agree(is_sparse: bool) -> None:
+    """However the similarity of two pages is asked for, it is the same."""
+    random = np.random.default_rng(1)
+    n = 1100  # more than one tile
+    words = units(*(random.random((n, 6)) * (random.random((n, 6)) < 0.4)).tolist())
+    rows = sparse.csr_matrix(words) if is_sparse else words
+    meaning = units(*random.normal(size=(n, 4)).tolist())
+    meaning[::7] = 0
+    similarity = Similarity([Field("title", 1, meaning, rows), Field("content", 4, None, words)])
+    matrix, upper = whole(similarity), whole(similarity, upper=True)
+    ours, others = random.integers(0, n, (2, 20_000))
+    assert similarity.of(ours, others) == pytest.approx(matrix[ours, others], abs=1e-5)
+    known = ~np.isnan(upper)
+    assert known[np.triu_indices(n)].all()
+    assert upper[known] == pytest.approx(matrix[known], abs=1e-5)
+    alone = whole(Similarity([Field("content", 1, None, words)]))
+    assert similarity.of(ours, others, "content") == pytest.approx(alone[ours, others], abs=1e-5)
+
+
+def test_points_have_the_products_of_all_dense_rows() -> None:
+    """Side by side they are what k-means needs: products that are weighted sums of the cosines."""
+    fields = Field("title", 1, MEANING, sparse.csr_matrix(WORDS)), Field("content", 4, None, WORDS)
+    similarity = Similarity(fields)
+    points, words = similarity.points(), similarity.words()
+    assert points @ points.T == pytest.approx(0.5 * MEANING @ MEANING.T + 4 * WORDS @ WORDS.T, abs=1e-5)
+    assert words is not None
+    assert (words @ words.T).toarray() == pytest.approx(0.5 * WORDS @ WORDS.T, abs=1e-5)
+    assert Similarity(fields[1:]).words() is None

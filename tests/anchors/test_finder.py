@@ -1,0 +1,220 @@
+"""Anchors stand in the source as they are, fit the target, and differ from link to link."""
+
+import pickle
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal_linker.anchors.finder import ANCHORS, REPEATS, Anchoring, heading_places, link_places
+from internal_linker.core.edges import Anchor
+from internal_linker.core.records import ExistingLink, Page
+from internal_linker.text.html import read_html
+from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS
+from internal_linker.text.scripts import INSIDE
+from internal_linker.text.stop_words import stop_words
+from tests.support.builders import page, url
+
+POOLS = {
+    "en": "green tea pots brewing leaves oolong water storage tin harvest roasting cup kettle e-mail don't",
+    "fa": "چای سبز قوری برگ‌ها آب نگهداری کتاب‌های دم کردن فنجان سینی برداشت",
+    "ar": "الشاي الأخضر إبريق الأوراق الماء تخزين القهوة حصاد والشاي للماء كوب",
+    "zh": "绿 茶 壶 泡 叶 乌 龙 水 储 存 罐 收",
+}
+BETWEEN = {"zh": ""}
+WORD = re.compile(r"[^\W_]+(?:[-'\u200c][^\W_]+)*")
+
+
+@st.composite
+def sites(draw: st.DrawFn) -> tuple[list[Page], list[ExistingLink]]:
+    """Some pages in one language, with headings, and links whose anchors stand somewhere in them."""
+    language = draw(st.sampled_from(sorted(POOLS)))
+    between = BETWEEN.get(language, " ")
+    words = st.sampled_from([*POOLS[language].split(), *sorted(stop_words(language))[:12]])
+    phrase = st.lists(words, min_size=1, max_size=6).map(between.join)
+    marks = st.sampled_from([between, between, between, ", ", ". ", "\n", "? "])
+    pages = []
+    for number in range(draw(st.integers(2, 5))):
+        parts = draw(st.lists(st.tuples(phrase, marks), max_size=12))
+        content = "".join(text + mark for text, mark in parts)
+        lines = content.count("\n") + 1
+        headings = tuple(sorted(draw(st.sets(st.integers(0, lines - 1), max_size=2))))
+        pages.append(page(number, content, title=draw(phrase), lang=language, headings=headings))
+    ends = st.integers(0, len(pages) - 1)
+    links = [
+        ExistingLink(url(source), url(target), draw(phrase))
+        for source, target in draw(st.lists(st.tuples(ends, ends), max_size=4))
+    ]
+    return pages, links
+
+
+def proposed(
+    pages: Sequence[Page], links: Sequence[ExistingLink]
+) -> list[tuple[Page, list[tuple[Anchor, ...]]]]:
+    """Anchors from every page to all others."""
+    anchoring = Anchoring(pages, links, {})
+    keys = [each.key for each in pages]
+    return [(each, anchoring.propose(each.key, [key for key in keys if key != each.key])) for each in pages]
+
+
+@settings(max_examples=300, deadline=None)
+@given(sites())
+def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
+    """It stands at its place, in its sentence, ends with whole words and no function word, and has 2 to 8 words."""
+    pages, links = site
+    for source, found in proposed(pages, links):
+        content = str(source.content)
+        for anchors in found:
+            assert len(anchors) <= ANCHORS
+            for anchor in anchors:
+                assert anchor.text.strip() == anchor.text != ""
+                if not anchor.verbatim:
+                    assert content[anchor.start :].startswith(anchor.sentence)
+                    continue
+                end = anchor.start + len(anchor.text)
+                assert content[anchor.start : end] == anchor.text
+                assert anchor.text in anchor.sentence and anchor.sentence in content
+                assert not INSIDE.match(content, anchor.start) and not INSIDE.match(content, end)
+                words = list(anchor.text) if source.lang == "zh" else WORD.findall(anchor.text)
+                assert LEAST_WORDS <= len(words) <= MOST_WORDS
+                assert not {words[0].lower(), words[-1].lower()} & stop_words(source.lang)
+
+
+@settings(max_examples=200, deadline=None)
+@given(sites())
+def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[ExistingLink]]) -> None:
+    """Not even with a part of it."""
+    pages, links = site
+    for source, found in proposed(pages, links):
+        content = str(source.content)
+        closed = [
+            place for link in links if link.source == source.key for place in link_places(content, link)
+        ]
+        closed += heading_places(content, source.headings)
+        for anchor in (anchor for anchors in found for anchor in anchors if anchor.verbatim):
+            end = anchor.start + len(anchor.text)
+            assert not [place for place in closed if anchor.start < place[1] and end > place[0]]
+
+
+@settings(max_examples=200, deadline=None)
+@given(sites())
+def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], list[ExistingLink]]) -> None:
+    """Nor twice for one, whatever its case and spacing."""
+    for _, found in proposed(*site):
+        texts = [" ".join(anchor.text.casefold().split()) for anchors in found for anchor in anchors]
+        assert len(texts) == len(set(texts))
+
+
+@settings(max_examples=100, deadline=None)
+@given(sites(), st.integers(1, 6))
+def test_no_text_comes_first_for_a_target_too_often(
+    site: tuple[list[Page], list[ExistingLink]], times: int
+) -> None:
+    """More than three times only where each anchor that stands in the text was first so often already."""
+    pages, links = site
+    keys = [each.key for each in pages]
+    wanted = [(key, [other for other in keys if other != key]) for key in keys] * times
+    used = Counter((link.target, link.anchor.casefold()) for link in links)
+    for source, found in Anchoring(pages, links, {}).propose_all(wanted):
+        for target, anchors in zip([key for key in keys if key != source], found, strict=True):
+            if not anchors:
+                continue
+            first = (target, anchors[0].text.casefold())
+            others = [used[target, other.text.casefold()] for other in anchors[1:]]
+            assert used[first] < REPEATS or all(count >= REPEATS for count in others)
+            used[first] += 1
+
+
+@settings(max_examples=50, deadline=None)
+@given(sites())
+def test_another_process_would_propose_the_same(site: tuple[list[Page], list[ExistingLink]]) -> None:
+    """What is pickled proposes what the original does."""
+    pages, links = site
+    ours = Anchoring(pages, links, {})
+    theirs = pickle.loads(pickle.dumps(ours))
+    keys = [each.key for each in pages]
+    assert theirs.propose(keys[0], keys[1:]) == ours.propose(keys[0], keys[1:])
+
+
+def first(content: str, title: str, lang: str, **more: str) -> Anchor:
+    """The best anchor in a text for a page of that title, on a site that is about other things besides."""
+    others = [page(f"other{number}", f"{number} something else", lang=lang) for number in range(8)]
+    pages = [page("source", content, lang=lang), page("target", title=title, lang=lang, **more), *others]
+    return Anchoring(pages, [], {}).propose(url("source"), [url("target")])[0][0]
+
+
+@pytest.mark.parametrize(
+    ("lang", "title", "content", "anchor"),
+    [
+        ("en", "Brewing green teas", "We say how a green tea is brewed.", "green tea"),
+        ("en", "KeepAlive", "It is cached by <KeepAlive> components.", "<KeepAlive> components"),
+        ("de", "Grüne Tees lagern", "Warum man den grünen Tee lagert, ist klar.", "grünen Tee lagert"),
+        ("fa", "قوری‌های چینی", "برای این کار از قوری چینی استفاده کنید.", "قوری چینی"),
+        ("ar", "تخزين الأوراق", "هذا عن تخزين أوراق و ما بعدها.", "تخزين أوراق"),
+        ("zh", "乌龙茶", "我喝的乌龙茶很好", "乌龙茶"),
+        ("ja", "烏龍茶", "私は烏龍茶を飲む", "烏龍茶"),
+    ],
+)
+def test_a_name_is_found_in_its_other_forms(lang: str, title: str, content: str, anchor: str) -> None:
+    """A title is met where its words stand with other endings, from the right to the left and without spaces, too."""
+    found = first(content, title, lang)
+    assert found.verbatim and anchor in found.text and content[found.start :].startswith(found.text)
+
+
+def test_a_whole_name_is_not_made_longer() -> None:
+    """Words beside it are left out."""
+    assert (
+        first("We sell the best oolong tea pots worldwide.", "Oolong tea pots", "en").text
+        == "oolong tea pots"
+    )
+
+
+def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
+    """The anchor isn't verbatim; the paragraph is that of the page which says most of what the target says."""
+    content = "About us and more.\nAll of it is oolong. It is so.\nThe end of it."
+    found = first(content, "Oolong, the tea | Shop", "en")
+    assert found == Anchor("Oolong", "All of it is oolong. It is so.", content.index("All"), verbatim=False)
+
+
+@pytest.mark.parametrize("filler", ["about water ", "水"])
+def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
+    """As much as an editor reads, the anchor in it; whole words where there are any."""
+    found = first(f"{filler * 900}. oolong tea {filler * 900}", "Oolong tea", "en")
+    assert found.text == "oolong tea"
+    assert 250 < len(found.sentence) < 600
+    found = first(f"{filler * 900}oolong tea pots {filler * 900}", "Oolong tea", "en")
+    assert "oolong tea" in found.sentence and len(found.sentence) < 600
+    assert filler == "水" or set(found.sentence.split()) == {"about", "water", "oolong", "tea", "pots"}
+
+
+def test_texts_of_links_to_a_page_are_its_names() -> None:
+    """A page is found by what others call it; unless that link itself is measured."""
+    pages = [
+        page("a", "Please read the long story of steam.", lang="en"),
+        page("b", "We tell the long story of steam here.", lang="en"),
+        page("c", "Something else.", title="Kettles", lang="en"),
+        *(page(number, "nothing of the kind") for number in range(5)),
+    ]
+    links = [ExistingLink(url("a"), url("c"), "long story of steam")]
+    anchoring = Anchoring(pages, links, {})
+    assert anchoring.propose(url("b"), [url("c")])[0][0].text == "long story of steam"
+    assert not any(anchor.verbatim for anchor in anchoring.propose_unlinked(url("a"), url("c")))
+
+
+def test_a_link_stands_where_its_table_says() -> None:
+    """Otherwise wherever its words stand as words of their own."""
+    content = "Tea is tea, not teak. Tea."
+    assert link_places(content, ExistingLink("", "", "Tea", 22)) == [(22, 25)]
+    assert link_places(content, ExistingLink("", "", "Tea")) == [(0, 3), (22, 25)]
+    assert link_places(content, ExistingLink("", "", "Tea", 5)) == [(0, 3), (22, 25)]
+
+
+def test_headings_are_known_from_html_and_markdown() -> None:
+    """Both tell which lines are headings."""
+    read = read_html("<h1>Tea</h1><p>Green <b>tea</b>.</p><h2>Pots</h2>Clay")
+    assert [read.text.split("\n")[number] for number in read.headings] == ["Tea", "Pots"]
+    assert list(heading_places(read.text, read.headings)) == [(0, 3), (15, 19)]
+    assert list(heading_places("# Tea\n#tag\n## Pots", ())) == [(0, 5), (11, 18)]

@@ -1,0 +1,211 @@
+"""Of what a language model says of anchors, only words that stand in the sentence come through."""
+
+import json
+from collections.abc import Callable, Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.llm import PATIENCE, TASK, Rephrased, choices
+from internal_linker.core.edges import Anchor
+from internal_linker.core.errors import BudgetReached, CredentialsRefused, ServiceError
+from internal_linker.core.records import ExistingLink, Page
+from tests.support.builders import page, url
+from tests.support.chats import Answers, Model
+
+POTS = "Clay pots keep the water hot while black tea leaves draw for long. A lid helps, too."
+TEA = "We drink green tea from small cups at home. Stoneware cups keep green tea leaves warm, said Ann Lee."
+SITE = (
+    page("home", f"{TEA}\n\n{POTS}", title="Home", lang="en"),
+    page("green", "Green tea is steamed.", title="Green tea", lang="en"),
+    page("black", "Black tea leaves are oxidised.", title="Black tea leaves", lang="en"),
+)
+TARGETS = [url("green"), url("black")]
+
+
+def rephrased(
+    says: Callable[[str], str],
+    pages: Sequence[Page] = SITE,
+    links: Sequence[ExistingLink] = (),
+    cache: Answers | None = None,
+) -> tuple[Rephrased, Model]:
+    """The anchors of a site, rephrased by a model."""
+    site, model = Anchoring(pages, links, {}), Model(says)
+    return Rephrased(site.variety(), pages, site.taken, model, cache or Answers()), model
+
+
+def answering(**words: str) -> Callable[[str], str]:
+    """A model that chooses these words, by the link's title."""
+    return lambda data: json.dumps(
+        {str(link["link"]): words.get(link["title"].split()[0], "") for link in json.loads(data)}
+    )
+
+
+def first(says: Callable[[str], str], links: Sequence[ExistingLink] = ()) -> list[Anchor]:
+    """The best anchor of each of the home page's links."""
+    return [found[0] for found in rephrased(says, links=links)[0].propose(url("home"), TARGETS)]
+
+
+PLAIN = first(lambda data: "")
+
+
+def test_words_of_the_sentence_come_first_and_the_old_ones_stay_behind() -> None:
+    """The chosen anchor has its place in the page, and the old ones are still there to vary with."""
+    asked, _ = rephrased(answering(Black="black tea leaves draw"))
+    green, black = asked.propose(url("home"), TARGETS)
+    content = str(SITE[0].content)
+    assert black[0] == Anchor(
+        "black tea leaves draw", PLAIN[1].sentence, content.index("black tea"), asked=True
+    )
+    assert PLAIN[1].text in [one.text for one in black[1:]]
+    assert green[0] == PLAIN[0]
+    assert (asked.asked, asked.chosen, asked.tokens, asked.gap) == (2, 1, 7, "")
+
+
+NOT_USED = {
+    "not there": "the finest black tea",
+    "another case": "Black tea leaves",
+    "a cut end": "black tea lea",
+    "a cut begin": "lack tea leaves",
+    "one word": "leaves",
+    "nine words": "keep the water hot while black tea leaves draw",
+    "a function word": "the water hot",
+    "two sentences": "long. A lid",
+    "another sentence": "green tea",
+    "none": "",
+    "other blanks": "black tea  leaves",
+}
+
+
+@pytest.mark.parametrize("name", NOT_USED)
+def test_other_words_leave_the_old_anchor(name: str) -> None:
+    """What does not stand letter for letter in the sentence, as 2 to 8 whole words, is not used."""
+    assert first(answering(Black=NOT_USED[name]))[1] == PLAIN[1]
+
+
+def test_no_words_are_another_targets() -> None:
+    """The same words for two links of a page are refused, whichever of them asks for them."""
+    one = page("home", "Black tea leaves and green tea leaves taste of tea leaves.", title="Home", lang="en")
+    site = (one, *SITE[1:])
+    asked, _ = rephrased(lambda data: '{"1": "tea leaves", "2": "tea leaves"}', site)
+    best = [found[0].text for found in asked.propose(url("home"), TARGETS)]
+    assert len({text.casefold() for text in best}) == 2
+
+
+def test_no_words_of_a_link_that_is_there() -> None:
+    """What is linked already can't be linked again: those words are refused, the others of the sentence aren't."""
+    there = ExistingLink(url("home"), url("shop"), "Clay pots")
+    assert first(answering(Black="Clay pots keep"), [there])[1].text == PLAIN[1].text
+    assert first(answering(Black="Clay pots keep"))[1].text == "Clay pots keep"
+
+
+@given(
+    st.one_of(
+        st.text(), st.text(alphabet='{}[]":, 12blackteawar.'), st.from_regex(r'\{"[12]": "[ a-zA-Z.]*"\}')
+    )
+)
+def test_whatever_it_answers_anchors_stand_in_the_text(answer: str) -> None:
+    """No answer breaks a run, and none brings a word that is not in the page's own sentence."""
+    content = str(SITE[0].content)
+    for best, plain in zip(first(lambda data: answer), PLAIN, strict=True):
+        assert best.sentence == plain.sentence
+        assert content.startswith(best.text, best.start)
+        assert best.text in best.sentence and 2 <= len(best.text.split()) <= 8
+
+
+@given(st.integers(0, len(POTS)), st.integers(0, len(POTS)))
+def test_any_part_of_the_text_is_used_only_as_whole_words(start: int, end: int) -> None:
+    """Wherever a model cuts, the anchor begins and ends where words do."""
+    best = first(answering(Black=POTS[start:end]))[1]
+    content = str(SITE[0].content)
+    after = best.start + len(best.text)
+    assert content.startswith(best.text, best.start) and 2 <= len(best.text.split()) <= 8
+    assert not content[best.start - 1].isalnum() and not content[after].isalnum()
+
+
+@given(st.text())
+def test_words_around_the_json_do_no_harm(around: str) -> None:
+    """A model may explain itself, or fence its answer, before it."""
+    before = around.replace("{", "").replace("}", "")
+    assert choices(f'{before}```json\n{{"1": "black tea"}}\n```') == {"1": "black tea"}
+
+
+def test_only_sentences_anchors_and_titles_are_sent() -> None:
+    """One request a page; in it no address, and nothing else of the page."""
+    asked, model = rephrased(lambda data: "")
+    asked.propose(url("home"), TARGETS)
+    ((task, data),) = model.heard
+    assert task == TASK
+    told = [(link["title"], link["sentence"], link["words"]) for link in json.loads(data)]
+    assert told == [(to.title, one.sentence, one.text) for to, one in zip(SITE[1:], PLAIN, strict=True)]
+    assert "A lid helps" not in data and "https" not in data
+
+
+def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
+    """A page without punctuation would be one long sentence: what stands around the anchor goes to the model."""
+    long = page(
+        "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
+    )
+    asked, model = rephrased(answering(Black="steep black tea"), (long, *SITE[1:]))
+    (found,) = asked.propose(url("home"), [url("black")])
+    ((_, data),) = model.heard
+    (sent,) = json.loads(data)
+    assert "steep black tea leaves" in sent["sentence"] and len(sent["sentence"]) < 600
+    assert found[0].text == "steep black tea" and str(long.content)[found[0].start :].startswith("steep")
+
+
+def test_a_question_is_asked_once() -> None:
+    """A second run, or another one with the same cache, finds the answer there; another model is asked anew."""
+    cache = Answers()
+    for tokens, model_name in ((7, "model"), (0, "model"), (7, "other")):
+        asked, model = rephrased(answering(Black="black tea leaves draw"), cache=cache)
+        model.model = model_name
+        assert asked.propose(url("home"), TARGETS)[1][0].text == "black tea leaves draw"
+        assert asked.tokens == tokens
+
+
+def test_links_that_were_not_asked_about_are_open() -> None:
+    """After a failure the next run asks for those alone; what can't be asked about is settled."""
+
+    def fails(data: str) -> str:
+        raise BudgetReached("Anchors", "the cap is reached.")
+
+    asked, _ = rephrased(fails)
+    assert not any(map(asked.settled, asked.propose(url("home"), TARGETS)))
+    assert asked.settled(()) and asked.settled((Anchor("Green tea", "A paragraph.", verbatim=False),))
+    answered, _ = rephrased(lambda data: "I'd rather not.")
+    assert all(map(answered.settled, answered.propose(url("home"), TARGETS)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "tries"), [(CredentialsRefused, 1), (BudgetReached, 1), (ServiceError, PATIENCE)]
+)
+def test_a_dead_service_is_left_alone(kind: type[ServiceError], tries: int) -> None:
+    """All links have their old anchors, the note counts the pages, and few requests are lost on it."""
+
+    def fails(data: str) -> str:
+        raise kind("Anchors", "it is gone.")
+
+    asked, model = rephrased(fails)
+    for _ in range(10):
+        found = asked.propose(url("home"), TARGETS)
+        assert [(each[0].text, each[0].asked) for each in found] == [(one.text, False) for one in PLAIN]
+    assert len(model.heard) == tries
+    assert asked.gap == "Anchors: it is gone. 10 pages keep the anchors that were found without openai/model."
+
+
+def test_one_failure_stops_nothing() -> None:
+    """A page that the service refuses is passed over, and the next one asked about."""
+    troubles = iter([True, False])
+
+    def fails_once(data: str) -> str:
+        if next(troubles):
+            raise ServiceError("Anchors", "it refused.")
+        return answering(Black="black tea leaves draw")(data)
+
+    asked, _ = rephrased(fails_once)
+    best = [asked.propose(url("home"), TARGETS)[1][0].text for _ in range(2)]
+    assert best == [PLAIN[1].text, "black tea leaves draw"]
+    assert "1 page keeps" in asked.gap

@@ -1,0 +1,248 @@
+"""Runs with a language model for the anchors, through the command line and a server that behaves like OpenAI."""
+
+import json
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.llm_answers import StoredAnswers
+from tests.standins import OpenAIStandIn, Reply
+from tests.standins.openai import CHAT
+from tests.support.chats import Model
+from tests.support.sites import SETTINGS, make_project, read_csv
+from tests.support.small_project import command, finish, forget_settings, start, write_settings, write_text
+
+PAGES = 12
+STORE = "sqlite:///files/cache.sqlite3"
+PLAIN = {**SETTINGS, "embedding_provider": "lsa", "review": "none"}
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def openai() -> Iterator[OpenAIStandIn]:
+    with OpenAIStandIn(dimensions=32) as server:
+        server.says = last_words
+        yield server
+
+
+@pytest.fixture
+def project(tmp_path: Path, openai: OpenAIStandIn) -> Path:
+    """A site with the model switched on."""
+    made = make_project(tmp_path / "site", PAGES, PLAIN)
+    write_text(made / "config/openai_api_key.txt", openai.api_key)
+    switch_on(made, openai)
+    return made
+
+
+def switch_on(folder: Path, openai: OpenAIStandIn, **more: object) -> None:
+    address = {"anchor_model": "gpt-4.1-mini", "anchor_base_url": f"{openai.url}/v1"}
+    write_settings(folder, {**PLAIN, **address, **more})
+
+
+def last_words(prompt: str) -> str:
+    """For each link the last two words of its sentence, as an answer in JSON."""
+    words = {link["link"]: re.findall(r"\w+ \w+", link["sentence"])[-1:] for link in json.loads(prompt)}
+    return json.dumps({str(number): found[0] for number, found in words.items() if found})
+
+
+def run(folder: Path) -> int:
+    return command("run", "--project", str(folder))
+
+
+def anchors(folder: Path) -> dict[str, str]:
+    return {row["Link Id"]: row["Anchor"] for row in read_csv(folder / "files/links.csv")}
+
+
+def test_it_is_off_by_default(
+    project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A key alone asks no model, and the summary has no word on one."""
+    write_settings(project, {**PLAIN, "base_url": f"{openai.url}/v1"})
+    assert run(project) == 0
+    assert not openai.ledger and "by the model" not in capsys.readouterr().out
+
+
+def test_its_words_are_the_anchors_and_are_paid_once(
+    project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """links.csv has the chosen words, all of them in their sentences; the next run asks nothing and keeps them."""
+    assert run(project) == 0
+    rows = read_csv(project / "files/links.csv")
+    said = re.search(
+        r"Anchors by the model / tokens: (\d+) of (\d+) asked for / (\d+)", capsys.readouterr().out
+    )
+    assert said and 0 < int(said[1]) <= int(said[2]) <= len(rows) and int(said[3]) == openai.units
+    last = [row for row in rows if row["Sentence"].rstrip(".!?").endswith(row["Anchor"])]
+    assert last and 0 < len(openai.calls(CHAT)) <= PAGES
+    before, calls = anchors(project), len(openai.ledger)
+    assert run(project) == 0
+    assert anchors(project) == before and len(openai.ledger) == calls
+    assert "0 of 0 asked for / 0" in capsys.readouterr().out
+
+
+def test_switched_on_later_it_is_asked_about_the_links_that_are_there(
+    project: Path, openai: OpenAIStandIn
+) -> None:
+    """A project that ran without a model gets the same anchors from it as one that never did."""
+    fresh = project.with_name("fresh")
+    shutil.copytree(project, fresh)
+    write_settings(project, PLAIN)
+    assert run(project) == 0
+    plain = anchors(project)
+    switch_on(project, openai)
+    assert run(project) == run(fresh) == 0
+    assert plain != anchors(project) == anchors(fresh)
+
+
+def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai: OpenAIStandIn) -> None:
+    """What was accepted with its anchor keeps it, though a model is switched on."""
+    write_settings(project, PLAIN)
+    assert run(project) == 0
+    before = anchors(project)
+    engine = open_database(STORE, project)
+    store = EdgeStore(engine, "slowkettle.example")
+    store.put([replace(edge, verdict="accepted", status="accepted") for edge in store.each()])
+    engine.dispose()
+    switch_on(project, openai)
+    assert run(project) == 0
+    assert anchors(project) == before and not openai.ledger
+
+
+def test_when_the_cap_is_reached_the_next_run_goes_on(
+    project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """6: all links are written, the note names the cap, no more than it is spent; later runs ask for the rest only."""
+    cap = 6_000  # what a request might take is held, some 5,000; it takes some 400
+    switch_on(project, openai, max_anchor_tokens=cap)
+    assert run(project) == 6
+    told = capsys.readouterr().out
+    assert (
+        f"max_anchor_tokens = {cap} tokens is reached" in told and "pages keep the anchors that were" in told
+    )
+    assert len(read_csv(project / "files/Output.csv")) == PAGES
+    first, spent = len(openai.calls(CHAT)), openai.units
+    assert 0 < first < PAGES and spent <= cap
+    switch_on(project, openai)
+    assert run(project) == 0
+    bodies = [json.dumps(call.body) for call in openai.calls(CHAT)]
+    assert len(bodies) > first and len(set(bodies)) == len(bodies), "no question is asked twice"
+
+
+@pytest.mark.parametrize("status", [401, 404, 500])
+def test_a_failing_service_costs_no_link(
+    project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str], status: int
+) -> None:
+    """6: the run is whole, with the anchors that it has without a model, and a note; then the model is asked again."""
+    plain = project.with_name("plain")
+    shutil.copytree(project, plain)
+    write_settings(plain, PLAIN)
+    assert run(plain) == 0
+    openai.weather(1.0, [Reply(status, {"error": {"message": "no"}}, headers={"retry-after-ms": "1"})])
+    openai.script_on = CHAT
+    assert run(project) == 6
+    assert anchors(project) == anchors(plain)
+    assert "the anchors that were found without openai/gpt-4.1-mini" in capsys.readouterr().out
+    openai.weather(0.0, [])
+    assert run(project) == 0
+    assert anchors(project) != anchors(plain)
+
+
+def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -> None:
+    """What was answered before the kill is in the cache: no question is asked again but the one under way."""
+    openai.latency = 0.3
+    process = start("-m", "internal_linker", "run", "--project", str(project), cwd=project)
+    until = time.monotonic() + 60
+    while len(openai.calls(CHAT)) < 4 and time.monotonic() < until:
+        time.sleep(0.02)
+    process.kill()
+    finish(process)
+    time.sleep(0.5)
+    openai.latency = 0.0
+    first = [json.dumps(call.body) for call in openai.calls(CHAT)]
+    assert len(first) >= 4
+    assert run(project) == 0
+    again = [json.dumps(call.body) for call in openai.calls(CHAT)][len(first) :]
+    assert again and not set(again) & set(first[:-1])
+
+
+def test_no_page_no_address_and_no_key_is_in_a_prompt(project: Path, openai: OpenAIStandIn) -> None:
+    """Each request holds titles, anchors and sentences of the site, and nothing else of it."""
+    assert run(project) == 0
+    pages = read_csv(project / "files/urls_rawdata.csv")
+    titles, texts = {page["Title"] for page in pages}, [page["Main Content"] for page in pages]
+    for call in openai.calls(CHAT):
+        data = call.body["messages"][1]["content"]
+        assert "https" not in data and openai.api_key not in data
+        for link in json.loads(data):
+            assert link.keys() == {"link", "title", "sentence", "words"}
+            assert link["title"] in titles and link["words"] in link["sentence"]
+            assert any(link["sentence"] in whole and len(link["sentence"]) < len(whole) for whole in texts)
+
+
+def test_a_look_up_and_a_dry_run_ask_nothing(project: Path, openai: OpenAIStandIn) -> None:
+    """What writes no links spends nothing on them."""
+    assert command("run", "--dry-run", "--project", str(project)) == 0
+    assert (
+        command("lookup", read_csv(project / "files/urls_rawdata.csv")[0]["URL"], "--project", str(project))
+        == 0
+    )
+    assert not openai.ledger
+
+
+def test_check_tells_of_the_model(
+    project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where one is named, key and model are proved without a charge; a model that isn't there is told."""
+    command("check", "--project", str(project))
+    assert "accepts the key and has gpt-4.1-mini" in capsys.readouterr().out
+    switch_on(project, openai, anchor_model="gpt-9")
+    command("check", "--project", str(project))
+    assert "gpt-9 is not in its list of models" in capsys.readouterr().out
+    assert openai.units == 0
+    write_settings(project, PLAIN)
+    command("check", "--project", str(project))
+    assert "Anchor model" not in capsys.readouterr().out
+
+
+def test_answers_move_with_the_cache(
+    project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`store copy` takes them along, so that another computer pays for none."""
+    assert run(project) == 0
+    other = project.with_name("other")
+    shutil.copytree(project, other, ignore=shutil.ignore_patterns("cache.sqlite3*"))
+    target = f"sqlite:///{(other / 'files/cache.sqlite3').as_posix()}"
+    assert command("store", "copy", "files/cache.sqlite3", target, "--project", str(project)) == 0
+    engine = open_database(target, other)
+    with engine.begin() as connection:
+        connection.execute(text("DELETE FROM edges"))
+    engine.dispose()
+    calls = len(openai.ledger)
+    assert run(other) == 0
+    assert anchors(other) == anchors(project) and len(openai.ledger) == calls
+
+
+@pytest.mark.parametrize("answer", ["", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000])
+def test_any_answer_is_kept(store_url: str, tmp_path: Path, answer: str) -> None:
+    """On both databases an answer comes back, without what they can't hold; of another model there is none."""
+    cache = StoredAnswers(open_database(store_url, tmp_path))
+    asked = Model(str, model="m" * 500)
+    assert cache.get(asked, "p") is None
+    cache.put(asked, "p", "old")
+    cache.put(asked, "p", answer)
+    assert cache.get(asked, "p") == answer.replace("\0", "").replace("\ud800", "?")
+    assert cache.get(asked, "q") is None
+    asked.model = "other"
+    assert cache.get(asked, "p") is None

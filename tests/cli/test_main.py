@@ -1,0 +1,289 @@
+"""The command line: what each command prints, writes and ends with."""
+
+import csv
+import json
+import os
+import signal
+import statistics
+import time
+from pathlib import Path
+
+import pytest
+
+from internal_linker import __version__
+from tests.standins import GoogleStandIn, SerperStandIn
+from tests.support.small_project import (
+    REPOSITORY,
+    SITE,
+    URLS,
+    command,
+    finish,
+    forget_settings,
+    make_project,
+    snapshot,
+    start,
+    write_csv,
+    write_settings,
+    write_text,
+)
+
+COMMANDS = (
+    *"run lookup content-brief import check pairs clusters review history diff rollback audit evaluate".split(),
+    *("backtest", "calibrate", "init", "export-vectors", "schedule", "store copy"),
+)
+HEAVY = ("numpy", "sklearn", "scipy", "onnxruntime", "openai", "gspread", "sqlalchemy", "pydantic", "rich")
+KEY = "sk-secret-0123456789"
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "site")
+
+
+def output_rows(folder: Path) -> list[dict[str, str]]:
+    with (folder / "files/Output.csv").open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def log_text(folder: Path) -> str:
+    return (folder / "logfile.txt").read_text(encoding="utf-8")
+
+
+# -- help ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whole sentences within 80 columns, for every command and option, by --help and by -h."""
+    texts = []
+    for option in ("--help", "-h"):
+        assert command(*name.split(), option) == 0
+        texts.append(capsys.readouterr().out)
+    assert texts[0] == texts[1]
+    lines = texts[0].splitlines()
+    assert max(map(len, lines)) <= 80 and not any(line.endswith("...") for line in lines[1:])
+    described = (
+        {each.split()[0] for each in COMMANDS} | {"Exit codes:"}
+        if not name
+        else {"--project", "Default: the current one"}
+    )
+    assert all(words in " ".join(texts[0].split()) for words in described)
+
+
+def test_both_ways_to_start_give_the_same_help(tmp_path: Path) -> None:
+    """`python main.py --help` and `python -m internal_linker --help` differ in their own name only."""
+    texts = []
+    for arguments, name in (
+        ((str(REPOSITORY / "main.py"),), "main.py"),
+        (("-m", "internal_linker"), "python -m internal_linker"),
+    ):
+        code, out, err = finish(start(*arguments, "--help", cwd=tmp_path))
+        assert (code, err) == (0, "")
+        texts.append(out.replace(name, "NAME"))
+    assert texts[0] == texts[1] and "Usage: NAME [OPTIONS] COMMAND" in texts[0]
+
+
+def test_help_comes_without_the_heavy_libraries(tmp_path: Path) -> None:
+    """--help imports no numpy, no database and no service's client; its time is printed, not judged."""
+    code, _, err = finish(start("-X", "importtime", "-m", "internal_linker", "--help", cwd=tmp_path))
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in err.splitlines()}
+    assert code == 0 and "typer" in imported and not imported & set(HEAVY)
+    seconds = []
+    for _ in range(5):
+        began = time.perf_counter()
+        assert finish(start("-m", "internal_linker", "--help", cwd=tmp_path))[0] == 0
+        seconds.append(time.perf_counter() - began)
+    print(f"--help: {statistics.median(seconds):.2f} s (median of 5)")
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    """--version prints name and version."""
+    assert command("--version") == 0
+    assert capsys.readouterr().out == f"internal-linker {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "Usage:"),
+        (("run", "--bogus"), "No such option: --bogus"),
+        (("lookup",), "Missing argument"),
+        (("nix",), "nix"),
+    ],
+)
+def test_a_wrong_command_line_says_what_is_wrong(
+    arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 2 and the usage, never an unexpected error."""
+    assert command(*arguments) == 2
+    said = "".join(capsys.readouterr())
+    assert words in said and "Unexpected" not in said
+
+
+# -- exit codes ------------------------------------------------------------------------------------
+
+
+def test_a_run_succeeds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """0: every page and query has its row in Output.csv, and the seed's closing line is printed and logged."""
+    assert command("run", "--project", str(folder)) == 0
+    printed = capsys.readouterr()
+    assert printed.out.endswith("Pipeline completed successfully!\n") and printed.err == ""
+    assert [row["URL"] for row in output_rows(folder)] == URLS
+    assert log_text(folder).endswith("Pipeline completed successfully!\n")
+
+
+def break_settings(folder: Path) -> None:
+    write_settings(folder, {"max_serp_page": 3})
+
+
+def break_pattern(folder: Path) -> None:
+    write_text(folder / "config/excluded_urls.txt", "(")
+
+
+def break_header(folder: Path) -> None:
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Notes"), (URLS[0], "x")])
+
+
+@pytest.mark.parametrize(
+    ("break_it", "code", "words"),
+    [
+        (break_settings, 2, "Did you mean max_serp_pages?"),
+        (break_pattern, 2, "excluded_urls.txt line 1"),
+        (break_header, 3, "Name a column 'Main Content'"),
+    ],
+)
+def test_a_fault_of_the_project_ends_a_run(
+    folder: Path, break_it: object, code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """2 for configuration, 3 for input: one line on stderr, the same line in the log, no links."""
+    assert callable(break_it)
+    break_it(folder)
+    assert command("run", "--project", str(folder)) == code
+    errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("Error: ")]
+    assert len(errors) == 1 and words in errors[0]
+    assert log_text(folder).count(errors[0].removeprefix("Error: ")) == 1
+    assert not (folder / "files/Output.csv").exists()
+
+
+def test_an_outside_service_that_fails_ends_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """4: a Sheet that can't be read, said with its remedy, and no key in sight."""
+    with GoogleStandIn() as google:
+        google.tokens.revoked = True
+        write_settings(folder, {"google_sheet_id": google.spreadsheet_id, "google_api_url": google.url})
+        write_text(folder / "config/service_account.txt", json.dumps(google.service_account))
+        assert command("run", "--project", str(folder)) == 4
+    said = capsys.readouterr().err
+    assert "Google Sheets: " in said and "Make a new key" in said
+    assert "PRIVATE" not in said + log_text(folder)
+
+
+def test_a_run_with_gaps_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """6: the links are there, found without the search that failed, and the reason is printed and logged."""
+    with SerperStandIn(lambda words, site: URLS) as serper:
+        write_settings(folder, {"serper_url": serper.url})
+        write_text(folder / "config/serper_api_key.txt", KEY)
+        assert command("run", "--project", str(folder)) == 6
+    out = capsys.readouterr().out
+    assert "Note: Serper: the key was refused" in out and out.endswith("with gaps: see the notes above.\n")
+    assert "Serper: the key was refused" in log_text(folder)
+    assert KEY not in out + log_text(folder) and len(output_rows(folder)) == len(URLS)
+
+
+def test_a_folder_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """2, and nothing is created where a person mistyped the path."""
+    assert command("run", "--project", str(tmp_path / "nix")) == 2
+    assert f"{tmp_path / 'nix'} is no folder" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
+    """130: one line for the person, one in the log, and the folder is free again."""
+    with SerperStandIn(lambda words, site: [], latency=0.5) as serper:
+        settings = {"serper_url": serper.url, "serp_requests_in_flight": 1, "max_serp_pages": 10}
+        folder = make_project(tmp_path, settings)
+        write_text(folder / "config/serper_api_key.txt", serper.api_key)
+        process = start("-m", "internal_linker", "run", cwd=folder)
+        assert process.stdout and process.stdout.readline().startswith("Input:")
+        process.send_signal(number)
+        code, _, err = finish(process)
+        assert len(serper.ledger) <= 2
+    assert (code, err) == (130, "Interrupted. What was fetched and embedded is in the cache.\n")
+    assert log_text(folder).endswith("Interrupted.\n")
+    assert not (folder / "files/.internal_linker.usecases.run").exists()
+
+
+@pytest.mark.parametrize("arguments", [("run",), ("lookup", "tea"), ("check",)])
+def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
+    tmp_path: Path, folder: Path, arguments: tuple[str, ...]
+) -> None:
+    """1: a fault of ours shows no traceback on the terminal; logfile.txt has it, without the keys in it."""
+    package = "filelock" if arguments == ("check",) else "sklearn"
+    write_text(tmp_path / package / "__init__.py", f"raise RuntimeError('boom with {KEY}')")
+    write_text(folder / "config/serper_api_key.txt", KEY)
+    path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
+    options = () if arguments == ("check",) else ("--no-serp",)
+    code, out, err = finish(start("-m", "internal_linker", *arguments, *options, cwd=folder, PYTHONPATH=path))
+    last = err.splitlines()[-1]
+    assert code == 1 and last.startswith("Unexpected error (RuntimeError). Please report it")
+    assert "Traceback" not in out + err and KEY not in out + err + log_text(folder)
+    assert log_text(folder).count("Traceback") == 1 and "boom with ***" in log_text(folder)
+
+
+# -- what is chosen, written and printed -------------------------------------------------------------
+
+
+def test_limit_and_only_choose_rows(folder: Path) -> None:
+    """--limit takes the first rows, --only a page, and rows of earlier runs stay in Output.csv."""
+    where = ("--project", str(folder))
+    assert command("run", "--limit", "2", *where) == 0
+    assert [row["URL"] for row in output_rows(folder)] == URLS[:2]
+    assert command("run", "--only", URLS[3], "--only", URLS[5], *where) == 0
+    assert {row["URL"] for row in output_rows(folder)} == {*URLS[:2], URLS[3], URLS[5]}
+    assert command("run", "--only", f"{SITE}/nix/", *where) == 3
+
+
+@pytest.mark.parametrize("ran_before", [False, True])
+def test_a_dry_run_leaves_no_trace(
+    folder: Path, ran_before: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No file, no log entry, no credit: it prints what a run would do, and that is all."""
+    with SerperStandIn(lambda words, site: URLS) as serper:
+        write_settings(folder, {"serper_url": serper.url})
+        write_text(folder / "config/serper_api_key.txt", serper.api_key)
+        if ran_before:
+            assert command("run", "--no-serp", "--project", str(folder)) == 0
+        before = snapshot(folder)
+        capsys.readouterr()
+        assert command("run", "--dry-run", "--project", str(folder)) == 0
+        assert snapshot(folder) == before and not serper.ledger
+    out = capsys.readouterr().out
+    assert "Dry run: nothing was spent or written" in out and "SERP credits: 6 to 18" in out
+
+
+@pytest.mark.parametrize("page", [URLS[1], URLS[1].removeprefix("https://"), "dark tea", "[b]tea[/] :tea:"])
+def test_lookup_prints_five_links(folder: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page's URL, with or without https://, or any query: five whole URLs on stdout, none of them its own."""
+    assert command("lookup", page, "--project", str(folder)) == 0
+    printed = capsys.readouterr()
+    name = URLS[1] if page in URLS[1] else page
+    lines = printed.out.splitlines()
+    assert lines[0] == f"Links for {name}" and len(lines) == 6
+    links = [line.split()[1] for line in lines[1:]]
+    assert len(set(links) & set(URLS) - {name}) == 5
+    assert "Input:" in printed.err and not (folder / "files/Output.csv").exists()
+    assert not (folder / "logfile.txt").exists()
+
+
+def test_lookup_of_an_unknown_page_is_an_input_error(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """3, since a URL that is in no list has no content to compare."""
+    assert command("lookup", f"{SITE}/nix/", "--project", str(folder)) == 3
+    assert "Check its spelling" in capsys.readouterr().err

@@ -1,0 +1,42 @@
+"""Strength and tiers of links."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.core.tiers import MIDDLE, SCALE, strength, strengths, tier_of
+
+SHARES = st.floats(0, 1)
+ORDER = ("review", "sidebar", "inline")
+
+
+@given(st.floats(-300, 300))
+def test_the_strength_is_the_logistic_function_of_the_score(score: float) -> None:
+    """1 / (1 + exp(-(score - 2) / 1.5)), as the README and the edge store have it."""
+    assert strength(score) == pytest.approx(1 / (1 + math.exp(-(score - MIDDLE) / SCALE)), abs=1e-12)
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=2))
+def test_a_higher_score_is_never_weaker(scores: list[float]) -> None:
+    """Strengths lie between 0 and 1 in the order of their scores, however far out these are."""
+    found = strengths(np.sort(np.array(scores)))
+    assert ((found >= 0) & (found <= 1)).all() and (np.diff(found) >= 0).all()
+
+
+def test_without_a_score_there_is_no_strength() -> None:
+    """A search result without content has none, and is for review."""
+    assert math.isnan(strength(math.nan))
+    assert tier_of(math.nan, 0.8, 0.65) == "review"
+
+
+@given(SHARES, SHARES, SHARES, SHARES)
+def test_a_stronger_link_has_no_lower_tier(one: float, other: float, first: float, second: float) -> None:
+    """Tiers rise with the strength, and each begins at its threshold."""
+    sidebar, inline = sorted((first, second))
+    low, high = sorted((one, other))
+    assert ORDER.index(tier_of(low, inline, sidebar)) <= ORDER.index(tier_of(high, inline, sidebar))
+    assert tier_of(inline, inline, sidebar) == "inline"
+    assert tier_of(sidebar, inline, sidebar) == ("inline" if sidebar == inline else "sidebar")

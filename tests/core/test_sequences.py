@@ -1,0 +1,37 @@
+"""A lazy sequence is to its reader what a list is, and holds nothing."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.core.sequences import Lazy
+
+
+@given(st.integers(0, 6), st.slices(6), st.integers(-8, 8))
+def test_it_reads_as_a_list_does(length: int, part: slice, at: int) -> None:
+    """Length, order, parts of parts, places from the end and beyond it: as of the list of the same items."""
+    lazy, listed = Lazy(length, str), [str(place) for place in range(length)]
+    assert (len(lazy), list(lazy)) == (length, listed)
+    assert (list(lazy[part]), list(lazy[part][::-1])) == (listed[part], listed[part][::-1])
+    try:
+        expected = listed[at]
+    except IndexError:
+        with pytest.raises(IndexError):
+            lazy[at]
+    else:
+        assert lazy[at] == expected
+
+
+def test_an_item_is_made_when_it_is_asked_for() -> None:
+    """Nothing is made before, and nothing is kept."""
+    asked: list[int] = []
+
+    def make(at: int) -> int:
+        asked.append(at)
+        return at
+
+    lazy = Lazy(3, make)
+    part = lazy[1:]
+    assert asked == []
+    assert (part[0], part[0]) == (1, 1)
+    assert asked == [1, 1]

@@ -1,0 +1,186 @@
+"""The keyless encoder: the real model, what it reads of a page, and how it works while others write."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Generator, Sequence
+
+import numpy as np
+import onnxruntime
+import pytest
+from tokenizers import BertWordPieceTokenizer
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import EncodedBatch, Text
+from internal_linker.embeddings.encoders import minilm
+from internal_linker.embeddings.encoders.minilm import CHARS_A_ROUND, LocalEncoder, verified_model
+from tests.support.small_project import environment
+
+TEXTS = [
+    Text("Green tea", "How long green tea leaves should steep. " * 12),
+    Text("", "A body without a title."),
+    Text("A title without a body", ""),
+    Text("", ""),
+    Text("tea " * 100, "A title of more than 48 tokens. " * 60),
+    Text("Long", "One of more than four chunks: kettles, cups, water and milk. " * 120),
+    Text("الشاي الأخضر", "茶 ☕ \ud83c naïve café"),
+]
+# One chunk each, too long to share its turn with another.
+SHORT = [Text(f"Page {number:04}", "tea leaves " * 40) for number in range(600)]
+ROUND = -(-CHARS_A_ROUND // len(SHORT[0].title + SHORT[0].body))
+SHORT = SHORT[: 3 * ROUND]
+# Prints by how much encoding raises the peak of this process, in MB, and on how many cores.
+MEMORY = """
+import os, resource
+from internal_linker.core.records import Text
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+def peak(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+encoder = LocalEncoder()
+texts = [Text("Tea", "kettle " * length) for length in range(100, 900, 50)]
+before = peak()
+list(encoder.encode(texts))
+print(peak() - before, os.cpu_count())
+"""
+
+
+@pytest.fixture(scope="module")
+def encoder() -> LocalEncoder:
+    return LocalEncoder()
+
+
+def vectors(encoder: LocalEncoder, texts: Sequence[Text]) -> Vectors:
+    """All vectors; the positions came in order, each once."""
+    batches = list(encoder.encode(texts))
+    assert [at for batch in batches for at in batch.positions] == list(range(len(texts)))
+    return np.concatenate([batch.vectors for batch in batches])
+
+
+def by_the_recipe(text: Text, session: onnxruntime.InferenceSession) -> Vectors:
+    """title+4x254/v1 in its plainest form: four padded chunks as one batch, masked means, no threads."""
+    tokenizer = BertWordPieceTokenizer(str(minilm._vocabulary()), lowercase=True)
+    title, body = (
+        tokenizer.encode(part.replace("\ud83c", "?"), add_special_tokens=False).ids
+        for part in (text.title, text.body)
+    )
+    title = title[:48]
+    room = 254 - len(title)
+    chunks = [[101, *title, *body[at : at + room], 102] for at in (0, room, 2 * room, 3 * room)]
+    chunks = [chunk for chunk in chunks if len(chunk) > len(title) + 2] or chunks[:1]
+    ids, mask = np.zeros((2, len(chunks), 256), np.int64)
+    for row, chunk in enumerate(chunks):
+        ids[row, : len(chunk)], mask[row, : len(chunk)] = chunk, 1
+    feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": 0 * ids}
+    states = session.run(None, feed)[0] * mask[:, :, None]
+    means = states.sum(axis=1) / mask.sum(axis=1)[:, None]
+    pooled = (means / np.linalg.norm(means, axis=1, keepdims=True)).sum(axis=0)
+    unit: Vectors = (pooled / np.linalg.norm(pooled)).astype(np.float32)
+    return unit
+
+
+def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder) -> None:
+    """Whatever makes encoding quick, the vectors of this recipe in users' caches stay what would be computed now."""
+    assert encoder.recipe == "title+4x254/v1"
+    found = vectors(encoder, TEXTS)
+    assert found.dtype == np.float32 and found.shape == (len(TEXTS), encoder.dimensions)
+    plain = onnxruntime.InferenceSession(str(verified_model()), providers=["CPUExecutionProvider"])
+    np.testing.assert_allclose(found, [by_the_recipe(text, plain) for text in TEXTS], atol=1e-5)
+
+
+def test_a_vector_does_not_depend_on_its_neighbours(encoder: LocalEncoder) -> None:
+    """Alone, among others and in another order, a text has the same vector to the last bit."""
+    together = vectors(encoder, TEXTS)
+    np.testing.assert_array_equal(together, vectors(encoder, TEXTS[::-1])[::-1])
+    np.testing.assert_array_equal(together, [vectors(encoder, [text])[0] for text in TEXTS])
+
+
+def test_no_texts_are_no_batches(encoder: LocalEncoder) -> None:
+    """Nothing in, nothing out."""
+    assert list(encoder.encode([])) == []
+
+
+def test_a_huge_cell_is_cut_before_it_is_read(encoder: LocalEncoder) -> None:
+    """Ten million words have the vector of their beginning, and take no longer than a page does."""
+    start, huge = "tea leaves " * 3000, Text("Tea", "tea leaves " * 10**7)
+    began = time.perf_counter()
+    found = vectors(encoder, [huge])
+    assert time.perf_counter() - began < 30
+    np.testing.assert_array_equal(found, vectors(encoder, [Text("Tea", start)]))
+
+
+class Held(LocalEncoder):
+    """Lets so many chunks through without the model; the others wait for `gate`, and one may fail."""
+
+    def __init__(self, free: int, failing: int = -1) -> None:
+        super().__init__()
+        self.free, self.failing, self.begun, self.gate = free, failing, 0, threading.Event()
+        self._counting = threading.Lock()
+
+    def _forward(self, chunks: Sequence[Sequence[int]]) -> Vectors:
+        assert len(chunks) == 1
+        with self._counting:
+            at, self.begun = self.begun, self.begun + 1
+        if at >= self.free:
+            self.gate.wait()
+        if at == self.failing:
+            raise MemoryError
+        return np.ones((1, self.dimensions), np.float32)
+
+
+def test_a_title_has_the_same_vector_whatever_is_computed_with_it(encoder: LocalEncoder) -> None:
+    """Alone, or beside others of its length."""
+    titles = [
+        Text(f"How to brew {drink} at home", "") for drink in ("tea", "coffee", "milk", "water", "cold brew")
+    ]
+    together = vectors(encoder, titles * 9)
+    for at, title in enumerate(titles):
+        np.testing.assert_allclose(together[at], vectors(encoder, [title])[0], rtol=0, atol=1e-6)
+
+
+def threads() -> list[str]:
+    """Names of the threads of an encoder that are still there."""
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("encode")]
+
+
+def test_one_more_round_is_computed_while_the_last_is_written() -> None:
+    """A consumer that takes its time finds the next round finished, and no more than that one was begun."""
+    encoder = Held(free=len(SHORT))
+    batches = encoder.encode(SHORT)
+    next(batches)
+    deadline = time.monotonic() + 30
+    while encoder.begun < 2 * ROUND and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    assert encoder.begun == 2 * ROUND
+    assert [len(batch.vectors) for batch in batches] == 2 * [ROUND]
+
+
+def test_closing_early_ends_the_work() -> None:
+    """A run that stops waits for the chunks at work, begins no other, and leaves no thread behind."""
+    encoder = Held(free=ROUND)
+    batches: Generator[EncodedBatch, None, None] = encoder.encode(SHORT)
+    next(batches)
+    threading.Timer(0.2, encoder.gate.set).start()
+    batches.close()
+    assert encoder.begun <= ROUND + (os.cpu_count() or 1)
+    assert threads() == []
+
+
+def test_a_failing_chunk_costs_no_finished_round() -> None:
+    """What fails in a thread is raised where the batches are read, behind the rounds before it."""
+    encoder = Held(free=len(SHORT), failing=ROUND + 3)
+    done: list[EncodedBatch] = []
+    with pytest.raises(MemoryError):
+        done.extend(encoder.encode(SHORT))
+    assert [list(batch.positions) for batch in done] == [list(range(ROUND))]
+    assert threads() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read the Linux way")
+def test_memory_grows_by_a_chunk_a_core() -> None:
+    """Encoding texts of many lengths takes at most 25 MB a core beside the model."""
+    told = subprocess.run(
+        [sys.executable, "-c", MEMORY], env=environment(), capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert float(told[0]) < 30 + 25 * int(told[1])

@@ -1,0 +1,141 @@
+"""Runs, checks and audits with vectors that the user brings in a file."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.support.sites import read_csv
+from tests.support.small_project import (
+    REPOSITORY,
+    URLS,
+    command,
+    finish,
+    forget_settings,
+    make_project,
+    start,
+    write_csv,
+    write_settings,
+    write_text,
+)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def test_a_run_takes_the_vectors_that_were_exported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What export-vectors wrote can be given back: the same similarities; a page without one is told, and no gap."""
+    folder = make_project(tmp_path, {"embedding_provider": "local"})
+    where = ("--project", str(folder))
+    assert command("run", *where) == command("export-vectors", *where) == 0
+    ours = similarities(folder)
+    write_settings(folder, {"embedding_provider": "file:files/vectorized_urls.csv"})
+    assert command("run", *where) == 0
+    theirs = similarities(folder)
+    assert theirs.keys() == ours.keys()
+    assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"file/vectorized_urls.csv"}
+    np.testing.assert_allclose(list(theirs.values()), list(ours.values()), atol=2e-3)
+    rows = read_csv(folder / "files/vectorized_urls.csv")[1:]
+    write_csv(
+        folder / "files/vectorized_urls.csv",
+        [("URL", "Embedding"), *((row["URL"], row["Embedding"]) for row in rows)],
+    )
+    capsys.readouterr()
+    assert command("run", *where) == 0
+    assert "1 pages have no vector in file/vectorized_urls.csv" in "".join(capsys.readouterr())
+    assert command("check", *where) == 0
+    assert "file/vectorized_urls.csv has vectors of 5 pages, 384 numbers each" in capsys.readouterr().out
+    assert command("export-vectors", *where) == 2
+    assert "come from file/vectorized_urls.csv" in capsys.readouterr().err
+
+
+def similarities(folder: Path) -> dict[tuple[str, str], float]:
+    rows = read_csv(folder / "files/links.csv")
+    return {(row["Source"], row["Target"]): float(row["Similarity"]) for row in rows}
+
+
+def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With matryoshka_dimensions the vectors' beginnings are compared, and links.csv says so; not those of LSA."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 2})
+    write_csv(folder / "v.csv", [("URL", "Embedding"), *((url, f"1 0 {at}") for at, url in enumerate(URLS))])
+    assert command("run", "--project", str(folder)) == 0
+    assert set(similarities(folder).values()) == {1.0}
+    assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"file/v.csv (first 2)"}
+    write_settings(folder, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 4})
+    assert command("run", "--project", str(folder)) == 2
+    assert "gives vectors of 3 numbers, fewer than 4" in capsys.readouterr().err
+    write_settings(folder, {"embedding_provider": "lsa", "matryoshka_dimensions": 4})
+    assert command("run", "--accept-drift", "--project", str(folder)) == 0
+    assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"local/lsa-256"}
+
+
+def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
+    """Topics come from these vectors, which here say something else than the titles."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
+    rows = [(url, "1 0" if at % 2 else "0 1") for at, url in enumerate(URLS)]
+    write_csv(folder / "v.csv", [("URL", "Embedding"), *rows])
+    assert command("audit", "--project", str(folder)) == 0
+    topics = [row["topic:string"] for row in read_csv(folder / "files/audit_nodes.csv")]
+    assert len(set(topics)) == 2 and topics == topics[:2] * 3
+
+
+@pytest.mark.parametrize(
+    ("provider", "package", "remedy"),
+    [
+        ("file:v.parquet", "pyarrow", "-m pip install pyarrow"),
+        ("sentence-transformers:some/model", "torch", '"sentence-transformers>=6,<7" "torch>=2.6"'),
+    ],
+)
+def test_a_package_that_is_not_installed_is_told(
+    tmp_path: Path, provider: str, package: str, remedy: str
+) -> None:
+    """What is installed on wish only is named, with how to install it, before anything is fetched."""
+    folder = make_project(tmp_path / "site", {"embedding_provider": provider})
+    write_text(folder / "v.parquet", "never read")
+    absent = f"raise ModuleNotFoundError('No module named {package}')"
+    write_text(tmp_path / "packages" / package / "__init__.py", absent)
+    paths = os.pathsep.join([str(tmp_path / "packages"), str(REPOSITORY)])
+    code, _, said = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=paths))
+    assert code == 2 and f"(No module named {package})" in said and remedy in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["run"], ["run", "--dry-run"], ["lookup", URLS[0]], ["content-brief", "tea"], ["export-vectors"]),
+        *(["audit"], ["evaluate"], ["pairs"], ["check"]),
+    ],
+    ids=" ".join,
+)
+def test_a_bar_that_stands_when_something_is_wrong_goes(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each command shows that vectors come; when the file is not there, the terminal has its cursor again."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    by = ["--encoder", "file:v.csv"] if arguments == ["pairs"] else []
+    assert command(*arguments, *by, "--project", str(folder)) in (2, 3)
+    shown = max(capsys.readouterr(), key=lambda text: text.count(HIDE_CURSOR))
+    assert ("Checking" if arguments == ["check"] else "Vectors") in shown
+    assert shown.rfind(SHOW_CURSOR) > shown.rfind(HIDE_CURSOR) > -1
+
+
+HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
+
+
+def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where not one URL fits, that is an error with an example of both sides, and nothing is written."""
+    folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
+    write_csv(folder / "v.csv", [("URL", "Embedding"), ("https://else.example/a", "1 2")])
+    assert command("run", "--project", str(folder)) == 3
+    said = " ".join(capsys.readouterr().err.split())
+    assert (
+        "none of them is yours: there https://else.example/a, in your tables https://www.tiny.example/"
+        in said
+    )
+    assert not (folder / "files/links.csv").exists()

@@ -1,0 +1,223 @@
+"""The embedding step: every text encoded once in its life, nothing finished ever lost."""
+
+import tracemalloc
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Encoder
+from internal_linker.core.records import EncodedBatch, Text, Usage
+from internal_linker.embeddings.embed import BLOCK, Embedded, Shortened, embed, plan_embedding
+from internal_linker.embeddings.text import text_hash
+from tests.support.builders import Letters, MemoryVectors, Told
+
+TEXTS = [Text(word, "") for word in ("tea", "coffee", "water", "milk", "juice")]
+ANY = st.lists(
+    st.builds(Text, st.sampled_from(["", "tea", "pot"]), st.sampled_from(["", "a", "b"])), max_size=12
+)
+
+
+def run(texts: Sequence[Text], encoder: Encoder, cache: MemoryVectors | None = None) -> Embedded:
+    return embed(texts, encoder, MemoryVectors() if cache is None else cache, Told())
+
+
+@given(ANY, ANY)
+def test_a_text_is_encoded_once_whatever_its_page(first: list[Text], second: list[Text]) -> None:
+    """Over two runs no text goes to the encoder twice, and all that have words went there."""
+    encoder, cache = Letters(), MemoryVectors()
+    run(first, encoder, cache)
+    result = run(second, encoder, cache)
+    assert len(encoder.asked) == len(set(encoder.asked))
+    assert set(encoder.asked) == {text for text in first + second if text.whole}
+    assert result.encoded + result.cached == len({text for text in second if text.whole})
+    assert result.missing == 0
+
+
+@given(ANY)
+def test_each_row_is_the_unit_vector_of_its_own_text(texts: list[Text]) -> None:
+    """Rows come in the order of the texts, of length one; an empty text has a row of zeros."""
+    result = run(texts, Letters())
+    assert result.vectors.dtype == np.float32
+    assert len(result.vectors) == len(texts)
+    for text, row in zip(texts, result.vectors, strict=True):
+        raw = Letters.vector(text)
+        np.testing.assert_allclose(row, raw / np.linalg.norm(raw) if text.whole else 0 * row, atol=1e-6)
+
+
+class Shuffled(Letters):
+    """Gives its texts one by one from the last to the first."""
+
+    def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+        for at in reversed(range(len(texts))):
+            yield EncodedBatch([at], self.vector(texts[at])[None], Usage())
+
+
+def test_batches_may_come_in_any_order() -> None:
+    """A vector lands at its own text in whatever order the batches arrive."""
+    np.testing.assert_array_equal(run(TEXTS, Shuffled()).vectors, run(TEXTS, Letters()).vectors)
+
+
+def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
+    """When the encoder is asked for its next batch, the one before is in the cache: a crash loses none."""
+    cache = MemoryVectors()
+    kept: list[int] = []
+
+    class Watching(Letters):
+        def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+            for batch in super().encode(texts):
+                yield batch
+                kept.append(len(cache.kept))
+
+    run(TEXTS, Watching(), cache)
+    assert kept == [2, 4, 5]
+
+
+def test_a_service_that_fails_loses_nothing_that_was_finished() -> None:
+    """After a failure the finished rows stand, the rest is counted and explained, and the next run does only it."""
+    cache, encoder = MemoryVectors(), Letters(fails_after=1)
+    result = run([*TEXTS, Text("", "")], encoder, cache)
+    assert (result.encoded, result.missing, result.problem) == (2, 3, "Letters: the service is down.")
+    assert result.usage == Usage(10, 0.5)
+    assert result.vectors.any(axis=1).tolist() == [True, True, False, False, False, False]
+    healthy = Letters()
+    again = run(TEXTS, healthy, cache)
+    assert healthy.asked == TEXTS[2:]
+    assert (again.encoded, again.cached, again.missing, again.problem) == (3, 2, 0, "")
+
+
+def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
+    """A service that gives nothing leaves a row of zeros for each text."""
+    result = run(TEXTS, Letters(fails_after=0))
+    assert not result.vectors.any()
+    assert (len(result.vectors), result.missing) == (5, 5)
+    assert run([], Letters()).vectors.shape[0] == 0
+
+
+def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
+    """Ctrl-C ends the step at once, with what was finished in the cache."""
+
+    class Interrupting(Letters):
+        def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+            yield next(super().encode(texts))
+            raise KeyboardInterrupt
+
+    cache = MemoryVectors()
+    with pytest.raises(KeyboardInterrupt):
+        run(TEXTS, Interrupting(), cache)
+    assert set(cache.kept) == {text_hash(text) for text in TEXTS[:2]}
+
+
+def test_vectors_that_depend_on_the_other_texts_are_never_kept() -> None:
+    """What LSA gives holds for one run: it is neither written to the cache nor read from it."""
+    cache, encoder = MemoryVectors(), Letters(corpus_bound=True)
+    cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
+    before = dict(cache.kept)
+    for _ in range(2):
+        assert run(TEXTS, encoder, cache).cached == 0
+    assert cache.kept == before
+    assert encoder.asked == TEXTS * 2
+
+
+def test_a_plan_encodes_and_keeps_nothing() -> None:
+    """The plan names what is missing, once each, and touches neither the encoder nor the cache."""
+    cache, encoder = MemoryVectors(), Letters()
+    cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
+    plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
+    assert plan.missing == {text_hash(TEXTS[1]): 1, text_hash(TEXTS[2]): 4}
+    assert (plan.cached, plan.hashes[2]) == (1, "")
+    assert (encoder.asked, len(cache.kept)) == ([], 1)
+
+
+def test_a_person_sees_what_was_done() -> None:
+    """Progress counts each encoded text, and its last line tells encoded, cached and missing."""
+    told = Told()
+    embed(TEXTS, Letters(fails_after=2), MemoryVectors(), told)
+    assert told.done == 4
+    assert told.outcomes == ["4 texts embedded, 0 from the cache, 1 missing"]
+
+
+def test_vectors_stay_as_the_cache_keeps_them() -> None:
+    """With float16 storage the rows are float16: unit vectors to a thousandth, equal for equal texts."""
+    cache = MemoryVectors()
+    cache.storage = "float16"
+    exact, rounded = run([*TEXTS, TEXTS[0]], Letters()), run([*TEXTS, TEXTS[0]], Letters(), cache)
+    assert rounded.vectors.dtype == np.float16
+    np.testing.assert_allclose(rounded.vectors, exact.vectors, atol=5e-4)
+    np.testing.assert_array_equal(rounded.vectors[0], rounded.vectors[-1])
+
+
+def test_a_model_that_changed_its_vectors_is_told() -> None:
+    """Where new vectors are longer than the kept ones, one sentence says so; what was paid for is kept."""
+    cache = MemoryVectors()
+    cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
+    with pytest.raises(ConfigurationError, match="letters gives vectors of another length than before"):
+        run(TEXTS, Letters(), cache)
+    assert set(cache.kept) == {text_hash(text) for text in TEXTS[:3]}
+
+
+class Endless(MemoryVectors):
+    """Has a vector (256,) for every hash; remembers for how many it was asked at a time."""
+
+    storage = "float16"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[int] = []
+
+    def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
+        self.asked.append(len(hashes))
+        return {key: np.full(256, int(key[:8], 16) + 1, np.float32) for key in hashes}
+
+
+def test_vectors_of_the_cache_come_in_blocks() -> None:
+    """Beside the rows themselves there is memory for hashes and a block only: not for all vectors once more."""
+    texts, cache = [Text(str(number), "") for number in range(5 * BLOCK)], Endless()
+    tracemalloc.start()
+    result = run(texts, Letters(), cache)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert (result.cached, cache.asked) == (5 * BLOCK, [BLOCK] * 5)
+    block_bytes, hash_bytes = 4 * 256 * BLOCK, 500 * len(texts)
+    assert peak < result.vectors.nbytes + 4 * block_bytes + hash_bytes
+
+
+def test_shortened_vectors_are_cut_behind_the_cache() -> None:
+    """Each row is the whole vector's beginning, of length one; the cache has it whole, so another length is free."""
+    cache, letters = MemoryVectors(), Letters()
+    whole = run(TEXTS, letters, cache).vectors
+    for first in (5, 26):
+        result = run(TEXTS, Shortened(letters, first), cache)
+        beginning = whole[:, :first]
+        np.testing.assert_allclose(
+            result.vectors, beginning / np.linalg.norm(beginning, axis=1, keepdims=True), atol=1e-6
+        )
+        assert (result.encoded, result.cached) == (0, len(TEXTS))
+    fresh = run(TEXTS, Shortened(Letters(), 5), other := MemoryVectors())
+    assert fresh.encoded == len(TEXTS) and {len(vector) for vector in other.kept.values()} == {26}
+
+
+def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
+    """Where the encoder knows its length it is told before anything is spent, else with the first vectors."""
+    with pytest.raises(ConfigurationError, match="letters gives vectors of 26 numbers, fewer than 27"):
+        Shortened(Letters(), 27)
+    unknown = Letters()
+    unknown.dimensions = 0
+    with pytest.raises(ConfigurationError, match="vectors of 26 numbers can't be shortened to 27"):
+        run(TEXTS, Shortened(unknown, 27))
+
+
+def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() -> None:
+    """links.csv and the watch over drift see the length; what the cache goes by is the encoder's own."""
+    letters, short = Letters(), Shortened(Letters(), 5)
+    assert short.name == "letters (first 5)"
+    assert (short.model, short.dimensions, short.recipe) == (
+        letters.model,
+        letters.dimensions,
+        letters.recipe,
+    )
+    assert short.estimate(TEXTS) == letters.estimate(TEXTS)

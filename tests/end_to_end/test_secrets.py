@@ -1,0 +1,168 @@
+"""Keys and tokens appear nowhere: not in the log, the terminal, the results, the cache, or the list of processes."""
+
+import json
+import ssl
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.x509.oid import NameOID
+
+from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
+from internal_linker.core.errors import InternalLinkerError
+from tests.serp.test_serper import client as serper_at
+from tests.standins import GoogleStandIn, OpenAIStandIn, Reply, SerperStandIn
+from tests.standins.google_token import make_service_account, private_key
+from tests.support.embedders import PAGES, collect, encoder_at, start_stand_in
+from tests.support.sites import make_project, sample_pages, sample_queries, use_standins
+from tests.support.small_project import start
+
+PAGES_OF_SITE = 12
+SERPER_KEY, OPENAI_KEY = "serper-0123456789-abcdef-secret", "sk-0123456789-abcdef-very-secret-key"
+
+
+@pytest.fixture
+def services() -> Iterator[tuple[SerperStandIn, OpenAIStandIn, GoogleStandIn]]:
+    rows = [["URL", "Main Query"], *sample_queries(sample_pages(PAGES_OF_SITE))]
+    with (
+        SerperStandIn(lambda words, site: [], api_key=SERPER_KEY) as serper,
+        OpenAIStandIn(api_key=OPENAI_KEY) as openai,
+        GoogleStandIn({"Main": rows}, rows=60, columns=8) as google,
+    ):
+        yield serper, openai, google
+
+
+def command_lines() -> str:
+    """Those of all processes, on Linux."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+        except OSError:  # it has ended meanwhile
+            continue
+    return "\n".join(found)
+
+
+def secrets(google: GoogleStandIn) -> list[str]:
+    """The keys, each line of the private key, and each access token that was given."""
+    pem = google.service_account["private_key"]
+    lines = [line for line in pem.splitlines() if not line.startswith("-----")]
+    return [SERPER_KEY, OPENAI_KEY, *lines, *google.tokens.given]
+
+
+# The real program, which tries again at once.
+HASTY = """
+from internal_linker.adapters.http import limits
+limits._backoff = lambda state: 0.0
+from internal_linker.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("mishap", ["none", "refused", "nonsense"])
+def test_no_secret_leaves_its_file(
+    mishap: str, services: tuple[SerperStandIn, OpenAIStandIn, GoogleStandIn], tmp_path: Path
+) -> None:
+    """After a run with all services, whether they serve, refuse and repeat the keys, or answer nonsense with them."""
+    serper, openai, google = services
+    project = make_project(tmp_path, PAGES_OF_SITE)
+    use_standins(project, google=google, serper=serper, openai=openai)
+    for server, key in ((serper, SERPER_KEY), (openai, OPENAI_KEY)):
+        # As some services do: they repeat what they were sent.
+        words = f"the key {key} is not one"
+        refusal = Reply(400, {"error": {"message": words, "code": 400}, "message": words})
+        if mishap != "none":
+            fault = refusal if mishap == "refused" else Reply(200, html=words)
+            server.script(*[fault] * 40, on="search|embeddings")
+    process = start("-X", "dev", "-c", HASTY, "run", "--project", str(project), cwd=tmp_path)
+    seen = []
+    while process.poll() is None:
+        seen.append(command_lines())
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
+    out, err = process.communicate()
+    texts = {"terminal": out + err, "processes": "\n".join(seen)}
+    for path in project.rglob("*"):
+        if path.is_file() and path.parent.name != "config":
+            texts[path.name] = path.read_bytes().decode("utf-8", "replace")
+    assert "Run:" in out and {"logfile.txt", "cache.sqlite3", "Output.csv"} <= texts.keys()
+    hidden = secrets(google)
+    assert len(hidden) > 20
+    assert [(name, one[:6]) for name, text in texts.items() for one in hidden if one in text] == []
+
+
+class _Nobody(BaseHTTPRequestHandler):
+    """Whoever got as far as a request was not careful enough."""
+
+    def do_GET(self) -> None:
+        reached.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+
+    do_POST = do_GET
+
+
+reached: list[str] = []
+
+
+@pytest.fixture
+def impostor(tmp_path: Path) -> Iterator[str]:
+    """The address of a server whose certificate nobody has signed but itself."""
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(private_key().public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .sign(private_key(), hashes.SHA256())
+    )
+    pem = private_key().private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    file = tmp_path / "own.pem"
+    file.write_bytes(pem + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    server = HTTPServer(("127.0.0.1", 0), _Nobody)
+    server.socket = context.wrap_socket(server.socket, server_side=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    reached.clear()
+    yield f"https://localhost:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.mark.parametrize(
+    "variable", ["", "PYTHONHTTPSVERIFY=0", "CURL_CA_BUNDLE=", "REQUESTS_CA_BUNDLE=", "SSL_VERIFY=0"]
+)
+def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A certificate that can't be trusted ends it before anything is sent, whatever the environment says."""
+    if variable:
+        monkeypatch.setenv(*variable.split("="))
+    with SerperStandIn(lambda words, site: []) as serper, start_stand_in() as openai:
+        encoder = encoder_at(openai)
+        encoder._server.base_url = f"{impostor}/v1"
+        google = GoogleSheet(json.dumps(make_service_account(impostor)), "1", api_url=impostor)
+        asked: list[Callable[[], object]] = [
+            lambda: serper_at(serper, url=impostor).search("tea", 1),
+            lambda: collect(encoder, PAGES[:1]),
+            google.read,
+        ]
+        for ask in asked:
+            with pytest.raises(InternalLinkerError):
+                ask()
+    assert reached == []

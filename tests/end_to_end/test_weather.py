@@ -1,0 +1,123 @@
+"""Bad weather changes nothing but the time that a run takes: the short form of `python -m tests.endurance`."""
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.errors import ExitCode
+from tests.endurance.weather import SERVICES, asked_for, in_weather
+from tests.endurance.worlds import Outcome, World, world
+from tests.standins import Reset
+from tests.support.sheets import WRITE
+from tests.support.small_project import command
+
+SEED = 1
+
+
+@pytest.fixture(scope="module")
+def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    with world(tmp_path_factory.mktemp("fair")) as of:
+        code, said = of.run()
+        assert code == 0, said
+        return of.outcome()
+
+
+@pytest.mark.parametrize("services", [*((name,) for name in SERVICES), SERVICES], ids=" ".join)
+def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
+    """The result is that of fair weather, and what came whole is asked for no second time."""
+    spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path)]
+    assert sum(spoilt) > 0
+
+
+@pytest.mark.parametrize(("service", "on"), [("openai", ""), ("serper", ""), ("google", WRITE)])
+def test_a_service_that_is_gone_leaves_the_others_their_work(
+    service: str, on: str, fair: Outcome, tmp_path: Path
+) -> None:
+    """What the others gave is in the files and is paid for once; the next run heals the rest."""
+    with world(tmp_path) as of:
+        gone = getattr(of, service)
+        gone.script_on = on
+        gone.weather(1.0, [Reset()])
+        assert command("run", "--project", str(tmp_path)) in (ExitCode.GAPS, ExitCode.SERVICE)
+        assert (tmp_path / "files/Output.csv").exists()
+        gone.weather(0.0, [])
+        assert command("run", "--project", str(tmp_path)) == ExitCode.SUCCESS
+        # Anchors may be others, since they are not taken twice.
+        now = of.outcome()
+        assert (now.results["Output.csv"], now.sheet) == (fair.results["Output.csv"], fair.sheet)
+        assert {*of.embedded().values(), *of.searched().values()} == {1}
+
+
+def _revoke(of: World) -> None:
+    of.google.tokens.revoked = True
+
+
+def _unshare(of: World) -> None:
+    of.google.shared_with.clear()
+
+
+def _only_view(of: World) -> None:
+    of.google.shared_with.update(dict.fromkeys(of.google.shared_with, "reader"))
+
+
+def _rename(of: World) -> None:
+    of.google.tab("Main").title = "Old"
+
+
+def _other_serper_key(of: World) -> None:
+    of.serper.api_key = "another"
+
+
+def _no_credits(of: World) -> None:
+    of.serper.balance = 0
+
+
+def _other_openai_key(of: World) -> None:
+    of.openai.api_key = "another"
+
+
+def _no_quota(of: World) -> None:
+    of.openai.quota_tokens = 0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "service", "words", "code"),
+    [
+        (_revoke, "google", "Make a new key", ExitCode.SERVICE),
+        (_unshare, "google", "press Share and add this address", ExitCode.SERVICE),
+        (_only_view, "google", "make this address an Editor", ExitCode.SERVICE),
+        (_rename, "google", "there is no such tab", ExitCode.INPUT),
+        (_other_serper_key, "serper", "config/serper_api_key.txt", ExitCode.GAPS),
+        (_no_credits, "serper", "Buy more", ExitCode.GAPS),
+        (_other_openai_key, "openai", "config/openai_api_key.txt", ExitCode.GAPS),
+        (_no_quota, "openai", "Add some", ExitCode.GAPS),
+    ],
+)
+def test_what_no_second_try_can_help_has_none(
+    spoil: Callable[[World], None],
+    service: str,
+    words: str,
+    code: ExitCode,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A refused key, an empty account, a missing right or tab: one sentence with the remedy, the rest is done."""
+    with world(tmp_path, settings={"google_sheet_name": "Main"}) as of:
+        spoil(of)
+        assert command("run", "--project", str(tmp_path)) == code
+        said = capsys.readouterr()
+        assert words in said.out + said.err
+        assert "Traceback" not in said.out + said.err
+        calls = getattr(of, service).ledger
+        refused = [call for call in calls if call.status >= 400 and "/allowedLocations" not in call.path]
+        if service == "google":
+            assert len(refused) <= 2
+        else:
+            asked = Counter(one for call in refused for one in asked_for(call))
+            assert set(asked.values()) == {1}
+        others = {"serper": of.openai, "openai": of.serper}
+        if service in others:
+            assert others[service].units
+            assert (tmp_path / "files/Output.csv").exists()

@@ -1,0 +1,212 @@
+"""`calibrate`: pairs to label in files/labels.csv, and thresholds from the labels."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.calibrate import LEAST_LABELS
+from tests.support.sites import make_project, read_csv
+from tests.support.small_project import command, snapshot, write_csv, write_text
+
+ROWS = re.compile(r"^(0\.\d\d) +(\d+) +(\d\.\d{3}|-).*$", re.M)
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample site without a model."""
+    return make_project(tmp_path_factory.mktemp("site"), 30, {"embedding_provider": "lsa"})
+
+
+@pytest.fixture
+def folder(sample: Path) -> Path:
+    """The same, nothing drawn yet."""
+    (sample / "files/labels.csv").unlink(missing_ok=True)
+    (sample / "files/existing_links.csv").unlink(missing_ok=True)
+    return sample
+
+
+def calibrate(folder: Path, *options: str) -> int:
+    return command("calibrate", "--project", str(folder), *options)
+
+
+def label(folder: Path, sure: float, doubtful: float) -> None:
+    """Label every pair as somebody would to whom strength is all: good, borderline or bad by two bounds."""
+    rows = read_csv(folder / "files/labels.csv")
+    for row in rows:
+        strength = float(row["Strength"])
+        row["Label"] = "Good " if strength >= sure else "borderline" if strength >= doubtful else "BAD"
+    write_rows(folder, rows)
+
+
+def write_rows(folder: Path, rows: list[dict[str, str]]) -> None:
+    write_csv(folder / "files/labels.csv", [list(rows[0]), *(list(row.values()) for row in rows)])
+
+
+def test_pairs_are_drawn_from_all_bands_and_sections(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each pair once, with titles and figures, nothing labelled; the file and the cache are all that is written."""
+    before = snapshot(folder)
+    assert calibrate(folder, "--pairs", "60") == ExitCode.SUCCESS
+    assert "holds 60 pairs, 0 of them labelled; 60 are new" in capsys.readouterr().out
+    rows = read_csv(folder / "files/labels.csv")
+    assert len({(row["Source"], row["Target"]) for row in rows}) == len(rows) == 60
+    assert all(row["Source Title"] and row["Target Title"] and row["Similarity"] for row in rows)
+    assert all(row["Source"] != row["Target"] and not row["Label"] for row in rows)
+    assert {row["Band"] for row in rows} >= {"0.00 to 0.35", "0.35 to 0.50", "0.50 to 0.65", "0.65 to 0.80"}
+    assert len({row["Section"] for row in rows}) >= 3
+    new = {name for name in snapshot(folder) if before.get(name) != snapshot(folder)[name]}
+    assert {name for name in new if "cache" not in name} == {"files/labels.csv"}
+
+
+def test_the_same_pairs_are_drawn_again(folder: Path) -> None:
+    """Nothing is added to a file that holds enough, and a lost file comes back as it was."""
+    path = folder / "files/labels.csv"
+    assert calibrate(folder, "--pairs", "40") == ExitCode.SUCCESS
+    first = path.read_bytes()
+    assert calibrate(folder, "--pairs", "40") == ExitCode.SUCCESS
+    assert path.read_bytes() == first
+    path.unlink()
+    assert calibrate(folder, "--pairs", "40") == ExitCode.SUCCESS
+    assert path.read_bytes() == first
+
+
+def test_labels_are_never_lost(folder: Path) -> None:
+    """More pairs come behind the others, whose labels, notes and foreign columns stay."""
+    assert calibrate(folder, "--pairs", "10") == ExitCode.SUCCESS
+    rows = read_csv(folder / "files/labels.csv")
+    for at, row in enumerate(rows):
+        row |= {"Label": ("good", "bad", "")[at % 3], "My notes": f"note {at}"}
+    write_rows(folder, rows)
+    assert calibrate(folder, "--pairs", "25") == ExitCode.SUCCESS
+    after = read_csv(folder / "files/labels.csv")
+    assert after[:10] == rows
+    assert len({(row["Source"], row["Target"]) for row in after}) == len(after) == 25
+
+
+def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where pairs are good from 0.6 on and borderline from 0.4, precision is 1 from there, and so are the settings."""
+    calibrate(folder, "--pairs", "80")
+    label(folder, 0.6, 0.4)
+    capsys.readouterr()
+    assert calibrate(folder, "--pairs", "0", "--precision", "0.99", "--sidebar-precision", "0.98") == 0
+    out = capsys.readouterr().out
+    assert "80 of them labelled; none was added" in out
+    assert "tier_inline = 0.6\n" in out and "tier_sidebar = 0.4\n" in out
+    precision = {threshold: share for threshold, _, share in ROWS.findall(out)}
+    assert precision["0.60"] == "1.000" and precision["0.55"] != "1.000"
+    assert len(precision) == 19
+
+
+def test_a_precision_that_is_not_reached_proposes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The line is a comment that says what to do."""
+    calibrate(folder, "--pairs", "60")
+    label(folder, 2, 0.5)
+    capsys.readouterr()
+    assert calibrate(folder) == ExitCode.SUCCESS
+    out = capsys.readouterr().out
+    assert re.search(r"^# tier_inline: no strength .* Label more pairs", out, re.M)
+    assert re.search(r"^tier_sidebar = 0\.\d+$", out, re.M)
+
+
+def test_existing_links_serve_until_there_are_labels(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The figures are called lower bounds; without links they are left out; with labels enough links don't matter."""
+    calibrate(folder, "--pairs", str(LEAST_LABELS))
+    out = capsys.readouterr().out
+    assert f"Fewer than {LEAST_LABELS} pairs are labelled" in out and "There is no such link" in out
+    pages = read_csv(folder / "files/urls_rawdata.csv")
+    pairs = [(pages[at]["URL"], pages[at + 1]["URL"]) for at in range(0, 28, 2)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *pairs])
+    assert calibrate(folder) == ExitCode.SUCCESS
+    out = capsys.readouterr().out
+    assert "precision is this or higher" in out and "recall of links" in out
+    assert re.search(r"^0\.05 +0\.\d{3} \[", out, re.M)
+    label(folder, 0.6, 0.4)
+    assert calibrate(folder) == ExitCode.SUCCESS
+    assert "By the labels" in capsys.readouterr().out
+
+
+def test_a_labelled_pair_that_was_linked_since_still_counts(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is no candidate any more, and counts with the strength in its row; a sentence says so."""
+    calibrate(folder, "--pairs", "60")
+    label(folder, 0.6, 0.4)
+    strong = [row for row in read_csv(folder / "files/labels.csv") if float(row["Strength"]) >= 0.6][:3]
+    links = [(row["Source"], row["Target"]) for row in strong]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *links])
+    capsys.readouterr()
+    assert calibrate(folder, "--pairs", "0") == ExitCode.SUCCESS
+    out = capsys.readouterr().out
+    told = re.search(r"^(\d+) of the labelled pairs are no candidates any more", out, re.M)
+    # Known links change the order of others, too: some may leave a page's first candidates.
+    assert told and int(told[1]) >= 3
+    assert ROWS.findall(out)[0][1] == "60"
+
+
+BAD = {
+    "perhaps": ("perhaps", "https://a.example/x", "https://a.example/y", "row 2: the label is 'perhaps'"),
+    "no URL": ("good", "x", "https://a.example/y", "row 2: Source: not a full URL"),
+    "empty": ("good", "https://a.example/y", "", "row 2: Target: the URL is empty"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_row_that_can_not_be_used_is_named(
+    case: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """File, row and remedy in one sentence; the file stays as it is."""
+    *row, message = BAD[case]
+    write_csv(folder / "files/labels.csv", [("Label", "Source", "Target"), row])
+    before = (folder / "files/labels.csv").read_bytes()
+    assert calibrate(folder) == ExitCode.INPUT
+    assert f"files/labels.csv, {message}" in capsys.readouterr().err
+    assert (folder / "files/labels.csv").read_bytes() == before
+
+
+def test_a_pair_with_two_labels_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two writings of the same URLs are one pair; said twice alike, it counts once."""
+    pair = ("https://a.example/x", "https://a.example/y")
+    other = ("https://a.example/x/", "https://a.example/y?utm_source=mail")
+    rows = [("Label", "Source", "Target"), ("good", *pair), ("good", *other), ("bad", *other)]
+    write_csv(folder / "files/labels.csv", rows)
+    assert calibrate(folder) == ExitCode.INPUT
+    assert "row 4: this pair is bad, and good in a row above. Delete one of them." in capsys.readouterr().err
+
+
+def test_a_file_without_a_needed_column_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And nothing is written over it."""
+    write_text(folder / "files/labels.csv", "Source,Target\n")
+    assert calibrate(folder) == ExitCode.INPUT
+    assert "files/labels.csv: the header row has no column 'Label'" in capsys.readouterr().err
+
+
+def test_a_file_as_a_spreadsheet_program_saves_it_is_read(folder: Path) -> None:
+    """Semicolons, decimal commas and columns in another order do no harm, to what is added neither."""
+    calibrate(folder, "--pairs", "12")
+    rows = read_csv(folder / "files/labels.csv")
+    with (folder / "files/labels.csv").open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0])[::-1], delimiter=";")
+        writer.writeheader()
+        writer.writerows({name: cell.replace("0.", "0,") for name, cell in row.items()} for row in rows)
+    assert calibrate(folder, "--pairs", "15") == ExitCode.SUCCESS
+    after = read_csv(folder / "files/labels.csv")
+    assert [row["Source"] for row in after[:12]] == [row["Source"] for row in rows]
+    assert all(row["Target"].startswith("https://") and row["Strength"] for row in after[12:])
+
+
+@pytest.mark.parametrize("shares", [("1.2", "0.5"), ("0.5", "0.6"), ("0.8", "0"), ("nan", "0.5")])
+def test_precisions_that_make_no_sense_are_refused(
+    shares: tuple[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A configuration error, before anything is read."""
+    assert calibrate(folder, "--precision", shares[0], "--sidebar-precision", shares[1]) == 2
+    assert "give shares above 0 and below 1" in capsys.readouterr().err
+    assert not (folder / "files/labels.csv").exists()

@@ -1,0 +1,210 @@
+"""Pairs are drawn to be labelled, and labelled pairs tell precision and recall by threshold."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+from math import isnan, nan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.evaluation.calibration import (
+    LEAST_PAIRS,
+    SECTIONS,
+    THRESHOLDS,
+    Judged,
+    curve,
+    draw,
+    threshold_for,
+    weights,
+)
+from internal_linker.evaluation.labels import Pair
+from tests.support.builders import url
+
+SHARES = st.floats(0, 1)
+
+
+def pair(name: str, strength: float = 0.5) -> Pair:
+    ends = url(name), url("target")
+    return Pair(ends, *ends, strength=strength)
+
+
+PAIRS = st.lists(
+    st.builds(
+        lambda section, name, strength: pair(f"{section}/{name}", strength),
+        st.sampled_from("abcdefghij"),
+        st.integers(0, 40),
+        SHARES,
+    ),
+    unique_by=lambda each: each.ends,
+    max_size=60,
+)
+JUDGED = st.lists(st.tuples(SHARES, st.floats(0.25, 500), st.booleans()), max_size=40).map(
+    lambda rows: Judged(
+        np.array([row[0] for row in rows]),
+        np.array([row[1] for row in rows]),
+        np.array([row[2] for row in rows], np.bool_),
+    )
+)
+
+
+def strata(pairs: list[Pair]) -> set[tuple[str, str]]:
+    """Bands and sections, as far as there are few enough for a stratum each."""
+    return {(each.band, each.section) for each in pairs}
+
+
+@given(PAIRS, st.data())
+def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data: st.DataObject) -> None:
+    """What was drawn before is not drawn again, and all that is left comes if that much is asked for."""
+    drawn = data.draw(st.lists(st.sampled_from(pairs), unique_by=lambda each: each.ends)) if pairs else []
+    count = data.draw(st.integers(-5, 70))
+    found = draw(pairs, drawn, count)
+    assert len(found) == min(max(count, 0), len(pairs) - len(drawn))
+    assert len({each.ends for each in [*drawn, *found]}) == len(drawn) + len(found)
+    assert set(found) <= set(pairs)
+
+
+@given(PAIRS)
+def test_every_stratum_is_covered(pairs: list[Pair]) -> None:
+    """As many pairs as there are strata bring one of each."""
+    some = [each for each in pairs if each.section in ("/a", "/b", "/c")]
+    found = draw(some, [], len(strata(some)))
+    assert strata(found) == strata(some)
+
+
+@given(PAIRS, st.integers(0, 60))
+def test_the_choice_is_the_same_in_any_order(pairs: list[Pair], count: int) -> None:
+    """The order in which pages are read decides nothing."""
+    assert draw(pairs, [], count) == draw(pairs[::-1], [], count)
+
+
+@given(PAIRS, st.integers(0, 30), st.integers(0, 30))
+def test_a_larger_choice_holds_the_smaller(pairs: list[Pair], one: int, more: int) -> None:
+    """Labels that were given stay of use when more are asked for."""
+    first = draw(pairs, [], one)
+    whole = draw(pairs, [], one + more)
+    assert set(first) <= set(whole)
+    assert set(draw(pairs, first, more)) == set(whole) - set(first)
+
+
+def test_small_sections_are_one_stratum() -> None:
+    """A site with a folder for each page costs no label for each."""
+    pairs = [pair(f"folder-{at}/page", 0.7) for at in range(500)]
+    assert len(draw(pairs, [], 0)) == 0
+    found = weights(pairs, draw(pairs, [], SECTIONS + 1))
+    assert found.sum() == pytest.approx(500) and len(set(found)) == 2
+
+
+def test_large_strata_get_more_by_the_root_of_their_size() -> None:
+    """A band with nine times the pairs gets three times as many."""
+    pairs = [pair(f"a/{at}", 0.2) for at in range(900)] + [pair(f"a/{at}", 0.95) for at in range(900, 1000)]
+    assert Counter(each.band for each in draw(pairs, [], 40)) == {"0.00 to 0.35": 30, "0.90 to 1.00": 10}
+
+
+@given(PAIRS, st.integers(1, 60))
+def test_labelled_pairs_stand_for_all(pairs: list[Pair], count: int) -> None:
+    """The weights of a band add up to its pairs, wherever one of it was labelled, and none is below 1."""
+    labelled = draw(pairs, [], count)
+    found = weights(pairs, labelled)
+    assert (found >= 1 - 1e-9).all()
+    for band in {each.band for each in labelled}:
+        ours = [weight for weight, each in zip(found, labelled, strict=True) if each.band == band]
+        assert sum(ours) == pytest.approx(sum(each.band == band for each in pairs))
+
+
+def test_a_pair_that_is_no_candidate_any_more_counts_as_one() -> None:
+    """An adopted link stays a good one, beside those that are left."""
+    here, gone = [pair(f"a/{at}", 0.7) for at in range(9)], pair("a/adopted", 0.7)
+    assert weights(here, [gone, here[0]]).tolist() == [5.0, 5.0]
+
+
+@given(JUDGED)
+def test_intervals_contain_their_share(judged: Judged) -> None:
+    """All between 0 and 1; none where nothing is at or above the threshold."""
+    for point in curve(judged):
+        for share in (point.precision, point.recall):
+            if not isnan(share.value):
+                assert 0 <= share.low <= share.value <= share.high <= 1
+        assert isnan(point.precision.value) == (point.pairs == 0)
+
+
+@given(JUDGED)
+def test_recall_falls_with_the_threshold(judged: Judged) -> None:
+    """A higher threshold never finds more, and the labels above it are no more."""
+    points = curve(judged)
+    assert [point.threshold for point in points] == sorted(THRESHOLDS)
+    for lower, higher in pairwise(points):
+        assert lower.pairs >= higher.pairs
+        assert isnan(higher.recall.value) or lower.recall.value >= higher.recall.value - 1e-12
+
+
+@given(JUDGED, SHARES, SHARES)
+def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float, other: float) -> None:
+    """And a threshold that is proposed has the precision that was asked for."""
+    points = curve(judged)
+    low, high = (threshold_for(points, wanted) for wanted in sorted((one, other)))
+    assert isnan(high) or low <= high
+    for point in points:
+        if point.threshold == high:
+            assert point.precision.value >= max(one, other) and point.pairs >= LEAST_PAIRS
+
+
+@given(JUDGED, st.lists(st.booleans(), min_size=40, max_size=40), SHARES)
+def test_the_sidebar_never_begins_above_the_text(judged: Judged, mild: list[bool], wanted: float) -> None:
+    """Where borderline pairs count as good, the same precision takes no higher threshold."""
+    also = replace(judged, good=judged.good | np.array(mild[: len(judged.good)], np.bool_))
+    inline, sidebar = (threshold_for(curve(each), wanted) for each in (judged, also))
+    assert isnan(inline) or sidebar <= inline
+
+
+def test_figures_of_a_plain_sample() -> None:
+    """With equal weights precision, recall and interval are the textbook's: 8 of 10, 8 of 12."""
+    strong, weak = [(0.9, kind) for kind in [True] * 8 + [False] * 2], [(0.1, at < 4) for at in range(20)]
+    rows = [*strong, *weak]
+    judged = Judged(np.array([row[0] for row in rows]), np.ones(30), np.array([row[1] for row in rows]))
+    point = next(each for each in curve(judged) if each.threshold == 0.5)
+    assert point.pairs == 10
+    assert point.precision.value == pytest.approx(0.8) and point.recall.value == pytest.approx(8 / 12)
+    assert point.precision.low == pytest.approx(0.490, abs=1e-3)
+    assert point.precision.high == pytest.approx(0.943, abs=1e-3)
+    assert threshold_for(curve(judged), 0.8) == 0.15
+    assert isnan(threshold_for(curve(judged), 0.81))
+
+
+def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
+    """Of 60 stratified samples of 60, precision and recall of all pairs lie in at least 90% of the intervals."""
+    draw_from = np.random.default_rng(0)
+    strong = draw_from.beta(1.2, 2.5, 500)
+    truth = draw_from.random(500) < strong**1.5
+    sections = draw_from.choice(3, 500, p=[0.7, 0.2, 0.1])
+    pairs = [pair(f"{'abc'[sections[at]]}/{at}", float(strong[at])) for at in range(500)]
+    is_good = dict(zip((each.ends for each in pairs), truth.tolist(), strict=True))
+    above = strong >= 0.6
+    wanted = truth[above].mean(), above[truth].mean()
+    found = []
+    for _ in range(60):
+        # Another choice each time: the names decide.
+        salt = draw_from.integers(1 << 30)
+        renamed = [replace(each, ends=(f"{each.ends[0]}-{salt}", each.ends[1])) for each in pairs]
+        labelled = draw(renamed, [], 60)
+        good = np.array([is_good[each.ends[0].rpartition("-")[0], each.ends[1]] for each in labelled])
+        strengths = np.array([each.strength for each in labelled])
+        point = curve(Judged(strengths, weights(renamed, labelled), good))[11]
+        assert point.threshold == 0.6
+        found.append(
+            [
+                share.low <= value <= share.high
+                for share, value in zip((point.precision, point.recall), wanted, strict=True)
+            ]
+        )
+    assert (np.mean(found, axis=0) >= 0.9).all(), np.mean(found, axis=0)
+
+
+def test_bands_part_the_strengths() -> None:
+    """Each begins at its lower bound; a pair without strength is in none."""
+    bands = [pair("a/b", strength).band for strength in (0, 0.349, 0.35, 0.65, 0.8, 0.9, 1.0)]
+    low, middle, high = "0.00 to 0.35", "0.35 to 0.50", "0.65 to 0.80"
+    assert bands == [low, low, middle, high, "0.80 to 0.90", "0.90 to 1.00", "0.90 to 1.00"]
+    assert pair("a/b", nan).band == ""

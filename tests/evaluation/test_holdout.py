@@ -1,0 +1,252 @@
+"""`evaluate`: links are hidden from everything that ranks, asked for again, and the figures are printed."""
+
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from internal_linker.core.errors import InputError
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.evaluation.holdout import AS_CONFIGURED, HIDINGS, hide
+from internal_linker.ranking.metrics import cold, hidden
+from internal_linker.ranking.training import TOO_FEW
+from internal_linker.usecases import evaluate as measuring
+from internal_linker.usecases.console import Reporter
+from internal_linker.usecases.evaluate import COLD_HEADING, NO_COLD_LINKS
+from tests.standins import SerperStandIn
+from tests.support import link_sites
+from tests.support.sites import use_standins
+from tests.support.small_project import URLS, command, make_project, snapshot, write_csv
+
+GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
+LINKS = [
+    (GREEN, WHITE, "light"),
+    (GREEN, STORAGE, "fresh"),
+    (BLACK, POTS, "cup"),
+    (WHITE, GREEN, "dried"),
+    (POTS, WATER, "water"),
+    (WATER, BLACK, "dark"),
+]
+
+
+def collected(languages: dict[str, str] | None = None) -> Collected:
+    pages = tuple(
+        Page(url, url, content="fresh light water", lang=(languages or {}).get(url, "")) for url in URLS
+    )
+    return Collected(pages, (), (), 0, links=tuple(ExistingLink(*link) for link in LINKS))
+
+
+def project(folder: Path) -> Path:
+    folder = make_project(folder)
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *LINKS])
+    return folder
+
+
+def test_all_links_are_hidden() -> None:
+    """Nothing stays visible, and each hidden link's anchor leaves its source's text, no other's."""
+    site = hide(collected(), HIDINGS["all"], cut_anchors=True)
+    assert site.visible == ()
+    assert site.pairs == len(LINKS)
+    assert site.truth[GREEN] == {WHITE, STORAGE}
+    texts = {page.key: str(page.content).split() for page in site.pages}
+    assert texts[GREEN] == ["water"]
+    assert texts[POTS] == ["fresh", "light"]
+    assert texts[STORAGE] == ["fresh", "light", "water"]
+
+
+def test_half_of_the_links_is_chosen_by_their_hash() -> None:
+    """What is hidden is in the truth and not visible, and the other way round."""
+    site = hide(collected(), HIDINGS["half"], cut_anchors=False)
+    there = {(source, target) for source, targets in site.truth.items() for target in targets}
+    assert there == {(source, target) for source, target, _ in LINKS if hidden(source, target)}
+    assert {(link.source, link.target) for link in site.visible} == {link[:2] for link in LINKS} - there
+    assert all(page.content == "fresh light water" for page in site.pages)
+
+
+def test_links_into_another_language_are_not_asked_for() -> None:
+    """They are hidden all the same, but a ranking that keeps to one language can't be blamed for them."""
+    site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), HIDINGS["all"], cut_anchors=False)
+    assert site.truth[GREEN] == {STORAGE}
+    assert WHITE not in site.truth
+    assert site.visible == ()
+
+
+def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No link to hide is an error of the input with its remedy."""
+    with pytest.raises(InputError, match=r"files/existing_links\.csv"):
+        hide(Collected(collected().pages, (), (), 0), HIDINGS["all"], cut_anchors=True)
+    assert command("evaluate", "--project", str(make_project(tmp_path))) == 3
+    assert "Source, Destination, Anchor" in capsys.readouterr().err
+
+
+def test_what_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learning, ranking and measuring are steps of their own; where a bar says how much, it reaches its end."""
+    told: list[list[Any]] = []
+
+    class Counting(Reporter):
+        def start(self, step: str, total: int, unit: str) -> None:
+            told.append([step, total, 0])
+            super().start(step, total, unit)
+
+        def advance(self, count: int = 1) -> None:
+            told[-1][2] += count
+            super().advance(count)
+
+    monkeypatch.setattr(measuring, "Reporter", Counting)
+    assert command("evaluate", "--project", str(project(tmp_path)), "--hide", "half") == 0
+    assert "Learning" in {step for step, *_ in told}
+    # Pages are ranked by eight ways at the least.
+    for step, least in (("Ranking", 8 * len(URLS)), ("Measuring", 8)):
+        bars = [(total, done) for name, total, done in told if name == step]
+        assert bars and all(total == done >= least for total, done in bars)
+
+
+def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The table has each signal, the blends and the configured one; nothing but the cache is written."""
+    folder = project(tmp_path)
+    before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
+    assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
+    out = capsys.readouterr().out
+    assert "6 hidden links from 5 pages, anchors kept" in out
+    for name in ("words", "embedding", "words + passages + embedding", "in-links for everyone"):
+        assert name in out
+    shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
+    assert shares and all(0 <= share <= 1 for share in shares)
+    after = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
+    assert {str(name) for name in after - before} <= {str(folder / "files/.internal_linker.lock")}
+
+
+def test_all_links_to_a_cold_page_are_hidden_together() -> None:
+    """The chosen targets look like new pages: none of their links is known, and all others are."""
+    everything = tuple(ExistingLink(one, other, "") for one in URLS for other in URLS if one != other)
+    site = hide(replace(collected(), links=everything), HIDINGS["cold"], cut_anchors=False)
+    chosen = {target for targets in site.truth.values() for target in targets}
+    assert chosen == {url for url in URLS if cold(url)} and chosen < set(URLS)
+    assert set(site.visible) == {link for link in everything if link.target not in chosen}
+    assert site.pairs == len(chosen) * (len(URLS) - 1)
+
+
+@pytest.mark.parametrize("hiding", ["all", "half", "cold"])
+def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
+    """The anchors of links that may be known are cut, too: so the texts are embedded once for both tables."""
+    assert (
+        hide(collected(), HIDINGS[hiding], cut_anchors=True).pages
+        == hide(collected(), HIDINGS["all"], cut_anchors=True).pages
+    )
+
+
+def test_new_pages_have_a_table_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Behind the first table stands the one of links to cold pages, and behind each what was learned."""
+    assert command("evaluate", "--project", str(project(tmp_path))) == 0
+    first, heading, second = capsys.readouterr().out.partition(f"2 {COLD_HEADING}")
+    assert "6 hidden links from 5 pages" in first and heading
+    assert "+ known links" not in first and "+ known links" in second
+    for part in (first, second):
+        assert AS_CONFIGURED in part and f"Ranker: {TOO_FEW}." in part
+
+
+def test_without_a_link_to_a_cold_page_the_first_table_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A small site may have no link into the chosen fifth: a sentence says so in place of the second table."""
+    folder = make_project(tmp_path)
+    warm = [link for link in LINKS if not cold(link[1])]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *warm])
+    assert command("evaluate", "--project", str(folder)) == 0
+    out = capsys.readouterr().out
+    assert "4 hidden links from 4 pages" in out and out.count("NDCG@5") == 1
+    assert NO_COLD_LINKS in out.splitlines()
+
+
+def test_what_links_taught_is_printed_with_its_reliability(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With links enough both figures of the ranker are told, and each range of probabilities beside what was so."""
+    site = link_sites.pages(150)
+    pairs = link_sites.random_pairs(150, 800, seed=2, popularity=1.0)
+    folder = make_project(tmp_path)
+    write_csv(
+        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, str(p.content)) for p in site)]
+    )
+    links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    assert command("evaluate", "--hide", "half", "--project", str(folder)) == 0
+    first = capsys.readouterr().out.partition(COLD_HEADING)[0]
+    assert "+ what the links taught" in first
+    assert re.search(
+        r"^Ranker: what \d+ links taught is used .*NDCG@5 0\.\d{3} against 0\.\d{3}", first, re.M
+    )
+    rows = re.findall(r"^([\d.]+) to ([\d.]+) +(\d\.\d{4}) +(\d\.\d{4}) +\d+$", first, re.M)
+    assert len(rows) >= 3
+    for low, high, expected, links_there in rows:
+        assert float(low) <= float(expected) <= float(high) <= 1.01 and 0 <= float(links_there) <= 1
+
+
+@pytest.mark.parametrize("option", [("--hide", "some")])
+def test_an_unknown_choice_is_refused(
+    option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names the choices there are."""
+    assert command("evaluate", "--project", str(project(tmp_path)), *option) == 2
+    assert f"{option[0]} {option[1]}: there is no such choice. Take " in capsys.readouterr().err
+
+
+def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """After a run with searches both fusions have a row each, as the results alone have; no further call is made."""
+    folder = project(tmp_path)
+    with SerperStandIn(lambda words, site: [WHITE, WATER]) as server:
+        use_standins(
+            folder,
+            serper=server,
+            settings={
+                "search_query_template": "site:www.tiny.example {main_query}",
+                "embedding_provider": "lsa",
+            },
+        )
+        assert command("evaluate", "--project", str(folder)) == 0
+        assert "search results" not in capsys.readouterr().out
+        assert command("run", "--project", str(folder)) == 0
+        calls = len(server.calls("POST /search"))
+        capsys.readouterr()
+        assert command("evaluate", "--project", str(folder)) == 0
+        assert len(server.calls("POST /search")) == calls
+    rows = [line for line in capsys.readouterr().out.splitlines() if line.startswith("search results")]
+    assert [row[:38].strip() for row in rows[:3]] == [
+        "search results",
+        "search results, filled up",
+        "search results, blended",
+    ]
+
+
+def test_the_anchors_are_measured_on_those_of_editors(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each figure has its interval, and what stands in the text can be inserted as it is."""
+    folder = make_project(tmp_path)
+    links = [(BLACK, POTS, "dark colour"), (POTS, BLACK, "black tea leaves"), (WATER, GREEN, "no such words")]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    out = capsys.readouterr().out
+    assert (
+        "2 linked pairs of pages whose anchor stands in the source's main content (1 others left out)" in out
+    )
+    figures = re.findall(r"^(.+?) +(\d\.\d{4}) \[[\d.]+, [\d.]+\]$", out, re.M)
+    assert [name for name, _ in figures][::4] == [
+        "an anchor overlaps the editors'",
+        "of these, can be inserted as they are",
+    ]
+    assert figures[-1][1] == "1.0000" and figures[0][1] in ("0.5000", "1.0000")
+
+
+def test_a_site_without_anchors_has_none_to_compare_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told which column it takes."""
+    folder = make_project(tmp_path)
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 3
+    assert "has the column Anchor" in capsys.readouterr().err

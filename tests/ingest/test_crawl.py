@@ -1,0 +1,160 @@
+"""What crawlers export is understood, whichever of them and in whichever of five languages."""
+
+from pathlib import Path
+
+import pytest
+import xlsxwriter
+
+from internal_linker.adapters.tables.columns import Kind
+from internal_linker.ingest.crawler_vocabulary import english
+from tests.support.crawls import (
+    LANGUAGES,
+    LINKS,
+    PAGES,
+    A,
+    B,
+    crawl,
+    empty_project,
+    imported,
+    links,
+    pages,
+    screaming_frog,
+    table,
+    workbook,
+)
+from tests.support.small_project import SITE, forget_settings, write_text
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return empty_project(tmp_path / "project")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_screaming_frog_in_each_language(
+    language: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Headers and values come out in English, pictures are left out and counted."""
+    assert imported(project, *screaming_frog(tmp_path, language)) == 0
+    assert pages(project) == PAGES
+    assert links(project) == LINKS
+    out = capsys.readouterr().out
+    assert "2 pages: URL, Title, H1, Indexability, Status Code" in out
+    assert "3 links: Source, Destination, Anchor, Link Position, Type" in out
+    assert "Left out: no HTML page: 1" in out
+
+
+def test_oncrawl(project: Path, tmp_path: Path) -> None:
+    """Its names are understood; `intern` and `follow` are nothing that a run asks for."""
+    file = crawl(tmp_path / "p.csv", ("url", "title", "h1", "status_code"), (A, "Tea", "All tea", "200"))
+    header = "origin,target,anchor,follow,origin_position,intern".split(",")
+    more = crawl(tmp_path / "l.csv", header, (A, B, "pots", "true", "3", "true"))
+    assert imported(project, file, more) == 0
+    assert pages(project) == [("URL", "Title", "H1", "Status Code"), (A, "Tea", "All tea", "200")]
+    assert links(project) == [("Source", "Destination", "Anchor"), (A, B, "pots")]
+
+
+def test_sitebulb(project: Path, tmp_path: Path) -> None:
+    """Its names are understood, "No" is not indexable."""
+    header = ("URL", "HTTP Status Code", "Indexable", "Canonical URL", "Title", "Word Count")
+    file = crawl(
+        tmp_path / "p.csv", header, (A, "200", "Yes", A, "Tea", "9"), (B, "200", "No", A, "Pots", "9")
+    )
+    more = crawl(tmp_path / "l.csv", ("Referring URL", "Target URL", "Anchor Text"), (A, B, "pots"))
+    assert imported(project, file, more) == 0
+    assert pages(project) == [
+        ("URL", "Title", "Indexability", "Status Code", "Canonical"),
+        (A, "Tea", "Indexable", "200", A),
+        (B, "Pots", "Non-Indexable", "200", A),
+    ]
+    assert links(project) == [("Source", "Destination", "Anchor"), (A, B, "pots")]
+
+
+def test_title_line_semicolons_and_the_older_content_column(project: Path, tmp_path: Path) -> None:
+    """Older exports: a line above the header, and the MIME type in a column called Content."""
+    header = ["Internal - All", "Address;Content;Title 1"]
+    rows = [f"{B};;", f'{A};"text/html; charset=utf-8";Tea', f"{SITE}/x.css;text/css;"]
+    write_text(tmp_path / "old.csv", "\n".join([*header, *rows]))
+    assert imported(project, str(tmp_path / "old.csv")) == 0
+    assert pages(project) == [("URL", "Title"), (B, ""), (A, "Tea")]
+
+
+def test_columns_by_name(project: Path, tmp_path: Path) -> None:
+    """Any table will do when its columns are named, in any case."""
+    file = crawl(tmp_path / "any.csv", ("wo", "was", "Title"), (A, "Green tea.", "Tea"))
+    assert imported(project, file, "--url-column", "WO", "--content-column", "was") == 0
+    assert pages(project) == [("URL", "Title", "Main Content"), (A, "Tea", "Green tea.")]
+
+
+def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> None:
+    """The page's own row tells of it, not its redirect's; texts come from wherever they are; the rest is told."""
+    texts = crawl(tmp_path / "texts.csv", ("URL", "Main Content"), (A, "Green tea."), (A + "#x", "Other."))
+    header = ("Address", "Title 1", "Status Code", "Redirect URL")
+    crawled = crawl(
+        tmp_path / "crawl.csv", header, (A[:-1], "", "301", A), (A, "Tea", "200", ""), ("/x", "", "200", "")
+    )
+    assert imported(project, texts, crawled) == 0
+    assert pages(project) == [
+        ("URL", "Title", "Main Content", "Status Code", "Redirect URL"),
+        (A, "Tea", "Green tea.", "200", ""),
+    ]
+    rejected = table(project, "rejected_rows.csv")[1:]
+    assert [row[1:3] for row in rejected] == [("3", A + "#x"), ("4", "/x")]
+    assert "another content" in rejected[0][3] and "not a full URL" in rejected[1][3]
+
+
+def test_a_workbook_with_a_title_line(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Numbers come as people see them, rows have Excel's numbers, and another sheet is told of."""
+    header = ("Adresse", "Status-Code", "Titel 1", "Indexierbarkeit")
+    rows = [["Intern - Alle"], header, (A, 200, 2024, True), [], ("/x", 200, 1.5, "")]
+    assert imported(project, workbook(tmp_path / "crawl.xlsx", [], rows, [("Notes",)])) == 0
+    assert pages(project) == [
+        ("URL", "Title", "Indexability", "Status Code"),
+        (A, "2024", "Indexable", "200"),
+    ]
+    assert [row[1:3] for row in table(project, "rejected_rows.csv")[1:]] == [("5", "/x")]
+    assert "only the sheet Sheet2 is read, not Sheet3" in capsys.readouterr().err
+
+
+def test_a_workbook_that_would_fill_the_memory_is_refused(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A cell far away, an empty workbook and a missing one are a sentence each, with exit code 3."""
+    with xlsxwriter.Workbook(tmp_path / "far.xlsx") as book:
+        book.add_worksheet().write("XFD1048576", "x")
+    workbook(tmp_path / "empty.xlsx", [])
+    for name, sentence in {
+        "far": "has more than 5,000,000 cells. Export it again as CSV",
+        "empty": "is empty. Fill in the table",
+        "missing": "is not there. Put the file there",
+    }.items():
+        assert imported(project, str(tmp_path / f"{name}.xlsx")) == 3
+        assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("kind", "cells", "word"),
+    [
+        (Kind.LINK_POSITION, "Content,Inhalt,Contenido,Contenu,Contenuto", "Content"),
+        (Kind.LINK_POSITION, "Navigation,Navegación,Navigazione,nav", "Navigation"),
+        (Kind.LINK_POSITION, "Header,Kopfzeile,Encabezado,En-tête,Intestazione", "Header"),
+        (Kind.LINK_POSITION, "Footer,Fußzeile,FUSSZEILE,Pie de página,Pied de page,Piè di pagina", "Footer"),
+        (Kind.LINK_POSITION, "Aside,Seitenleiste,Barra lateral,Barre latérale,Barra laterale", "Aside"),
+        (Kind.LINK_TYPE, "Hyperlink,Hipervínculo,Hyperlien,Collegamento ipertestuale,AHREF", "Hyperlink"),
+        (Kind.INDEXABILITY, "Indexable,Indexierbar,Indicizzabile,TRUE,yes", "Indexable"),
+        (Kind.INDEXABILITY, "Non-Indexable,Nicht indexierbar,No indexable,Non indexable", "Non-Indexable"),
+        (Kind.INDEXABILITY, "Non indicizzabile,false,0,x" + " " * 200 + "noindex", "Non-Indexable"),
+        (Kind.LINK_POSITION, "Popup", "Popup"),
+        (Kind.ANCHOR, "Inhalt", "Inhalt"),
+    ],
+)
+def test_words_of_five_languages(kind: Kind, cells: str, word: str) -> None:
+    """Each is one English word, and that word is its own; a word that nobody knows stays as it is."""
+    assert {english(kind, cell) for cell in (*cells.split(","), f" {word} ")} == {word}

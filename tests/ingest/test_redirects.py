@@ -1,0 +1,118 @@
+"""Pages that redirect, that are copies, or whose content is HTML: what becomes of them and of links to them."""
+
+import pytest
+
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.ingest.collect import collect
+from tests.support.builders import pages_table, url
+
+A, B, C, D = url("a"), url("b"), url("c"), url("d")
+HEADER = ("URL", "Main Content", "Status Code", "Redirect URL", "Canonical", "Indexability")
+
+
+def site(*rows: tuple[str, ...]) -> Collected:
+    """The pages of a table with the columns of HEADER; short rows are filled up."""
+    return collect(None, pages_table(*rows, header=HEADER), queries_in_sheet=False)
+
+
+def reasons(found: Collected) -> dict[str, str]:
+    return {page.key: page.not_target for page in found.pages}
+
+
+@pytest.mark.parametrize(
+    ("status", "redirect", "reason", "alias"),
+    [
+        ("301", B, "status 301", B),
+        ("", B, "redirects to another page", B),
+        ("200", "/b", "redirects to another page", B),
+        ("301", "", "status 301", None),
+        ("301", A + "/", "status 301", None),
+        ("200", A + "/?utm_source=x", "", None),
+        *[("200", text, "", None) for text in ("-", "no", "n/a", "0")],
+        ("", "https://not a url", "its redirect is no URL", None),
+        ("", "https://o.example/x", "redirects to another page", "https://o.example/x"),
+    ],
+)
+def test_a_page_that_redirects_is_no_target(
+    status: str, redirect: str, reason: str, alias: str | None
+) -> None:
+    """A redirect to another page bars a page, absolute or relative; the status is named where there is one."""
+    found = site((A, "text", status, redirect))
+    assert reasons(found) == {A: reason}
+    assert found.aliases == ({A: alias} if alias else {})
+
+
+@pytest.mark.parametrize("name", ["Redirect URL", "redirect_uri", "Umleitungs-URL", "URL de redirección"])
+def test_a_redirect_column_is_found_by_its_names(name: str) -> None:
+    """English, German and Spanish crawls are understood."""
+    found = collect(None, pages_table([A, "x", B], header=("URL", "Text", name)), queries_in_sheet=False)
+    assert found.aliases == {A: B}
+
+
+def test_a_copy_leads_to_its_canonical() -> None:
+    """A canonical elsewhere is an alias and is named before "not indexable", which crawlers call it, too."""
+    found = site((A, "text", "200", "", B, "Non-Indexable"), (B, "text", "200", "", B, "Non-Indexable"))
+    assert reasons(found) == {A: "canonicalised to another page", B: "not indexable"}
+    assert found.aliases == {A: B}
+
+
+def test_an_error_page_leads_nowhere() -> None:
+    """A canonical of a page that is gone, or of one that redirects, is none."""
+    found = site((A, "text", "404", "", B), (C, "text", "301", D, B))
+    assert found.aliases == {C: D}
+
+
+def test_chains_are_followed_to_their_end() -> None:
+    """Redirects and copies, one behind the other and in any order, end at one page."""
+    rows = [(A, "", "301", B), (C, "", "200", "", D), (B, "", "302", C), (D, "text", "200")]
+    for order in (rows, rows[::-1]):
+        assert site(*order).aliases == {A: D, B: D, C: D}
+
+
+def test_a_circle_leads_nowhere() -> None:
+    """Redirects in a circle, and what leads into it, have no end; other chains are followed still."""
+    found = site((A, "", "301", B), (B, "", "301", C), (C, "", "301", B), (D, "", "301", url("e")))
+    assert found.aliases == {D: url("e")}
+
+
+def test_a_long_chain_takes_no_time() -> None:
+    """Ten thousand redirects in a row are followed in either order within a moment."""
+    rows = [(url(n), "", "301", url(n + 1)) for n in range(10_000)]
+    for order in (rows, rows[::-1]):
+        assert set(site(*order).aliases.values()) == {url(10_000)}
+
+
+def test_a_page_that_answers_leads_nowhere_though_another_row_redirects() -> None:
+    """Where /a redirects elsewhere in one row and answers in another, the page itself counts."""
+    found = site((A, "", "302", B), (A + "/", "text", "200"))
+    assert (reasons(found), found.aliases) == ({A: ""}, {})
+
+
+def test_content_in_html_becomes_text_and_links() -> None:
+    """Tags go, links are read relative to the page and through redirects; mail, scripts and anchors are none."""
+    html = (
+        '<p>Green <a href="../b/?utm_source=x">black tea</a>, <a href="//shop.example/old" rel="nofollow">'
+        'pots</a></p><a href="#top">top</a> <a href="mailto:x@y.example">m</a> <a href="tel:1">t</a>'
+        ' <a href="javascript:void(0)">j</a> <a href="http://[x">broken</a> <a href="">self</a>'
+        ' <a href="https://o.example/">other</a>'
+    )
+    found = site((url("a/"), html), (url("old"), "", "301", C))
+    assert found.pages[0] == Page(A, url("a/"), content="Green black tea, pots\ntop m t j broken self other")
+    assert found.links == (
+        ExistingLink(A, B, "black tea"),
+        ExistingLink(A, C, "pots"),
+        ExistingLink(A, "https://o.example/", "other"),
+    )
+
+
+def test_plain_text_stays_as_it_is() -> None:
+    """A text with signs like those of HTML is not touched."""
+    text = "1 < 2 &amp; 3 > 2\n  <title> is a tag"
+    found = site((A, text))
+    assert (found.pages[0].content, found.links) == (text, ())
+
+
+def test_an_own_redirect_is_followed_for_links_of_the_page_itself() -> None:
+    """A link to an address that redirects back to the page is no link."""
+    found = site((A, '<a href="/old">x</a>'), (url("old"), "", "301", A))
+    assert found.links == ()

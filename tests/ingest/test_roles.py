@@ -1,0 +1,135 @@
+"""Pages that links start on, and pages that they lead to: by filters of an import, by the column Role of a run."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.crawls import crawl, empty_project, imported, pages, table
+from tests.support.small_project import (
+    HEADER,
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    forget_settings,
+    make_project,
+    write_csv,
+)
+
+BLOG, SHOP, INFO = (f"{SITE}/{path}" for path in ("blog/tea", "shop/pot", "info/us"))
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return empty_project(tmp_path / "project")
+
+
+FILTERS = {
+    "sources and targets": (
+        ("--source-include", "/blog", "--target-include", "/shop"),
+        {BLOG: "source", SHOP: "target"},
+        {"neither source nor target": 1},
+    ),
+    "no sources": (("--source-exclude", "/shop"), {BLOG: "", SHOP: "target", INFO: ""}, {}),
+    "no targets": (
+        ("--target-exclude", "/info", "--target-exclude", "/blog"),
+        {BLOG: "source", SHOP: "", INFO: "source"},
+        {},
+    ),
+    "beside the filter of pages": (
+        ("--exclude", "/info", "--target-include", "/shop"),
+        {BLOG: "source", SHOP: ""},
+        {"inside of --exclude": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FILTERS)
+def test_filters_give_roles(
+    case: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A page that may be both has none; one that may be neither is left out and counted."""
+    options, roles, left_out = FILTERS[case]
+    file = crawl(tmp_path / "p.csv", ("URL",), (BLOG,), (SHOP,), (INFO,))
+    assert imported(project, file, *options, "--json") == 0
+    assert pages(project) == [("URL", "Role"), *roles.items()]
+    assert json.loads(capsys.readouterr().out)["left_out"] == left_out
+
+
+def test_a_role_of_the_table_stays(project: Path, tmp_path: Path) -> None:
+    """It comes in as it is, again too; filters can only take from it."""
+    file = crawl(tmp_path / "p.csv", ("URL", "Role"), (BLOG, "Source"), (SHOP, "target"), (INFO, "both"))
+    assert imported(project, file) == 0
+    ours = str(project / "files/urls_rawdata.csv")
+    assert pages(project)[1:] == [(BLOG, "Source"), (SHOP, "target"), (INFO, "both")]
+    assert imported(project, ours, "--target-exclude", "/blog", "--source-exclude", "/info") == 0
+    assert pages(project)[1:] == [(BLOG, "source"), (SHOP, "target"), (INFO, "target")]
+    assert imported(project, ours, "--target-exclude", "/shop") == 0
+    assert pages(project)[1:] == [(BLOG, "source"), (INFO, "target")]
+
+
+def run(folder: Path, *roles: str) -> dict[str, list[str]]:
+    """The links that a run finds for six pages with these roles, by page."""
+    project = make_project(folder)
+    rows = [
+        (url, slug, text, role)
+        for url, (slug, text), role in zip(URLS, TOPICS.items(), [*roles, *[""] * 6], strict=False)
+    ]
+    write_csv(project / "files/urls_rawdata.csv", [(*HEADER, "Role"), *rows])
+    assert command("run", "--project", str(project)) == 0
+    with (project / "files/Output.csv").open(encoding="utf-8-sig", newline="") as file:
+        return {row["URL"]: [row[f"Link {n}"] for n in range(1, 6)] for row in csv.DictReader(file)}
+
+
+def test_no_link_leads_to_a_source(tmp_path: Path) -> None:
+    """It gets links itself, and excluded_targets.csv says why it is no target."""
+    found = run(tmp_path, "source")
+    assert len(found) == 6 and any(found[URLS[0]])
+    assert URLS[0] not in {link for links in found.values() for link in links}
+    with (tmp_path / "files/excluded_targets.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert {"Source": "", "Target": URLS[0], "Reason": "its Role is source"} in list(csv.DictReader(file))
+
+
+def test_a_target_gets_no_links(tmp_path: Path) -> None:
+    """Whether it has a main query or not; links lead to it."""
+    found = run(tmp_path, "", "Target")
+    assert URLS[1] not in found and len(found) == 5
+    assert URLS[1] in {link for links in found.values() for link in links}
+
+
+def test_another_role_is_told_of(tmp_path: Path) -> None:
+    """The page counts as both; the rejected rows name it."""
+    found = run(tmp_path, "", "", "hub")
+    assert len(found) == 6 and URLS[2] in {link for links in found.values() for link in links}
+    (row,) = table(tmp_path, "rejected_rows.csv")[1:]
+    assert row[2:] == (URLS[2], "its Role is none of source, target and both: it counts as both")
+
+
+def test_orphans_may_be_linked_from_a_source(tmp_path: Path) -> None:
+    """A page that is a source alone is a good place for a link; a target alone is none."""
+    write_csv(tmp_path / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[2])])
+    run(tmp_path, "source", "target")
+    rows = table(tmp_path, "orphans.csv")[1:]
+    places = {url for row in rows for url in row[1:]}
+    assert URLS[0] in places and URLS[1] not in places
+
+
+def test_pages_of_the_same_text_are_left_out(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All but the first, whatever their spaces and markup are; pages without text are no copies of each other."""
+    rows = [
+        *((BLOG, "green tea"), (SHOP, "<p>green\n tea</p>"), (INFO, "Green tea")),
+        *((SITE + "/1", ""), (SITE + "/2", "")),
+    ]
+    file = crawl(tmp_path / "p.csv", ("URL", "Main Content"), *rows)
+    assert imported(project, file, "--no-duplicates", "--json") == 0
+    assert [row[0] for row in pages(project)[1:]] == [BLOG, INFO, SITE + "/1", SITE + "/2"]
+    assert json.loads(capsys.readouterr().out)["left_out"] == {"the same text as an earlier page": 1}

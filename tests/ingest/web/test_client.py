@@ -1,0 +1,175 @@
+"""What fetches a site's pages: no private address, no answer without end, no sitemap that is none."""
+
+import gzip
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+from internal_linker.ingest.web.client import NoAnswer, Refused, SiteClient
+from internal_linker.ingest.web.public_hosts import is_public
+from internal_linker.ingest.web.sitemaps import NoSitemap, packed_sitemap, read_sitemap
+from internal_linker.ingest.web.whole import site_of
+from tests.support.web_server import Reply, Site
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as running:
+        yield running
+
+
+PRIVATE = (
+    "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.1.1 255.255.255.255 198.18.0.1 "
+    "168.63.129.16 ::1 :: fe80::1%eth0 fd00:ec2::254 fec0::1 ff0e::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 "
+    "2002:7f00:1:: 2001:db8::1"
+)
+
+
+@pytest.mark.parametrize("address", PRIVATE.split())
+def test_addresses_that_are_not_public(address: str) -> None:
+    """Of this computer, of private networks and clouds, in every writing."""
+    assert not is_public(address)
+
+
+@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "64:ff9b::808:808", "::ffff:8.8.8.8"])
+def test_addresses_that_are_public(address: str) -> None:
+    """Anybody's."""
+    assert is_public(address)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]"])
+def test_a_private_host_is_not_even_connected_to(host: str, site: Site) -> None:
+    """However its name is written: what counts is the address that is connected to."""
+    client = SiteClient(0, allow_private=False, silence=1)
+    with pytest.raises(Refused, match="--allow-private"):
+        client.get(site.url.replace("127.0.0.1", host) + "/")
+    client.close()
+    assert site.asked == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"), [(Reply(slow=3), "in time"), (Reply("x", endless=True), "in time|larger")]
+)
+def test_no_answer_takes_for_ever(reply: Reply, reason: str, site: Site) -> None:
+    """Silence and dripping end; the time of both is bounded."""
+    site.pages = {"/": reply}
+    client, began = SiteClient(0, allow_private=True, silence=0.3, longest=0.5), time.monotonic()
+    with pytest.raises(NoAnswer, match=reason):
+        client.get(site.url + "/")
+    client.close()
+    assert time.monotonic() - began < 8
+
+
+def test_a_head_that_drips_ends() -> None:
+    """A server that says a letter now and then holds nobody up."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            for _ in range(3):
+                connection, _address = server.accept()
+                with connection, suppress(OSError):
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                    for _ in range(100):
+                        connection.sendall(b"x")
+                        time.sleep(0.05)
+
+        threading.Thread(target=drip, daemon=True).start()
+        client, began = SiteClient(0, allow_private=True, silence=0.3, longest=0.5), time.monotonic()
+        with pytest.raises(NoAnswer, match="in time"):
+            client.get(f"http://127.0.0.1:{server.getsockname()[1]}/")
+        client.close()
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.parametrize(
+    ("url", "site"),
+    [
+        ("https://WWW.Tea.example:443/a?b#c", "tea.example"),
+        ("http://tea.example:8080", "tea.example:8080"),
+        ("https://bücher.example/ä", "xn--bcher-kva.example"),
+        ("https://shop.tea.example", "shop.tea.example"),
+        ("/a", ""),
+        ("https://[", ""),
+    ],
+)
+def test_what_a_site_is(url: str, site: str) -> None:
+    """Host and port in one writing, with www. or without; a subdomain is another site."""
+    assert site_of(url) == site
+
+
+def certificate(folder: Path, host: str) -> Path:
+    """A file with a key, and a certificate for this host that it signed itself."""
+    key, now = rsa.generate_private_key(65537, 2048), datetime.now(UTC)
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(days=1)).not_valid_after(now + timedelta(days=1))
+    builder = builder.add_extension(x509.SubjectAlternativeName([x509.DNSName(host)]), critical=False)
+    parts = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    path = folder / "both.pem"
+    path.write_bytes(
+        key.private_bytes(*parts) + builder.sign(key, hashes.SHA256()).public_bytes(Encoding.PEM)
+    )
+    return path
+
+
+def test_certificates_are_for_the_hosts_name(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though the connection goes to an address that was looked at: another name, or an unknown signer, is refused."""
+    path = certificate(tmp_path, "localhost")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+    site.secure(context)
+    site.pages = {"/": "tea"}
+    strict = SiteClient(0, allow_private=True)
+    with pytest.raises(NoAnswer, match="self-signed"):
+        strict.get(site.url.replace("127.0.0.1", "localhost") + "/")
+    strict.close()
+    monkeypatch.setenv("SSL_CERT_FILE", str(path))
+    client = SiteClient(0, allow_private=True)
+    assert client.get(site.url.replace("127.0.0.1", "localhost") + "/").body == b"tea"
+    with pytest.raises(NoAnswer, match="not valid for '127.0.0.1'"):
+        client.get(site.url + "/")
+    client.close()
+
+
+BAD = {
+    "a bomb of entities": b'<!DOCTYPE x [<!ENTITY a "b">]><urlset><url><loc>&a;</loc></url></urlset>',
+    "elements in elements": b"<urlset>" * 1_000_000,
+    "a page": b"<html><body><p>Not found</p></body></html>",
+    "another encoding": b'<?xml version="1.0" encoding="x-klingon"?><urlset/>',
+    "words": b"not found",
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_no_sitemap_is_refused(case: str) -> None:
+    """With a reason."""
+    with pytest.raises(NoSitemap, match="it is no sitemap"):
+        read_sitemap(BAD[case])
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (gzip.compress(b" " * 60_000_000), "unpacks to more than 50 MB"),
+        (gzip.compress(b"https://a.example/")[:-4], "cut off"),
+        (b"\x1f\x8bno", "damaged"),
+    ],
+)
+def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
+    """A small file that unpacks to more than a sitemap may have, or is not whole, is none."""
+    with pytest.raises(NoSitemap, match=reason):
+        packed_sitemap(data)

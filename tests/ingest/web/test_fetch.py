@@ -1,0 +1,295 @@
+"""`import --sitemap` and `--urls`: a real site on loopback is fetched politely, and no page of it ends the import."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.crawls import empty_project, imported, links, pages, table
+from tests.support.small_project import forget_settings, write_text
+from tests.support.web_server import HTML, Reply, Site, moved, sitemap
+from tests.support.web_sites import TEXT, html_page, menu_links
+
+QUICK = ("--allow-private", "--delay", "0")
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return empty_project(tmp_path / "project")
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with Site() as running:
+        yield running
+
+
+def rows(project: Path) -> dict[str, dict[str, str]]:
+    """The imported pages by URL."""
+    header, *cells = pages(project)
+    return {row[0]: dict(zip(header, row, strict=True)) for row in cells}
+
+
+def fetched(project: Path, site: Site, *paths: str, options: tuple[str, ...] = QUICK) -> int:
+    """Import these pages of the site by a list."""
+    urls = project / "urls.txt"
+    write_text(urls, "URL\n# pages\n\n" + "\n".join(site.url + path for path in paths))
+    return imported(project, "--urls", str(urls), *options)
+
+
+def told(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, int]]:
+    """What --json printed."""
+    answer: dict[str, dict[str, int]] = json.loads(capsys.readouterr().out)
+    return answer
+
+
+def reasons(project: Path) -> dict[str, str]:
+    """The rejected URLs."""
+    return {row[2]: row[3] for row in table(project, "rejected_rows.csv")[1:]}
+
+
+def test_a_sitemap_is_imported(project: Path, site: Site) -> None:
+    """Each page with its text, status and facts; its links by their place; robots.txt is asked first, one page once."""
+    a, b = site.url + "/a/", site.url + "/b/?x=1&y=2"
+    site.pages = {
+        "/sitemap.xml": sitemap(a, b, a),
+        "/a/": html_page("Tea", links=[("/b/?x=1&y=2", "pots")]),
+        "/b/?x=1&y=2": Reply(html_page("Pots"), headers={**HTML, "X-Robots-Tag": "noindex"}),
+    }
+    assert imported(project, "--sitemap", site.url + "/sitemap.xml", *QUICK) == 0
+    found = rows(project)
+    assert list(found) == [a, b]
+    assert (found[a]["Title"], found[a]["H1"], found[a]["Lang"], found[a]["Status Code"]) == (
+        *("Tea | Tiny", "Tea", "en-GB"),
+        "200",
+    )
+    assert TEXT in found[a]["Main Content"] and "Imprint" not in found[a]["Main Content"]
+    assert [found[url]["Indexability"] for url in (a, b)] == ["Indexable", "Non-Indexable"]
+    inside = (a, b, "pots", "Content", "Hyperlink")
+    assert sorted(links(project)[1:]) == sorted([*menu_links(a, site.url), *menu_links(b, site.url), inside])
+    assert site.paths == ["/sitemap.xml", "/robots.txt", "/a/", "/b/?x=1&y=2"]
+    assert all(headers["user-agent"].startswith("InternalLinker/") for _, headers in site.asked)
+
+
+def test_an_index_of_sitemaps_by_the_hosts_address(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """robots.txt names the index; packed, plain and broken sitemaps; what is of another site is counted."""
+    names = ("one.xml.gz", "two.txt", "broken.xml", "gone.xml", "index.xml")
+    parts = [f"{site.url}/{name}" for name in names]
+    site.pages = {
+        "/robots.txt": f"User-agent: *\nDisallow:\nSitemap: {site.url}/index.xml",
+        "/index.xml": sitemap(*parts, "https://cdn.example/s.xml", index=True),
+        "/one.xml.gz": Reply(
+            gzip.compress(sitemap(site.url + "/a", "https://other.example/", "/c").encode())
+        ),
+        "/two.txt": f"{site.url}/b\n\n{site.url}/a\n",
+        "/broken.xml": sitemap(site.url + "/c")[:-30],
+        "/a": html_page("A"),
+        "/b": html_page("B"),
+        "/c": html_page("C"),
+    }
+    assert imported(project, "--sitemap", site.url, *QUICK, "--json") == 0
+    assert sorted(rows(project)) == [site.url + "/a", site.url + "/b"]
+    assert told(capsys)["left_out"] == {
+        "URL of another site than the sitemap": 1,
+        "sitemap of another site": 1,
+    }
+    why = reasons(project)
+    assert "damaged" in why[parts[2]] and "HTTP 404" in why[parts[3]] and "not a full URL" in why["/c"]
+
+
+def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is disallowed is not asked for, wildcards too, and counted; the delay that it asks for is kept and told."""
+    rules = "User-agent: *\nDisallow: /\n\nUser-agent: InternalLinker\nDisallow: /*.php$\nAllow: /\nCrawl-delay: 0.6"
+    site.pages = {"/robots.txt": rules, "/a": html_page("A"), "/b.php": html_page("B"), "/c": html_page("C")}
+    assert fetched(project, site, "/a", "/b.php", "/c", options=(*QUICK, "--json")) == 0
+    out = capsys.readouterr()
+    assert json.loads(out.out)["left_out"] == {"disallowed by robots.txt": 1}
+    assert "asks for 0.6 seconds between two pages, which are kept" in out.err
+    assert site.paths == ["/robots.txt", "/a", "/c"]
+    assert site.times[2] - site.times[1] > 0.4
+
+
+def test_requests_are_spaced(project: Path, site: Site) -> None:
+    """By --delay where robots.txt asks for nothing."""
+    site.pages = {path: html_page(path) for path in ("/a", "/b", "/c")}
+    assert fetched(project, site, *site.pages, options=("--allow-private", "--delay", "0.3")) == 0
+    assert len(site.times) == 4 and site.times[-1] - site.times[0] > 0.8
+
+
+@pytest.mark.parametrize("status", [500, 503, 429])
+def test_without_a_word_from_robots_nothing_is_fetched(
+    status: int, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A robots.txt that fails ends the import with exit code 4; one that isn't there allows all."""
+    site.pages = {"/robots.txt": Reply("", status), "/a": html_page("A")}
+    assert fetched(project, site, "/a") == 4
+    assert f"robots.txt can't be read (HTTP {status})" in capsys.readouterr().err
+    assert "/a" not in site.paths and not (project / "files/urls_rawdata.csv").exists()
+
+
+def test_redirects_canonicals_and_errors_are_rows(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each with its status and where it leads; loops end, another site is not entered, what is no HTML is counted."""
+    site.pages = {
+        **{"/old": moved("/mid"), "/mid": moved("/new", 302), "/new": html_page("New")},
+        **{"/loop": moved("/pool"), "/pool": moved("/loop"), "/self": moved("/self")},
+        **{
+            "/away": moved("https://other.example/x"),
+            "/slash": moved("/slash/"),
+            "/slash/": html_page("Slash"),
+        },
+        **{"/copy": html_page("Copy", head='<link rel=canonical href="/new">'), "/500": Reply("oh", 500)},
+        **{"/pdf": Reply("%PDF", headers={"Content-Type": "application/pdf"}), "/410": Reply("", 410)},
+        **{"/broken": "<p><<b>Tea</p", "/noindex": html_page("N", head="<meta name=robots content=noindex>")},
+    }
+    paths = "/old /new /loop /self /away /slash /copy /500 /pdf /410 /broken /noindex /none".split()
+    assert fetched(project, site, *paths, options=(*QUICK, "--json")) == 0
+    found = {
+        url.removeprefix(site.url): (row["Status Code"], row["Redirect URL"].removeprefix(site.url))
+        for url, row in rows(project).items()
+    }
+    assert found == {
+        **{"/old": ("301", "/mid"), "/mid": ("302", "/new"), "/new": ("200", "")},
+        **{"/loop": ("301", "/pool"), "/pool": ("301", "/loop"), "/away": ("301", "https://other.example/x")},
+        **{"/slash/": ("200", ""), "/copy": ("200", ""), "/500": ("500", ""), "/410": ("410", "")},
+        **{"/broken": ("200", ""), "/noindex": ("200", ""), "/none": ("404", "")},
+    }
+    assert rows(project)[site.url + "/copy"]["Canonical"] == site.url + "/new"
+    assert rows(project)[site.url + "/noindex"]["Indexability"] == "Non-Indexable"
+    assert len(site.paths) == len(set(site.paths))
+    answer = told(capsys)
+    assert answer["left_out"] == {"no HTML page": 1, "redirects to another site": 1}
+    assert answer["facts"] == {"Pages fetched": 5, "Pages that failed": 3}
+
+
+def test_a_long_way_of_redirects_ends(project: Path, site: Site) -> None:
+    """After ten of them the next is a rejected row."""
+    site.pages = {**{f"/{n}": moved(f"/{n + 1}") for n in range(20)}, "/a": html_page("A")}
+    assert fetched(project, site, "/0", "/a") == 0
+    assert "/11" not in site.paths and "10 redirects" in reasons(project)[site.url + "/11"]
+
+
+def test_unchanged_pages_are_not_sent_again(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By ETag or by date; what was fetched is kept from import to import, and a changed page is fetched anew."""
+    date = {"Last-Modified": "Wed, 01 Jul 2026 10:00:00 GMT"}
+    site.pages = {
+        "/a": Reply(html_page("A"), headers={**HTML, "ETag": '"1"'}),
+        "/b": Reply(html_page("B"), headers={**HTML, **date}),
+        "/c": html_page("C"),
+    }
+    assert fetched(project, site, "/a", "/b", "/c", options=(*QUICK, "--json")) == 0
+    assert told(capsys)["facts"] == {"Pages fetched": 3}
+    first = rows(project)
+    assert fetched(project, site, "/a", "/b", "/c", options=(*QUICK, "--json")) == 0
+    assert told(capsys)["facts"] == {"Pages fetched": 1, "Pages unchanged since they were fetched": 2}
+    assert rows(project) == first
+    site.pages["/a"] = Reply(html_page("A2"), headers={**HTML, "ETag": '"2"'})
+    assert fetched(project, site, "/a") == 0
+    assert rows(project)[site.url + "/a"]["H1"] == "A2"
+
+
+def test_filters_spare_requests(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """What is left out by its address is not asked for, nor what is beyond --limit; all is counted."""
+    paths = ["/a", "/tag/x", "/a/page/2", "/a?x=1", "/b", "/c"]
+    site.pages = {path: html_page(path) for path in paths}
+    options = ("--exclude", "/tag", "--no-pagination", "--no-parameters", "--limit", "2", "--json")
+    assert fetched(project, site, *paths, options=(*QUICK, *options)) == 0
+    assert site.paths == ["/robots.txt", "/a", "/b"]
+    counts = {"inside of --exclude": 1, "pagination": 1, "URL with parameters": 1, "beyond --limit": 1}
+    assert told(capsys)["left_out"] == counts
+
+
+def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """Endless, packed though nobody asked, cut off: each a rejected row with its reason; the others come in."""
+    packed = {**HTML, "Content-Encoding": "gzip"}
+    site.pages = {
+        "/endless": Reply("tea " * 100_000, endless=True),
+        "/packed": Reply(gzip.compress(html_page("P").encode()), headers=packed),
+        "/gone": Reply(gone=True),
+        "/a": html_page("A"),
+    }
+    assert fetched(project, site, "/endless", "/packed", "/gone", "/a", options=(*QUICK, "--json")) == 0
+    assert list(rows(project)) == [site.url + "/a"]
+    why = {url.removeprefix(site.url): reason for url, reason in reasons(project).items()}
+    assert "larger than 10 MB" in why["/endless"]
+    assert "compressed" in why["/packed"] and "the connection broke" in why["/gone"]
+    assert told(capsys)["facts"] == {"Pages fetched": 1, "Pages that failed": 3}
+
+
+def test_a_busy_server_is_given_time(project: Path, site: Site) -> None:
+    """Retry-After is kept; a page that comes after it is a page like any other."""
+    answers = iter([Reply("", 429, {"Retry-After": "1"}), Reply(html_page("A"))])
+    site.pages = {"/a": lambda: next(answers)}
+    assert fetched(project, site, "/a") == 0
+    assert rows(project)[site.url + "/a"]["Status Code"] == "200"
+    assert site.times[2] - site.times[1] >= 1.0
+
+
+def test_a_site_that_is_gone_ends_the_import(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ten failures in a row: exit code 4, the tables stay as they are, and what was fetched is not fetched again."""
+    write_text(project / "files/urls_rawdata.csv", "my own pages")
+    paths = [f"/{n}" for n in range(12)]
+    site.pages = {path: Reply("", 503, {"Retry-After": "9999"}) for path in paths}
+    site.pages["/a"] = Reply(html_page("A"), headers={**HTML, "ETag": '"1"'})
+    assert fetched(project, site, "/a", *paths) == 4
+    assert "10 requests in a row had no answer" in capsys.readouterr().err
+    assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
+    assert fetched(project, site, "/a", options=(*QUICK, "--json")) == 0
+    assert told(capsys)["facts"] == {"Pages unchanged since they were fetched": 1}
+
+
+def test_files_and_a_site_come_in_at_once(project: Path, site: Site, tmp_path: Path) -> None:
+    """A crawl's facts of a page and its fetched text are one row."""
+    site.pages = {"/a": html_page("A")}
+    write_text(tmp_path / "p.csv", f"URL,H1\n{site.url}/a,Crawled\n")
+    write_text(tmp_path / "urls.txt", site.url + "/a")
+    assert imported(project, str(tmp_path / "p.csv"), "--urls", str(tmp_path / "urls.txt"), *QUICK) == 0
+    row = rows(project)[site.url + "/a"]
+    assert row["H1"] == "Crawled" and TEXT in row["Main Content"]
+
+
+ERRORS = {
+    "nothing": ((), 2, "name a file, a folder, --sitemap or --urls"),
+    "no address": (
+        ("--sitemap", "example.com/sitemap.xml"),
+        3,
+        "--sitemap example.com/sitemap.xml: not a full URL",
+    ),
+    "no list": (("--urls", "none.txt"), 3, "none.txt is not there"),
+    "no sitemap": (("--sitemap", "{site}/none.xml", *QUICK), 3, "there is no sitemap (HTTP 404)"),
+    "no XML": (("--sitemap", "{site}/page", *QUICK), 3, "it is no sitemap"),
+    "empty": (("--sitemap", "{site}/empty.xml", *QUICK), 3, "names no page of this site"),
+    "private": (
+        ("--sitemap", "{site}/s.xml"),
+        3,
+        "127.0.0.1, which is no public address. Fetch from your own network",
+    ),
+    "no server": (("--sitemap", "http://127.0.0.1:9/", *QUICK), 4, "robots.txt can't be read (no connection"),
+    "no server, too": (("--sitemap", "http://127.0.0.1:9/s.xml", *QUICK), 4, "s.xml can't be fetched ("),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_what_cant_be_fetched_is_a_sentence(
+    case: str, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With its exit code; nothing is written."""
+    site.pages = {"/page": html_page("A"), "/empty.xml": sitemap("https://other.example/a")}
+    options, code, sentence = ERRORS[case]
+    assert imported(project, *(option.format(site=site.url) for option in options)) == code
+    assert sentence in capsys.readouterr().err.replace("\n", " ")
+    assert not (project / "files/urls_rawdata.csv").exists()

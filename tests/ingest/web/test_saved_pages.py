@@ -1,0 +1,321 @@
+"""`import` of saved HTML files: the text without its menus, the links by their place, the page's own address."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from internal_linker.ingest.web.decoding import decoded
+from internal_linker.ingest.web.html_page import WebPage, read_page
+from internal_linker.text.html import read_html
+from tests.support.crawls import A, B, C, crawl, empty_project, imported, links, pages, table
+from tests.support.small_project import (
+    SITE,
+    TOPICS,
+    URLS,
+    command,
+    forget_settings,
+    write_settings,
+    write_text,
+)
+from tests.support.web_sites import TEXT, html_page, menu_links, saved_as
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return empty_project(tmp_path / "project")
+
+
+def rows(project: Path) -> list[dict[str, str]]:
+    """The imported pages by column."""
+    header, *cells = pages(project)
+    return [dict(zip(header, row, strict=True)) for row in cells]
+
+
+def test_a_page_becomes_a_row_and_its_links(project: Path, tmp_path: Path) -> None:
+    """Title, headline, language and address; the text alone, with its link; each link with its place."""
+    write_text(tmp_path / "tea.html", html_page("Tea", head=saved_as(A), links=[("/b/#top", "tea pots")]))
+    assert imported(project, str(tmp_path / "tea.html")) == 0
+    (row,) = rows(project)
+    content = read_html(row.pop("Main Content"))
+    assert row == {
+        **{"URL": A, "Title": "Tea | Tiny", "H1": "Tea", "Lang": "en-GB", "Indexability": "Indexable"},
+        **{"Status Code": "", "Canonical": A, "Redirect URL": ""},
+    }
+    assert content.text.splitlines() == ["Tea", f"{TEXT} Read on about tea pots."]
+    assert content.headings == (0,)
+    assert content.links == ((SITE + "/b/#top", "tea pots"),)
+    header, *found = links(project)
+    assert header == ("Source", "Destination", "Anchor", "Link Position", "Type")
+    inside = (A, SITE + "/b/#top", "tea pots", "Content", "Hyperlink")
+    assert sorted(found) == sorted([*menu_links(A), inside])
+
+
+def test_a_folder_is_read_as_wget_saves_a_site(project: Path, tmp_path: Path) -> None:
+    """With --base-url each file's path is its address, index.html is its folder, and links between files hold."""
+    site = tmp_path / "mirror"
+    write_text(
+        site / "index.html", html_page("Home", links=[("blog/tea%20pots.html", "pots"), ("about.htm", "us")])
+    )
+    write_text(site / "blog/tea pots.html", html_page("Pots", links=[("../index.html#x", "start")]))
+    write_text(site / "about.htm", html_page("About", links=[("blog/", "blog"), ("blog/none.html", "gone")]))
+    write_text(site / "blog/index.html", html_page("Blog"))
+    write_text(site / "style.css", "p { color: red }")
+    assert imported(project, str(site), "--base-url", SITE) == 0
+    urls = [f"{SITE}/{path}" for path in ("about.htm", "blog/", "blog/tea%20pots.html", "")]
+    assert [row["URL"] for row in rows(project)] == urls
+    about, blog, pots, home = urls
+    inside = {row[:3] for row in links(project)[1:] if row[3] == "Content"}
+    assert inside == {
+        *((home, pots, "pots"), (home, about, "us"), (pots, home, "start"), (about, blog, "blog")),
+        (about, f"{SITE}/blog/none.html", "gone"),
+    }
+
+
+ADDRESSES = {
+    "canonical": (saved_as(A), "", A),
+    "og:url": (f'<meta property="og:url" content="{A}">', "", A),
+    "canonical first": (f'<meta property="og:url" content="{B}">{saved_as(A)}', "", A),
+    "relative to its folder": (saved_as("/b/"), C, B),
+    "as a browser notes": (f"<!-- saved from url=(0027){C} -->{saved_as(A)}", "", C),
+    "its folder's": ("", SITE + "/x", SITE + "/x/tea.html"),
+    "a broken canonical": (saved_as("https://["), SITE, SITE + "/tea.html"),
+}
+
+
+@pytest.mark.parametrize("case", ADDRESSES)
+def test_a_saved_page_has_an_address(case: str, project: Path, tmp_path: Path) -> None:
+    """From where a browser saved it, else as the page itself says, else by --base-url."""
+    head, base, url = ADDRESSES[case]
+    write_text(tmp_path / "tea.html", html_page("Tea", head=head))
+    options = ("--base-url", base) if base else ()
+    assert imported(project, str(tmp_path / "tea.html"), *options) == 0
+    assert [row["URL"] for row in rows(project)] == [url]
+
+
+def test_a_file_that_cant_be_used_is_told_of(project: Path, tmp_path: Path) -> None:
+    """Without an address, or larger than a page is: a rejected row with file, reason and remedy; the others come in."""
+    site = tmp_path / "site"
+    write_text(site / "a.html", html_page("Tea", head=saved_as(A)))
+    write_text(site / "b.html", html_page("Pots"))
+    write_text(site / "c.xhtml", "x" * 10_000_001)
+    assert imported(project, str(site)) == 0
+    assert [row["URL"] for row in rows(project)] == [A]
+    told = {row[0]: row[3] for row in table(project, "rejected_rows.csv")[1:]}
+    assert "--base-url" in told[str(site / "b.html")]
+    assert "larger than 10 MB" in told[str(site / "c.xhtml")]
+
+
+ERRORS = {
+    "empty folder": ((), "has no HTML file"),
+    "no address": (("--base-url", "example"), "--base-url example: not a full URL"),
+    "no page left": (("--include", "/none"), "no row is left to import"),
+}
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_what_cant_be_imported_is_a_sentence(
+    case: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Exit code 3; nothing is written."""
+    options, sentence = ERRORS[case]
+    (tmp_path / "site").mkdir()
+    if options:
+        write_text(tmp_path / "site/a.html", html_page("Tea", head=saved_as(A)))
+    assert imported(project, str(tmp_path / "site"), *options) == 3
+    assert sentence in capsys.readouterr().err
+    assert not (project / "files/urls_rawdata.csv").exists()
+
+
+def test_pages_and_tables_come_in_at_once(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A crawl's facts and a saved page's text are put together; filters hold for all, each counted."""
+    file = crawl(tmp_path / "p.csv", ("URL", "Status Code", "Title"), (A, "200", "Crawled"), (B, "404", ""))
+    write_text(tmp_path / "s/a.html", html_page("Tea", head=saved_as(A)))
+    write_text(tmp_path / "s/c.html", html_page("Short", "Three words only.", head=saved_as(C)))
+    options = ("--only-200", "--min-words", "20", "--json")
+    assert imported(project, file, str(tmp_path / "s"), *options) == 0
+    (row,) = rows(project)
+    assert (row["URL"], row["Status Code"], row["Title"]) == (A, "200", "Crawled")
+    assert TEXT in read_html(row["Main Content"]).text
+    told = json.loads(capsys.readouterr().out)
+    assert told["left_out"] == {"status is not 200": 1, "fewer than 20 words": 1}
+    assert (told["pages"], told["merged"]) == (1, 1)
+
+
+def test_what_was_imported_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:
+    """Pages and links of saved files come out of our own tables as they went in."""
+    for name, url in (("a", A), ("b", B)):
+        write_text(
+            tmp_path / f"s/{name}.html", html_page(name, head=saved_as(url), links=[(C, '+1 = "tea"')])
+        )
+    assert imported(project, str(tmp_path / "s")) == 0
+    before = {path.name: path.read_bytes() for path in (project / "files").glob("*.csv")}
+    assert (
+        imported(project, *(str(project / "files" / name) for name in before if name != "rejected_rows.csv"))
+        == 0
+    )
+    assert {path.name: path.read_bytes() for path in (project / "files").glob("*.csv")} == before
+
+
+def test_a_run_reads_saved_pages(project: Path, tmp_path: Path) -> None:
+    """Links in the text are known and not proposed again, those of menus count for nothing."""
+    for number, (url, text) in enumerate(zip(URLS, TOPICS.values(), strict=True)):
+        known = [(URLS[1], "black tea")] if number == 0 else []
+        body = f"<p>{text}</p>"
+        page = html_page(url, head=saved_as(url), body=body, links=known).replace("/menu/", URLS[2])
+        write_text(tmp_path / f"s/{number}.html", page)
+    assert imported(project, str(tmp_path / "s")) == 0
+    write_settings(project, {})
+    assert command("run", "--project", str(project)) == 0
+    output, ours = project / "files/Output.csv", project / "files/urls_rawdata.csv"
+    with output.open(encoding="utf-8-sig", newline="") as file:
+        first = next(csv.DictReader(file))
+    proposed = {first[f"Link {number}"] for number in range(1, 6)}
+    assert first["URL"] == URLS[0] and URLS[1] not in proposed and URLS[2] in proposed
+    before = ours.read_bytes()
+    assert imported(project, str(ours), str(output)) == 0
+    assert ours.read_bytes() == before
+
+
+# -- a page's HTML ---------------------------------------------------------------------------------
+
+
+def read(html: str, **headers: str) -> WebPage:
+    return read_page(html, A, {name.replace("_", "-"): value for name, value in headers.items()})
+
+
+NOINDEX = {
+    "meta": ('<meta name="robots" content="follow, NOINDEX">', {}, True),
+    "none": ("<meta name=Robots content=none>", {}, True),
+    "Google's meta": ("<meta name=googlebot content=noindex>", {}, True),
+    "header": ("", {"x_robots_tag": "noindex"}, True),
+    "Google's header": ("", {"x_robots_tag": "bingbot: nofollow, googlebot: nosnippet, noindex"}, True),
+    "another robot's header": ("", {"x_robots_tag": "otherbot: noindex, nofollow"}, False),
+    "a header with a date": ("", {"x_robots_tag": "unavailable_after: 25 Jun 2030 15:00:00 PST"}, False),
+    "neither": ("<meta name=robots content='index, max-snippet:-1'>", {}, False),
+}
+
+
+@pytest.mark.parametrize("case", NOINDEX)
+def test_noindex_is_understood(case: str) -> None:
+    """By the page's meta or its server's header, as far as they are for Google or for all."""
+    head, headers, noindex = NOINDEX[case]
+    assert read(html_page("Tea", head=head), **headers).indexability == (
+        "Non-Indexable" if noindex else "Indexable"
+    )
+
+
+def test_canonical_and_language() -> None:
+    """Of the page first, then of the server; a relative canonical is made a whole one."""
+    own = read(html_page("x", head='<link rel="CANONICAL" href="../b/">'), link=f'<{C}>; rel="canonical"')
+    assert (own.canonical, own.lang) == (B, "en-GB")
+    served = read(
+        "<p>x",
+        link=f'<https://x.example/s.css>; rel=preload, <{C}>; rel="canonical"',
+        content_language="de, en",
+    )
+    assert (served.canonical, served.lang) == (C, "de")
+
+
+def test_a_link_is_where_it_stands() -> None:
+    """By element or role; an article's own header is its text; in no named part, it counts as text only if it is."""
+    body = """<div role="navigation"><a href="/1">one</a></div><article><header><h2><a href="/2">two</a></h2></header>
+    <p>See <a rel="nofollow" href="/3">three</a>.</p><footer><a href="/4"><img src=x alt="four"></a></footer>
+    </article>"""
+    html = html_page("Tea", body=body).replace("</body>", '<div id=links><a href="/5">five</a></div></body>')
+    places = {link.anchor: link.position for link in read(html).links}
+    expected = {"one": "Navigation", "two": "Content", "three": "Content", "four": "Content", "five": "Aside"}
+    assert {name: places[name] for name in expected} == expected
+
+
+def test_base_and_odd_addresses() -> None:
+    """`base` counts; what leads to no page, or can't be read, stays as it is, so that it can be counted."""
+    body = '<a href="x">x</a> <a href="mailto:a@b.example">m</a> <a href="https://[">b</a>'
+    targets = {
+        link.anchor: link.target for link in read(html_page("x", head='<base href="/z/">', body=body)).links
+    }
+    assert (targets["x"], targets["m"], targets["b"]) == (SITE + "/z/x", "mailto:a@b.example", "https://[")
+
+
+def test_a_page_without_a_recognised_text_is_read_whole(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """All but menus, footers and scripts; how many there were is told."""
+    teasers = "".join(f'<div><a href="/{n}/">Offer {n}</a></div>' for n in range(3))
+    listing = f"<title>x</title>{saved_as(A)}<nav><a href=/m/>Menu</a></nav><div>{teasers}</div><script>var x</script>"
+    write_text(tmp_path / "a.html", listing + " " * 3_000_001)
+    write_text(tmp_path / "b.html", html_page("Tea", head=saved_as(B)))
+    assert imported(project, str(tmp_path / "a.html"), str(tmp_path / "b.html"), "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert list(told["facts"].values()) == [1]
+    content = read_html(rows(project)[0]["Main Content"])
+    assert content.text == "Offer 0\nOffer 1\nOffer 2"
+
+
+def test_a_page_that_the_library_stumbles_over_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever it raises: the page comes with all its text, and is told apart from those with a main one."""
+
+    def stumbles(*args: object, **options: object) -> str:
+        raise RecursionError("maximum recursion depth exceeded")
+
+    html = html_page("Tea", body="<p>Green tea is steamed.</p>")
+    assert not read(html).whole
+    monkeypatch.setattr("trafilatura.extract", stumbles)
+    page = read(html)
+    assert page.whole and "Green tea is steamed." in read_html(page.content).text
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "",
+        "<p",
+        "<html><frameset></frameset></html>",
+        "<div>" * 100_000,
+        "\x00\ud800 &#0;",
+        "<table>" * 5_000,
+        "<a href=x>" * 5_000,
+    ],
+)
+def test_broken_pages_are_read(html: str) -> None:
+    """Nothing that a page may hold ends the reading, or takes long."""
+    assert read(html).url == A
+
+
+ENCODINGS = {
+    "declared by its server": (
+        "Größe żółw".encode("iso-8859-2", "replace"),
+        "text/html; charset=ISO-8859-2",
+        "Gr",
+    ),
+    "by itself": ('<meta charset="windows-1251">чай'.encode("cp1251"), "", "чай"),
+    "its server's word first": (
+        '<meta charset="windows-1251">سبز'.encode(),
+        'text/html; charset="UTF-8"',
+        "سبز",
+    ),
+    "a mark first": ("\ufeff<meta charset=windows-1251>茶".encode(), "text/html; charset=koi8-r", "茶"),
+    "UTF-16": ("\ufeff茶".encode("utf-16-le"), "", "茶"),
+    "nobody's word": ("grüner Tee".encode(), "", "grüner Tee"),
+    "nobody's word, older": ("grüner Tee".encode("cp1252"), "", "grüner Tee"),
+    "Latin 1, as browsers read it": ("“tea”".encode("cp1252"), "text/html; charset=iso-8859-1", "“tea”"),
+    "no encoding of text": (b"tea", "text/html; charset=zip", "tea"),
+    "none that is known": (b"tea", "text/html; charset=x-klingon", "tea"),
+    "a wrong word": ("grün".encode("cp1252"), "text/html; charset=utf-8", "gr"),
+    "a page that can't be in UTF-16": ("<meta charset=utf-16>grün".encode(), "", "grün"),
+}
+
+
+@pytest.mark.parametrize("case", ENCODINGS)
+def test_encodings(case: str) -> None:
+    """The mark, the server's word, the page's own, else what it looks like."""
+    data, content_type, text = ENCODINGS[case]
+    assert text in decoded(data, content_type)

@@ -1,0 +1,92 @@
+"""A whole run compares all pages at once, the next one what has changed: with the links of a run that knows nothing."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from internal_linker.core.records import Choice, Recommendation
+from internal_linker.matching.neighbours.knn_join import Joined
+from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.run import Run
+from tests.pipeline.test_run import parts, rules
+from tests.support.builders import Given, Letters, Told, pages_table, url
+from tests.support.join_stores import Counting, MemoryStore
+
+WORDS = "green black white tea iron steel clay pot pan cup kettle spoon leaf water tin".split()
+
+
+def texts(count: int) -> list[str]:
+    """A text a page; no two have the same letters."""
+    return [f"{WORDS[at % 15]} {WORDS[(3 * at) % 13]} {'xyz'[at % 3] * (1 + at)} page" for at in range(count)]
+
+
+def site(contents: Sequence[str]) -> Parts:
+    rows = [[url(at), content] for at, content in enumerate(contents)]
+    return replace(parts(), queries=None, pages=Given(pages_table(*rows), "pages.csv"))
+
+
+def run(made: Parts, choice: Choice | None = None) -> tuple[Joined | None, list[Recommendation]]:
+    report = Run(made, rules(), choice or Choice(), Told()).execute("run")
+    return report.joined, list(report.recommendations)
+
+
+def links(recommendations: Sequence[Recommendation]) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Each page's targets with their scores to five decimals."""
+    return [
+        (each.source.url, [(link.target.url, round(link.target.score, 5)) for link in each.links])
+        for each in recommendations
+    ]
+
+
+def test_all_at_once_gives_the_links_of_one_at_a_time() -> None:
+    """A run that compares all pages first proposes what a run does that compares each when its turn comes."""
+    made, compute = site(texts(40)), Counting()
+    joined, together = run(replace(made, compute=compute))
+    nothing, apart = run(made)
+    assert joined and (joined.way, compute.pairs) == ("exact", 40 * 40)
+    assert nothing is None
+    assert links(together) == links(apart)
+
+
+def test_a_second_run_compares_what_has_changed() -> None:
+    """One page changed, two new, one gone: pairs with them are compared, and the links are those of a first run."""
+    before, store = texts(60), MemoryStore()
+    run(replace(site(before), compute=Counting(), joins=store))
+    after = [*before[:20], "another oolong text", *before[21:-1], "a new page of glass", "and one more"]
+    compute = Counting()
+    joined, second = run(replace(site(after), compute=compute, joins=store))
+    assert joined and (joined.way, joined.changed) == ("incremental", 3)
+    assert 0 < compute.pairs < 61 * 61 / 4
+    _, fresh = run(replace(site(after), compute=Counting()))
+    assert links(second) == links(fresh)
+    assert str(joined) == "3 new or changed, 2 gone, 0 anew"
+    again, _ = run(replace(site(after), compute=(idle := Counting()), joins=store))
+    assert again and (again.changed, idle.pairs) == (0, 0)
+
+
+def test_another_model_compares_all_again() -> None:
+    """What one model left is of no use to another."""
+    store = MemoryStore()
+    run(replace(site(texts(40)), compute=Counting(), joins=store))
+    other = Letters()
+    other.recipe = "v2"
+    joined, _ = run(replace(site(texts(40)), encoder=other, compute=Counting(), joins=store))
+    assert joined and joined.way == "exact"
+    assert len(store.whole) == 2
+
+
+def test_vectors_that_hold_for_one_run_leave_nothing() -> None:
+    """Word statistics are other ones in each run, so their neighbours are not kept."""
+    store = MemoryStore()
+    encoder = Letters(corpus_bound=True)
+    joined, _ = run(replace(site(texts(40)), encoder=encoder, compute=Counting(), joins=store))
+    assert joined and joined.way == "exact"
+    assert not store.whole
+
+
+def test_a_part_of_the_rows_is_compared_alone() -> None:
+    """A trial of a few rows neither compares all pages nor touches what the last whole run left."""
+    store, compute = MemoryStore(), Counting()
+    made = replace(site(texts(40)), compute=compute, joins=store)
+    joined, found = run(made, Choice(limit=3))
+    assert joined is None and compute.pairs == 0 and not store.whole
+    assert len(found) == 3 and all(each.links for each in found)

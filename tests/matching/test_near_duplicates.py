@@ -1,0 +1,211 @@
+"""Near-duplicates: what they are, that no link joins two of them, and that they crowd no list."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.records import Collected, Fusion, Page, SerpTarget, Source, Targets
+from internal_linker.core.row_pairs import pairs_of
+from internal_linker.embeddings.text import page_text
+from internal_linker.matching.near_duplicates import SHINGLE, NearDuplicates, jaccard, shingles
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.reverse_candidates import sources_near
+from internal_linker.ranking.rules import CANDIDATES, LinkRules
+from internal_linker.serp.search import Searched
+from tests.support.builders import page, source, url
+
+FIFTY = [f"word{number}" for number in range(50)]
+
+
+def ranking(
+    pages: Sequence[Page],
+    vectors: Vectors,
+    *,
+    linked: dict[str, tuple[str, ...]] | None = None,
+    searched: Searched | None = None,
+    **rules: float | Fusion,
+) -> Ranking:
+    """All of a site, ranked by embedding and words; (len(pages), d) vectors."""
+    sources = [source(query="query", of=each) for each in pages]
+    targets = Targets({each.key: each.url for each in pages}, {}, linked=linked or {})
+    given: dict[str, object] = {"links_per_page": 5, "fusion": "fill", "lexical_weight": 0.5, **rules}
+    return Ranking(
+        Collected(tuple(pages), tuple(sources), (), 0),
+        sources,
+        targets,
+        searched or Searched(),
+        [page_text(each) for each in pages],
+        vectors,
+        LinkRules(**given),  # type: ignore[arg-type]
+    )
+
+
+def suggested(of: Ranking) -> dict[str, set[str]]:
+    """Every candidate of every page, by the last part of its URL."""
+    found = of.of(range(len(of.sources)))
+    return {
+        one.key.rsplit("/", 1)[1]: {candidate.key.rsplit("/", 1)[1] for candidate in candidates}
+        for one, candidates in zip(of.sources, found, strict=True)
+    }
+
+
+def unit(rows: Sequence[Sequence[float]]) -> Vectors:
+    raw = np.array(rows, np.float32)
+    rows_of_length_1: Vectors = raw / np.linalg.norm(raw, axis=1, keepdims=True)
+    return rows_of_length_1
+
+
+def copies(count: int, others: int) -> tuple[list[Page], Vectors]:
+    """One text so many times, each with a word of its own, and as many other texts of the same words."""
+    dice = np.random.default_rng(1)
+    texts = [[*FIFTY, f"own{number}"] for number in range(count)]
+    texts += [dice.choice(FIFTY, 40).tolist() for _ in range(others)]
+    names = [f"copy{number}" for number in range(count)] + [f"other{number}" for number in range(others)]
+    vectors = [[1.0, 0.01 * (number % 7), 0.0] for number in range(count)]
+    vectors += [[1.0, dice.normal(), dice.normal() + 2] for _ in range(others)]
+    return [page(name, " ".join(text)) for name, text in zip(names, texts, strict=True)], unit(vectors)
+
+
+def test_the_shared_part_of_two_texts() -> None:
+    """One word in the middle of 50 is in four shingles; the same words in another order are another text."""
+    changed = [*FIFTY[:20], "another", *FIFTY[21:]]
+    assert jaccard(shingles(FIFTY), shingles(FIFTY)) == 1
+    assert jaccard(shingles(FIFTY), shingles(changed)) == pytest.approx(43 / 51)
+    assert jaccard(shingles(FIFTY), shingles(FIFTY[::-1])) == 0
+    assert jaccard(shingles(FIFTY[: SHINGLE - 1]), shingles(FIFTY[: SHINGLE - 1])) == 0
+
+
+@pytest.mark.parametrize(
+    ("similarity", "lexical", "other", "alike"),
+    [
+        (0.96, 0.2, FIFTY[:48], True),
+        (0.2, 0.96, FIFTY[:48], True),
+        (np.nan, 0.96, FIFTY[:48], True),
+        (0.94, 0.94, FIFTY[:48], False),
+        (np.nan, 0.94, FIFTY, False),
+        (1.0, 1.0, FIFTY[::-1], False),
+        (1.0, 1.0, [], False),
+    ],
+)
+def test_both_cosine_and_text_make_a_near_duplicate(
+    similarity: float, lexical: float, other: list[str], alike: bool
+) -> None:
+    """Either cosine reaches the threshold and most of the text is the same; one of the two is not enough."""
+    found = NearDuplicates([FIFTY, other].__getitem__, 0.95).among(
+        0, np.array([1]), np.array([similarity]), np.array([lexical])
+    )
+    assert found == ({1} if alike else set())
+
+
+def test_a_copy_is_a_near_duplicate_at_any_threshold() -> None:
+    """Rounding takes nothing from a page's cosine with its copy: it counts at 1, too."""
+    pages, vectors = copies(2, 12)
+    copy = [page("twin", str(pages[0].content)), *pages]
+    found = suggested(ranking(copy, np.concatenate([vectors[:1], vectors]), near_duplicate=1.0))
+    assert "copy0" not in found["twin"] and "copy1" in found["twin"]
+
+
+def test_no_link_joins_two_near_duplicates() -> None:
+    """A hundred and twenty copies of one text link to the ten other pages alone, in both directions."""
+    found = suggested(ranking(*copies(120, 10)))
+    others = {f"other{number}" for number in range(10)}
+    assert all(found[f"copy{number}"] == others for number in range(120))
+    assert all(len(found[name]) == CANDIDATES and found[name] - others for name in others)
+
+
+@pytest.mark.parametrize("fusion", ["fill", "blend"])
+def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> None:
+    """The search knows nothing of copies: what it finds gives way, in another language, too."""
+    pages, vectors = copies(3, 20)
+    pages[2] = page("copy2", str(pages[2].content), lang="de")
+    pages[0] = page("copy0", str(pages[0].content), lang="en")
+    results = tuple(SerpTarget(each.key, each.url, rank) for rank, each in enumerate(pages[1:5], 1))
+    searched = Searched(targets={(pages[0].key, "query"): results})
+    (first, *_) = recommend(
+        ranking(pages, vectors, searched=searched, fusion=fusion),
+        searched,
+        LinkRules(5, fusion, 0.5),
+    )
+    keys = {link.target.key for link in first.links}
+    assert len(keys) == 5 and not keys & {url("copy1"), url("copy2")}
+    assert {pages[3].key, pages[4].key} <= {
+        link.target.key for link in first.links if link.origin == "serp"
+    } or fusion == "blend"
+
+
+def test_copies_get_their_inlinks_from_others() -> None:
+    """A page whose nearest pages are its copies is offered to the pages behind them, and never to a copy."""
+    pages, vectors = copies(15, 60)
+    rules = LinkRules(5, "fill", 0.5, min_inlinks=2)
+    found = ranking(pages, vectors, min_inlinks=2)
+    counts = dict.fromkeys((each.key for each in pages), 0)
+    for one in recommend(found, Searched(), rules):
+        for link in one.links:
+            counts[link.target.key] += 1
+            assert "other" in one.source.key or "other" in link.target.key
+    assert min(counts.values()) >= 2
+    (nearest,) = sources_near(found, [pages[0].key], 10)
+    assert len(nearest) == 10 and min(nearest) >= 15
+
+
+def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> None:
+    """Lists are what they would be if every page were looked at, however many of the best are taken."""
+    dice = np.random.default_rng(2)
+    hub = page("hub", " ".join(f"w{number}" for number in range(300)))
+    pages = [hub] + [
+        page(number, " ".join(f"w{word}" for word in dice.integers(0, 600, 30))) for number in range(700)
+    ]
+    vectors = unit(dice.normal(size=(len(pages), 8)).tolist())
+    matches = ranking(pages, vectors).site.matches(
+        np.array([0]), np.ones(len(pages), np.bool_), 0.5, pairs_of([range(len(pages))])
+    )
+    keys = [pages[row].key for row in matches.rows]
+    site = ranking(pages, vectors, linked={hub.key: tuple(keys[:600])})
+    (found,) = site.of([0])
+    assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
+    offered = site.site.rows_of(keys[300:600] + keys[-60:])
+    beside = site.candidates(*site.ranked([0], {0: offered}))
+    assert {candidate.key for candidate in beside} >= set(keys[600 : 600 + CANDIDATES]), (
+        "asked ones beside them"
+    )
+    (nearest,) = sources_near(site, [hub.key], 5)
+    assert len(nearest) == 5
+
+
+def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
+    """Without a vector and a word in common no page is nearer than another: none is named by its place in the list."""
+    pages, _ = copies(2, 12)
+    alone = page("alone", "something else entirely")
+    site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
+    nobody, others = sources_near(site, [alone.key, pages[5].key], 5)
+    assert (nobody, len(others)) == ([], 5)
+
+
+def test_the_setting_is_the_least_cosine() -> None:
+    """With a lower threshold more pairs of one text count, with a higher one fewer."""
+    pages, _ = copies(2, 12)
+    vectors = unit([[1, 0], [0.9, 0.43589], *([[0.0, 1.0]] * 12)])
+    assert "copy1" in suggested(ranking(pages, vectors, near_duplicate=0.95, lexical_weight=0.0))["copy0"]
+    assert "copy1" not in suggested(ranking(pages, vectors, near_duplicate=0.85))["copy0"]
+
+
+def test_sources_of_another_row() -> None:
+    """A query without a page has no text of its own that could be a copy."""
+    pages, vectors = copies(2, 5)
+    query = Source("", "", " ".join(FIFTY), None, in_sheet=False)
+    targets = Targets({each.key: each.url for each in pages}, {})
+    texts = [*(page_text(each) for each in pages), page_text(page("q", ""))]
+    site = Ranking(
+        Collected(tuple(pages), (query,), (), 0),
+        [query],
+        targets,
+        Searched(),
+        texts,
+        np.concatenate([vectors, vectors[:1]]),
+        LinkRules(5, "fill", 0.5),
+    )
+    (found,) = site.of([0])
+    assert {candidate.key for candidate in found} == {each.key for each in pages}

@@ -1,0 +1,88 @@
+"""A site's pages are compared: candidates, and new links without near-duplicates."""
+
+import numpy as np
+
+from internal_linker.core.records import Text
+from internal_linker.core.row_pairs import Pairs, pairs_of
+from internal_linker.matching.comparing import SERVED
+from internal_linker.matching.site_index import Site
+from internal_linker.matching.tfidf import FIXED_TERMS
+from tests.support.builders import page
+
+BODIES = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin", "wood spoon", ""]
+
+
+def site(*more: str, bodies: list[str] = BODIES) -> Site:
+    """Pages with these contents, and queries behind them."""
+    pages = [page(number, body) for number, body in enumerate(bodies)]
+    texts = [Text("", body) for body in (*bodies, *more)]
+    return Site(pages, texts, np.zeros((len(texts), 1), np.float32), FIXED_TERMS, 0.95)
+
+
+def crowded() -> Site:
+    """More pages of one topic than a page has candidates."""
+    dice = np.random.default_rng(1)
+    return site(
+        bodies=[" ".join(f"w{word}" for word in dice.integers(0, 200, 30)) for _ in range(5 * SERVED)]
+    )
+
+
+def asked(*rows: int) -> Pairs:
+    return pairs_of([rows])
+
+
+FIRST = np.array([0])
+
+
+def test_new_ones_are_as_many_as_are_wanted() -> None:
+    """What is linked already takes no place: behind the candidates all pages are compared; other texts don't mind."""
+    made = crowded()
+    every, texts = made.with_text, np.array([7, 0, 9])
+    matches = made.matches(texts, every, 1.0)
+    assert np.bincount(matches.of).tolist() == [2 * SERVED] * 3
+    old = matches.rows[matches.of == 1]
+    new, twins = made.fresh(texts, matches, 5, every, 1.0, pairs_of([[], old, [0]]))
+    whole = made.matches(FIRST, every, 1.0, asked(*range(5 * SERVED)))
+    assert new.rows[new.of == 1].tolist() == [row for row in whole.rows.tolist() if row not in old]
+    for at in (0, 2):
+        kept = [row for row in matches.rows[matches.of == at].tolist() if (at, row) != (2, 0)]
+        assert new.rows[new.of == at].tolist() == kept
+    assert (np.diff(new.of) >= 0).all() and not len(twins.rows)
+    gone, _ = made.fresh(FIRST, made.matches(FIRST, every, 1.0), 5, every, 1.0, asked(*range(5 * SERVED)))
+    assert gone.rows.tolist() == []
+
+
+def test_enough_candidates_are_not_asked_twice() -> None:
+    """As long as there are as many new ones as are wanted, they are the candidates'."""
+    made = crowded()
+    matches = made.matches(FIRST, made.with_text, 1.0)
+    new, _ = made.fresh(
+        FIRST, matches, 2 * SERVED - 7, made.with_text, 1.0, asked(*matches.rows[:7].tolist())
+    )
+    assert new.rows.tolist() == matches.rows[7:].tolist()
+
+
+def test_those_asked_for_have_their_place_among_the_best() -> None:
+    """A row that is asked for is among the matches with its own score, wherever it ranks; others are as before."""
+    made = crowded()
+    every, one = made.with_text, made.matches(FIRST, made.with_text, 1.0)
+    absent = next(row for row in range(1, 5 * SERVED) if row not in one.rows)
+    more = made.matches(FIRST, every, 1.0, asked(absent, 0, int(one.rows[3]), absent))
+    assert sorted(more.rows.tolist()) == sorted([*one.rows.tolist(), absent])
+    assert (np.diff(more.score) <= 0).all()
+    kept = more.at(more.rows != absent)
+    assert kept.rows.tolist() == one.rows.tolist() and kept.score.tolist() == one.score.tolist()
+
+
+def test_only_those_that_may_be_are_matches() -> None:
+    """A mask leaves pages out, those that are asked for included; a text without words has no match by them."""
+    made = site("tea clay pot")
+    some = made.with_text & (np.arange(len(BODIES) + 1) != 1)
+    assert made.matches(FIRST, some, 1.0, asked(1, 5)).rows.tolist() == [3, 4, 5]
+    assert made.matches(FIRST + len(BODIES), made.with_text, 1.0).rows[0] == 0
+    assert made.matches(FIRST + 6, made.with_text, 1.0).rows.tolist() == []
+
+
+def test_a_query_has_no_date() -> None:
+    """Nearness in time is known between dated pages only."""
+    assert np.isnan(site("tea").nearness(FIRST + len(BODIES), np.arange(3))).all()

@@ -1,0 +1,251 @@
+"""A page that does not exist yet: what it should link to, what should link to it, and what is said of it."""
+
+import csv
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from internal_linker.core.edges import Verdict
+from internal_linker.usecases.project import open_project
+from tests.standins import SerperStandIn
+from tests.support.briefs import COFFEE, DRAFT, Ask, asking
+from tests.support.sites import make_project, sample_pages
+from tests.support.small_project import (
+    SITE,
+    URLS,
+    command,
+    forget_settings,
+    write_csv,
+    write_settings,
+    write_text,
+)
+from tests.support.small_project import make_project as make_small_project
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "site", 50, {"embedding_provider": "lsa"})
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> Path:
+    write_text(tmp_path / "draft.md", DRAFT)
+    return tmp_path / "draft.md"
+
+
+@pytest.fixture
+def brief(capsys: pytest.CaptureFixture[str]) -> Ask:
+    return asking(capsys)
+
+
+def targets(found: dict[str, Any]) -> list[str]:
+    return [link["target"] for link in found["links_to"]]
+
+
+def sources(found: dict[str, Any]) -> list[str]:
+    return [link["source"] for link in found["links_from"]]
+
+
+# -- what it should link to ----------------------------------------------------------------------------
+
+
+def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page's own text as a brief at its own URL: the links, scores and order that a look-up of it gives."""
+    for page in sample_pages(50)[3:30:9]:
+        write_text(folder / "draft.txt", page["Main Content"])
+        options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"])
+        found = brief(folder, folder / "draft.txt", *options)
+        capsys.readouterr()
+        assert command("lookup", page["URL"], "--project", str(folder)) == 0
+        ours = [(link["target"], f"{link['score']:.2f}") for link in found["links_to"]]
+        assert ours == re.findall(r"(https:\S+)  \(similarity, score ([\d.-]+)", capsys.readouterr().out)
+        assert any("stands in its place" in note for note in found["notes"])
+
+
+def test_its_anchors_stand_in_the_draft(brief: Ask, folder: Path, draft: Path) -> None:
+    """Letter for letter, outside of its own links, each within the sentence that is shown."""
+    found = brief(folder, draft, "--limit", "20")
+    text = DRAFT.replace("#", "").replace(f"[flat white]({COFFEE}/recipes/flat-white/)", "LINK")
+    verbatim = [link for link in found["links_to"] if link["verbatim"]]
+    assert any("froth milk without a steamer" in link["anchor"] for link in verbatim)
+    for link in verbatim:
+        assert link["anchor"] in link["sentence"] and link["anchor"] in text
+
+
+def test_what_the_draft_links_to_is_not_proposed_again(brief: Ask, folder: Path, draft: Path) -> None:
+    """Addresses with and without the host are known as the site's."""
+    flat_white = f"{COFFEE}/recipes/flat-white/"
+    assert flat_white not in targets(brief(folder, draft, "--limit", "50"))
+    write_text(draft, DRAFT.replace(f"({flat_white})", "(/recipes/flat-white)"))
+    assert flat_white not in targets(brief(folder, draft, "--limit", "50"))
+    write_text(draft, DRAFT.replace(f"({flat_white})", "(https://other.example/)"))
+    assert flat_white in targets(brief(folder, draft, "--limit", "50"))
+
+
+def test_without_a_draft_names_are_proposed(brief: Ask, folder: Path) -> None:
+    """The target's title, its main query, and what other pages write where they link to it; no bare "here"."""
+    links = [("Source", "Destination", "Anchor")]
+    steam = f"{COFFEE}/milk/how-to-steam-milk/"
+    links += [(f"{COFFEE}/recipes/flat-white/", steam, text) for text in ("here", "steaming milk")]
+    write_csv(folder / "files/existing_links.csv", links)
+    found = brief(folder, "Oat milk that steams like cow's milk")
+    (link,) = (link for link in found["links_to"] if link["target"] == steam)
+    told = [link["anchor"], *(each["text"] for each in link["more_anchors"])]
+    assert told == ["Steam Milk for Silky Microfoam", "how to steam milk", "steaming milk"]
+    assert not link["verbatim"]
+
+
+def test_a_search_counts_as_in_a_run(brief: Ask, tmp_path: Path) -> None:
+    """With --query the search is asked, once, and its results come first; without it, or with --no-serp, it isn't."""
+    asked: list[str] = []
+
+    def answers(words: str, site: str) -> list[str]:
+        asked.append(words)
+        return [f"{SITE}/new/", URLS[4]]
+
+    with SerperStandIn(answers) as serper:
+        folder = make_small_project(tmp_path, {"serper_url": serper.url, "max_serp_pages": 1})
+        write_text(folder / "config/serper_api_key.txt", serper.api_key)
+        brief(folder, "Tea in a glass")
+        brief(folder, "Tea in a glass", "--query", "glass tea", "--no-serp")
+        assert not asked
+        for _ in range(2):
+            found = brief(folder, "Tea in a glass", "--query", "glass tea", "--url", f"{SITE}/new/")
+    assert asked == ["glass tea"]
+    assert targets(found)[0] == URLS[4] and found["links_to"][0]["serp_rank"] == 2
+    assert f"{SITE}/new/" not in targets(found)
+
+
+def test_the_number_of_links_is_the_settings_or_the_limit(brief: Ask, folder: Path) -> None:
+    """--limit counts for each way; without it links_per_page does."""
+    for options, count in (((), 5), (("--limit", "2"), 2), (("--limit", "7"), 7)):
+        found = brief(folder, "Espresso beans and how to grind them for a moka pot", *options)
+        assert len(targets(found)) == count and len(sources(found)) <= count
+        assert [link["rank"] for link in found["links_to"]] == list(range(1, count + 1))
+
+
+# -- what should link to it ----------------------------------------------------------------------------
+
+
+def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Path) -> None:
+    """Best first, each with anchors that stand in that page, and the place that the link has among that page's."""
+    found = brief(folder, draft, "--url", "/milk/oat-latte-art/".join([COFFEE, ""]))
+    contents = {page["URL"]: page["Main Content"] for page in sample_pages(50)}
+    assert f"{COFFEE}/milk/oat-milk-for-coffee/" in sources(found)[:3]
+    scores = [link["score"] for link in found["links_from"]]
+    assert scores == sorted(scores, reverse=True) and scores[-1] > 0
+    for link in found["links_from"]:
+        assert link["target"] == f"{COFFEE}/milk/oat-latte-art/" and link["place"] >= 1
+        shown = [(link["anchor"], link["sentence"])] * link["verbatim"]
+        shown += [(each["text"], each["sentence"]) for each in link["more_anchors"] if each["verbatim"]]
+        assert all(text in sentence and text in contents[link["source"]] for text, sentence in shown)
+
+
+def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) -> None:
+    """A text that is most of a page's own subject has the first place there, by the score that a run gives."""
+    pages = sample_pages(50)
+    page = pages[0]
+    write_text(folder / "draft.txt", page["Main Content"])
+    options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"], "--limit", "50")
+    found = brief(folder, folder / "draft.txt", *options)
+    write_settings(
+        folder, {"embedding_provider": "lsa", "links_per_page": 49, "min_inlinks": 0, "max_inlinks": 0}
+    )
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        run = {row["Source"]: row for row in csv.DictReader(file) if row["Target"] == page["URL"]}
+    assert len(found["links_from"]) > 10
+    for link in found["links_from"]:
+        assert link["score"] == pytest.approx(float(run[link["source"]]["Score"]), abs=1e-3)
+        assert link["place"] == int(run[link["source"]]["Rank"])
+
+
+def test_who_links_to_it_already_is_left_out(brief: Ask, folder: Path) -> None:
+    """Links to the planned URL that stand on the site are known."""
+    new = f"{COFFEE}/milk/oat-latte-art/"
+    before = sources(brief(folder, "Oat milk for latte art", "--url", new))
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (before[0], new)])
+    assert sources(brief(folder, "Oat milk for latte art", "--url", new))[0] == before[1]
+
+
+def test_sections_that_are_off_and_errors_link_to_nothing(brief: Ask, tmp_path: Path) -> None:
+    """Pages of sections_off keep their links; one that is gone has no text, and is no target."""
+    folder = make_small_project(tmp_path, {"sections_off": ["/green-tea"]})
+    path = folder / "files/urls_rawdata.csv"
+    rows = [*csv.reader(path.read_text(encoding="utf-8").splitlines())]
+    stand = {URLS[1]: "404", URLS[2]: "200"}
+    write_csv(path, [[*rows[0], "Status Code"], *([*row, stand.get(row[0], "200")] for row in rows[1:])])
+    found = brief(folder, "Green, black and white tea leaves in the cup", "--limit", "10")
+    assert {URLS[0], URLS[1]}.isdisjoint(sources(found)) and URLS[2] in sources(found)
+    assert URLS[1] not in targets(found) and URLS[0] in targets(found)
+
+
+def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
+    """A planned URL that an exclusion pattern forbids gets no links, and the pattern is named; so with targets."""
+    folder = make_small_project(tmp_path)
+    write_text(folder / "config/excluded_urls.txt", "/tag/\n/water/\nbrief")
+    found = brief(folder, "Fresh tea leaves and water", "--url", f"{SITE}/tag/tea/", "--limit", "10")
+    assert not found["links_from"] and any("excluded by /tag/" in note for note in found["notes"])
+    assert f"{SITE}/water/" not in targets(found)
+    assert sources(brief(folder, "Fresh tea leaves and water"))
+
+
+def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path) -> None:
+    """What editors rejected for the page that the brief stands for stays rejected."""
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        link = next(row for row in csv.DictReader(file) if row["Source"] == sample_pages(1)[0]["URL"])
+    given = folder, sample_pages(1)[0]["Main Content"], "--url", link["Source"], "--limit", "50"
+    assert link["Target"] in targets(brief(*given))
+    with open_project(folder).review_queue() as queue:
+        queue.decide(Verdict(link["Link Id"], "rejected", by="test"))
+    assert link["Target"] not in targets(brief(*given))
+
+
+# -- what is said of it --------------------------------------------------------------------------------
+
+
+def test_a_page_that_is_there_already_is_named(brief: Ask, folder: Path) -> None:
+    """By its title, its main query or its text: with the cosine, the most similar first."""
+    page = sample_pages(1)[0]
+    copy = "\n".join([page["Title"], page["Main Content"]])
+    for text, why in (
+        (page["Title"].upper(), "the same title"),
+        ("V60  recipe", "the same main query"),
+        (copy, "the same text"),
+    ):
+        first = brief(folder, text)["like"][0]
+        assert (first["url"], first["why"]) == (page["URL"], why) and 0 < first["similarity"] <= 1.001
+    assert brief(folder, "Oat milk for latte art")["like"] == []
+    assert page["URL"] not in targets(brief(folder, copy, "--limit", "50"))
+
+
+def test_languages_are_kept_apart(brief: Ask, tmp_path: Path) -> None:
+    """A Persian draft links to Persian pages only; a language that no page is in is told."""
+    folder = make_small_project(tmp_path)
+    path = folder / "files/urls_rawdata.csv"
+    rows = [*csv.reader(path.read_text(encoding="utf-8").splitlines())]
+    persian = [
+        [f"{SITE}/fa/{n}/", f"چای {n}", f"چای سبز را با آب داغ دم می‌کنیم و در فنجان می‌ریزیم. {n}", "fa"]
+        for n in range(3)
+    ]
+    write_csv(path, [[*rows[0], "Lang"], *([*row, "en"] for row in rows[1:]), *persian])
+    text = "چای سبز\nبرای دم کردن چای سبز آب داغ را در قوری می‌ریزیم و چند دقیقه صبر می‌کنیم."
+    found = brief(folder, text, "--limit", "10")
+    assert found["lang"] == "fa" and {*targets(found), *sources(found)} <= {row[0] for row in persian}
+    assert targets(found) and not found["notes"][2:]
+    title = brief(folder, "چای سبز در خانه", "--limit", "10")
+    assert title["lang"] == "fa" and {*targets(title), *sources(title)} <= {row[0] for row in persian}
+    assert brief(folder, text, "--lang", "en-GB")["lang"] == "en"
+    german = brief(folder, "Tee\nGrünen Tee übergießt man nicht mit kochendem Wasser, sonst wird er bitter.")
+    assert german["lang"] == "" and any("seems to be in de" in note for note in german["notes"])
+    assert any(
+        "No page is in the language fr" in note for note in brief(folder, "Thé", "--lang", "fr")["notes"]
+    )

@@ -1,0 +1,148 @@
+"""`content-brief` as a command: what it costs and leaves, what it prints, what it can't use."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.standins import OpenAIStandIn
+from tests.support.briefs import DRAFT, Ask, asking
+from tests.support.link_sites import pages, random_pairs
+from tests.support.sites import make_project, use_standins
+from tests.support.small_project import (
+    command,
+    environment,
+    forget_settings,
+    snapshot,
+    write_csv,
+    write_text,
+)
+from tests.support.small_project import make_project as make_small_project
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "site", 50, {"embedding_provider": "lsa"})
+
+
+@pytest.fixture
+def draft(tmp_path: Path) -> Path:
+    write_text(tmp_path / "draft.md", DRAFT)
+    return tmp_path / "draft.md"
+
+
+@pytest.fixture
+def brief(capsys: pytest.CaptureFixture[str]) -> Ask:
+    return asking(capsys)
+
+
+# -- what it costs and leaves --------------------------------------------------------------------------
+
+
+def test_only_the_brief_is_paid_for(brief: Ask, tmp_path: Path) -> None:
+    """After a run the pages' vectors are in the cache: one text is sent, and for the same brief none."""
+    with OpenAIStandIn() as openai:
+        folder = make_project(tmp_path, 12)
+        use_standins(folder, openai=openai)
+        assert command("run", "--no-serp", "--project", str(folder)) == 0
+        openai.forget()
+        for _ in range(2):
+            brief(folder, "Milk for a filter coffee")
+        assert len(openai.ledger) == 1
+
+
+def test_no_budget_is_a_gap(brief: Ask, tmp_path: Path) -> None:
+    """max_cost_usd holds: nothing is sent, words alone rank, and the exit code is 6."""
+    with OpenAIStandIn() as openai:
+        folder = make_project(tmp_path, 12)
+        use_standins(folder, openai=openai, settings={"max_cost_usd": 0.0})
+        found = brief(folder, "Milk for a filter coffee", code=6)
+        assert not openai.ledger
+    assert "max_cost_usd" in found["gaps"][0] and found["links_to"]
+    assert found["links_to"][0]["similarity"] is None
+
+
+def test_files_stay_as_they_are(brief: Ask, folder: Path, draft: Path) -> None:
+    """Nothing but the cache is written, no log entry either."""
+    before = snapshot(folder)
+    brief(folder, draft)
+    after = {name: file for name, file in snapshot(folder).items() if "cache.sqlite3" not in name}
+    assert after == before
+
+
+def test_what_was_learned_ranks(brief: Ask, tmp_path: Path) -> None:
+    """From 200 links on each link has its probability, as in a run."""
+    site = pages(120)
+    folder = make_small_project(tmp_path)
+    write_csv(
+        folder / "files/urls_rawdata.csv",
+        [("URL", "Main Content"), *((one.url, str(one.content)) for one in site)],
+    )
+    links = [(site[source].url, site[target].url) for source, target in random_pairs(120, 600, 1)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *links])
+    write_text(folder / "files/main_queries.csv", "URL,Main Query\n")
+    found = brief(folder, str(site[5].content).replace("w1", "w2"))
+    assert all(0 <= link["probability"] <= 1 for link in found["links_to"] + found["links_from"])
+
+
+# -- the command ---------------------------------------------------------------------------------------
+
+
+def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both lists with whole URLs and anchors on stdout, the progress on stderr."""
+    assert command("content-brief", str(draft), "--project", str(folder), "--limit", "2") == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith("Oat milk for latte art should link to\n 1  https://")
+    assert "Oat milk for latte art should be linked to by\n 1  https://" in printed.out
+    assert re.search(r'"[^"]+"  in: ', printed.out) and "Embedding:" in printed.err
+
+
+def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
+    """As -, in any encoding."""
+    folder = make_small_project(tmp_path)
+    arguments = "-m", "internal_linker", "content-brief", "-", "--project", str(folder), "--json"
+    given = "Thé vert\nDes feuilles de thé".encode("cp1252")
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        input=given,
+        env=environment(),
+        capture_output=True,
+        timeout=60,
+        check=True,
+    )
+    found = json.loads(done.stdout)
+    assert found["title"] == "Thé vert" and "Windows-1252" in found["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("nix.docx",), 3, "nix.docx is not there"),
+        (("tea", "--url", "tea"), 3, "not a full URL"),
+        (("tea", "--limit", "51"), 2, "--limit"),
+        (("?",), 3, "no words"),
+    ],
+)
+def test_what_can_t_be_used_is_one_sentence(
+    tmp_path: Path, arguments: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the exit code of the table in the README."""
+    folder = make_small_project(tmp_path)
+    assert command("content-brief", *arguments, "--project", str(folder)) == code
+    assert words in capsys.readouterr().err
+
+
+def test_a_site_without_pages_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Queries alone can't be linked."""
+    folder = make_small_project(tmp_path)
+    (folder / "files/urls_rawdata.csv").unlink()
+    assert command("content-brief", "tea", "--project", str(folder)) == 3
+    assert "no pages that could link" in capsys.readouterr().err

@@ -1,0 +1,72 @@
+"""What a run found goes to every place that takes it, whatever the others do."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.core.errors import OutputError
+from internal_linker.core.listed import ExcludedTarget
+from internal_linker.core.records import Candidate, Link, Recommendation
+from internal_linker.pipeline.deliver import compact, deliver
+from tests.support.builders import Kept, KeptList, Told, source, url
+
+LINKS = [Recommendation(source("a"), ())]
+EXCLUDED = [
+    ExcludedTarget("", url("gone"), "status 404"),
+    ExcludedTarget(url("a"), url("b"), "already linked"),
+    ExcludedTarget(url("a"), url("c"), "already linked"),
+]
+
+
+CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
+
+
+@given(
+    st.lists(
+        st.builds(
+            Recommendation,
+            st.sampled_from([source("a"), source("b", "tea"), source(query="pots")]),
+            st.lists(st.builds(Link, CANDIDATES, st.integers(1, 9)), max_size=3).map(tuple),
+            st.sampled_from(["", "1 of 5 links: why"]),
+        ),
+        max_size=5,
+    )
+)
+def test_compact_recommendations_are_the_same(items: list[Recommendation]) -> None:
+    """Every field of every link comes back, equal however often they are read; a missing signal stays NaN."""
+    kept = compact(iter(items))
+    assert repr(list(kept)) == repr(items)
+    assert list(kept) == list(kept)
+    assert [kept[at].source for at in range(len(items))] == [item.source for item in items]
+
+
+def test_lists_are_kept_beside_the_links() -> None:
+    """Each place gets the links, and each list its items."""
+    sink, exclusions, others, told = Kept(), KeptList[ExcludedTarget](), KeptList[str]("others"), Told()
+    done = deliver(LINKS, [sink], [(exclusions, iter(EXCLUDED)), (others, ["a"])], "r1", told)
+    assert (sink.links, exclusions.items, others.items) == (LINKS, EXCLUDED, ["a"])
+    assert (done.failure, told.outcomes) == (None, ["kept, excluded, others"])
+
+
+def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
+    """A failing list is the run's failure; the links and the other lists are delivered all the same."""
+    sink, others, told = Kept(), KeptList[str](), Told()
+    error = OutputError("excluded_targets.csv can't be written.")
+    failing = KeptList[ExcludedTarget](error=error)
+    done = deliver(LINKS, [sink], [(failing, EXCLUDED), (others, ["a"])], "r1", told)
+    assert (sink.links, others.items) == (LINKS, ["a"])
+    assert (done.failure, told.warnings) == (error, [str(error)])
+
+
+def test_the_first_failure_counts() -> None:
+    """Where links and list both fail, the links' failure decides how the run ends."""
+    first, second = OutputError("Output.csv"), OutputError("excluded_targets.csv")
+    lists = [(KeptList[ExcludedTarget](error=second), EXCLUDED)]
+    done = deliver(LINKS, [Kept(error=first)], lists, "r1", Told())
+    assert done.failure is first
+
+
+def test_without_a_place_for_links_nothing_is_written() -> None:
+    """A look-up leaves the list of the last run as it is."""
+    exclusions, told = KeptList[ExcludedTarget](), Told()
+    deliver(LINKS, [], [(exclusions, EXCLUDED)], "r1", told)
+    assert (exclusions.writes, told.outcomes) == (0, ["nothing to write"])

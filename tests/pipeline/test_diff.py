@@ -1,0 +1,98 @@
+"""Two versions of a site's links: each difference once, with the reason that explains it."""
+
+from dataclasses import replace
+
+import pytest
+
+from internal_linker.core.edges import Status
+from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.runs import Version, VersionRow
+from internal_linker.pipeline.diff import differences
+
+BEFORE = Version("1", "", "all rows", "model a", 3, 4)
+AFTER = replace(BEFORE, run="2")
+
+
+def row(name: str, targets: str, text: str = "", serp: str = "") -> VersionRow:
+    """A page's row: a letter for each target, those in `serp` by a search."""
+    links = [
+        Link(Candidate(one, one.upper(), serp_rank=int(one in serp)), rank, "semantic")
+        for rank, one in enumerate(targets, 1)
+    ]
+    return VersionRow(
+        Recommendation(Source(name, name.upper(), "", None, in_sheet=False), tuple(links)), text
+    )
+
+
+def told(
+    before: list[VersionRow],
+    after: list[VersionRow],
+    status: Status | None = None,
+    now: Version = AFTER,
+) -> list[str]:
+    found = differences(BEFORE, now, before, after, lambda *_: status)
+    return [f"{one.source}>{one.target} {one.change} {one.before}>{one.after}: {one.why}" for one in found]
+
+
+PAGES = [row("x", ""), row("y", ""), row("z", "")]
+
+
+def test_equal_versions_do_not_differ() -> None:
+    """Whatever else changed."""
+    rows = [row("a", "xy"), *PAGES]
+    assert told(rows, rows, "rejected", replace(AFTER, encoder="model b")) == []
+
+
+def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
+    """With the places before and after."""
+    why = "other links rank otherwise now"
+    assert told([row("a", "xy"), *PAGES], [row("a", "zx"), *PAGES]) == [
+        f"A>X moved 1>2: {why}",
+        f"A>Y gone 2>0: {why}",
+        f"A>Z new 0>1: {why}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "change"),
+    [
+        ("rejected", "A>X gone 1>0: rejected by an editor"),
+        ("live", "A>X gone 1>0: the page links there now"),
+        ("proposed", "A>X gone 1>0: other links rank otherwise now"),
+        (None, "A>X gone 1>0: other links rank otherwise now"),
+    ],
+)
+def test_what_an_editor_did_explains_that_a_link_is_gone(status: Status | None, change: str) -> None:
+    """Before anything that changed by itself."""
+    assert told([row("a", "x"), *PAGES], [row("a", ""), *PAGES], status) == [change]
+
+
+def test_what_an_editor_accepted_explains_that_it_came() -> None:
+    """And a rejection explains no coming."""
+    before, after = [row("a", ""), *PAGES], [row("a", "x"), *PAGES]
+    assert told(before, after, "accepted") == ["A>X new 0>1: accepted by an editor"]
+    assert told(before, after, "rejected") == ["A>X new 0>1: other links rank otherwise now"]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "why"),
+    [
+        ([], [row("a", "x")], "a new row"),
+        ([row("a", "x")], [], "the row is no longer in the input"),
+        ([row("a", "")], [row("a", "x"), row("x", "")], "the target is a new page"),
+        ([row("a", "x"), row("x", "")], [row("a", "")], "the target is no longer in the input"),
+        ([row("a", "", "1")], [row("a", "x", "2")], "the page's text changed"),
+        ([row("a", ""), row("x", "", "1")], [row("a", "x"), row("x", "", "2")], "the target's text changed"),
+        ([row("a", "x", serp="x")], [row("a", "")], "the search results changed"),
+    ],
+)
+def test_what_changed_by_itself_is_named(before: list[VersionRow], after: list[VersionRow], why: str) -> None:
+    """The page, the target, the search."""
+    (one,) = told(before, after)
+    assert one.endswith(f": {why}")
+
+
+def test_another_model_explains_what_nothing_nearer_does() -> None:
+    """It is named."""
+    (one,) = told([row("a", "x")], [row("a", "")], now=replace(AFTER, encoder="model b"))
+    assert one.endswith("the model changed to model b")

@@ -1,0 +1,211 @@
+"""What a run publishes and what it keeps back: drift, sections that need approval, what editors decided."""
+
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from tests.standins import GoogleStandIn
+from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
+from tests.support.small_project import command, environment, write_csv
+
+PAGES = 30
+HEADER = ("URL", "Title", "Main Content")
+
+
+@pytest.fixture
+def google() -> Iterator[GoogleStandIn]:
+    rows = [["URL", "Main Query"], *sample_queries(sample_pages(PAGES))]
+    with GoogleStandIn({"Main": rows}, rows=60, columns=8) as server:
+        yield server
+
+
+def do(project: Path, *arguments: str) -> int:
+    time.sleep(1.01)  # runs are named by the second
+    return command(*arguments, "--project", str(project))
+
+
+def shown(project: Path) -> dict[str, set[str]]:
+    rows = read_csv(project / "files/Output.csv")
+    return {row["URL"]: {row[f"Link {rank}"] for rank in range(1, 6)} - {""} for row in rows}
+
+
+def decide(project: Path, source: str, target: str, status: str, anchor: str = "") -> None:
+    """An editor's word in files/review.xlsx."""
+    path = project / "files/review.xlsx"
+    book = openpyxl.load_workbook(path)
+    sheet = book.worksheets[0]
+    names = {cell.value: at for at, cell in enumerate(sheet[1], 1)}
+    for row in range(2, sheet.max_row + 1):
+        if (sheet.cell(row, names["Source"]).value, sheet.cell(row, names["Target"]).value) == (
+            source,
+            target,
+        ):
+            sheet.cell(row, names["Status"]).value = status
+            if anchor:
+                sheet.cell(row, names["Anchor"]).value = anchor
+            book.save(path)
+            return
+    raise AssertionError("no such row")
+
+
+def review(project: Path) -> list[tuple[str, ...]]:
+    """Source and target of each row of files/review.xlsx."""
+    book = openpyxl.load_workbook(project / "files/review.xlsx")
+    rows = book.worksheets[0].iter_rows(min_row=2, values_only=True)
+    return [(str(row[3]), str(row[4])) for row in rows]
+
+
+def test_a_broken_crawl_does_not_reach_the_sheet(
+    tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Half of the pages have one sentence now: what moved is said, the Sheet stays, unless that is accepted."""
+    project = make_project(tmp_path, PAGES)
+    use_standins(project, google=google, settings={"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    before, tabs = google.grid("Main"), google.grid("Review")
+    pages = sample_pages(PAGES)
+    rows = [[page["URL"], page["Title"], page["Main Content"]] for page in pages]
+    for row in rows[::2]:
+        row[1:] = ["Just a moment", "Please wait while your browser is checked."]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
+    capsys.readouterr()
+    assert do(project, "run") == 6
+    told = capsys.readouterr().out
+    assert "moved" in told and "The Sheet and the review keep the last run's links." in told
+    assert "run again with --accept-drift" in told
+    assert google.grid("Main") == before and google.grid("Review") == tabs
+    assert do(project, "run") == 6, "what was not published is no new measure"
+    assert do(project, "run", "--accept-drift") == 0
+    assert google.grid("Main") != before
+    assert do(project, "run") == 0, "what was accepted is the measure now"
+    capsys.readouterr()
+    assert do(project, "history") == 0
+    assert [line.split("\t")[5] for line in capsys.readouterr().out.splitlines()] == [
+        *("Published", "yes", "no", "no", "yes", "yes"),
+    ]
+
+
+def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
+    """No link from or to their pages is shown until it is accepted; the notes say what waits."""
+    settings = {"embedding_provider": "lsa", "approval_sections": ["/espresso"]}
+    project = make_project(tmp_path, PAGES, settings)
+    assert do(project, "run") == 0
+    links = shown(project)
+    espresso = sorted(url for url in links if ".example/espresso/" in url)
+    assert espresso and not any(links[url] for url in espresso)
+    assert not any(set(espresso) & targets for targets in links.values())
+    notes = {row["URL"]: row["Note"] for row in read_csv(project / "files/Output.csv")}
+    assert notes[espresso[0]] == "0 of 5 links: 5 wait for approval"
+    book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
+    waiting = [row for row in book.iter_rows(min_row=2, values_only=True) if "waits for approval" in str(row)]
+    first = next(row for row in waiting if row[3] == espresso[0])
+    decide(project, espresso[0], str(first[4]), "accepted")
+    assert do(project, "run") == 0
+    assert shown(project)[espresso[0]] == {first[4]}
+
+
+def test_what_an_editor_decided_in_the_workbook_is_heeded(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A rejected link goes, an accepted one stays in its place, an edited anchor is kept; the summary counts."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    rows = read_csv(project / "files/Output.csv")
+    source, targets = rows[0]["URL"], [rows[0][f"Link {rank}"] for rank in range(1, 6)]
+    decide(project, source, targets[0], "rejected")
+    decide(project, source, targets[2], "accepted")
+    decide(project, source, targets[4], "proposed", anchor="my own words")
+    capsys.readouterr()
+    assert do(project, "run") == 0
+    out = capsys.readouterr().out
+    row = read_csv(project / "files/Output.csv")[0]
+    now = [row[f"Link {rank}"] for rank in range(1, 6)]
+    assert targets[0] not in now and now[2] == targets[2] and now[4] == targets[4]
+    link = next(
+        one
+        for one in read_csv(project / "files/links.csv")
+        if (one["Source"], one["Target"]) == (source, targets[4])
+    )
+    assert (link["Status"], link["Anchor"]) == ("edited", "my own words")
+    assert "Accepted by editors: 67% (2 of 3 decided)" in out
+    assert "1 accepted, 1 edited" in out
+    excluded = read_csv(project / "files/excluded_targets.csv")
+    assert {"Source": source, "Target": targets[0], "Reason": "rejected by an editor"} in excluded
+    assert do(project, "lookup", source) == 0
+    assert targets[0] not in capsys.readouterr().out
+
+
+def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> None:
+    """What it proposes itself, and what earlier runs did for the other rows, each once."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    whole = review(project)
+    assert do(project, "run", "--limit", "3") == 0
+    assert len(whole) == 5 * PAGES and sorted(review(project)) == sorted(whole)
+
+
+def test_a_link_that_stands_on_the_site_turns_live(tmp_path: Path) -> None:
+    """And gives its place to another one."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    first = read_csv(project / "files/links.csv")[0]
+    write_csv(
+        project / "files/existing_links.csv",
+        [("Source", "Destination", "Anchor"), (first["Source"], first["Target"], "x")],
+    )
+    assert do(project, "run") == 0
+    assert first["Target"] not in shown(project)[first["Source"]]
+    book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
+    status = {row[9]: row[0] for row in book.iter_rows(min_row=2, values_only=True)}
+    assert status[first["Link Id"]] == "live"
+
+
+def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:
+    """review = "none" leaves no workbook; what is known of links is kept all the same."""
+    project = make_project(tmp_path, 12, {"embedding_provider": "lsa", "review": "none"})
+    assert do(project, "run") == 0
+    assert not (project / "files/review.xlsx").exists()
+    assert read_csv(project / "files/links.csv")[0]["Status"] == "proposed"
+
+
+def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
+    """An inline anchor stands in its sentence, and that in the page; the others are told from it by their type."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    contents = {page["URL"]: page["Main Content"] for page in sample_pages(PAGES)}
+    links = read_csv(project / "files/links.csv")
+    found = [link for link in links if link["Type"] == "contextual"]
+    assert len(found) > len(links) / 2
+    for link in found:
+        assert link["Anchor"] in link["Sentence"]
+        assert link["Sentence"] in contents[link["Source"]]
+    texts = [(link["Source"], link["Anchor"].casefold()) for link in found]
+    assert len(set(texts)) == len(texts), "no text leads to two targets of a page"
+
+
+def test_words_at_the_terminal_are_heeded_by_the_next_run(tmp_path: Path) -> None:
+    """`review` takes keys line by line where nobody types: the first link is accepted, the second rejected."""
+    project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa", "review": "none"})
+    assert do(project, "run") == 0
+    arguments = [sys.executable, "-m", "internal_linker", "review", "--by", "Ann", "--project", str(project)]
+    done = subprocess.run(
+        arguments,
+        input="a\nr\nq\n",
+        capture_output=True,
+        text=True,
+        env=environment(),
+        check=True,
+        encoding="utf-8",
+    )
+    assert "1 accepted, 1 rejected, 0 edited, 0 skipped" in done.stdout
+    assert do(project, "run") == 0
+    statuses = Counter(link["Status"] for link in read_csv(project / "files/links.csv"))
+    assert statuses["accepted"] == 1 and statuses["rejected"] == 0
+    reasons = Counter(row["Reason"] for row in read_csv(project / "files/excluded_targets.csv"))
+    assert reasons["rejected by an editor"] == 1

@@ -1,0 +1,189 @@
+"""Whole runs through the command line, once for each combination of providers, against real local servers."""
+
+from collections.abc import Iterator
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+from tests.standins.openai import MAX_TOKENS
+from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
+from tests.support.small_project import command, write_csv
+
+PAGES = 12
+URLS = [page["URL"] for page in sample_pages(PAGES)]
+COMBINATIONS = list(product(("csv", "sheet"), ("none", "serper"), ("lsa", "local", "openai")))
+
+
+def results(words: str, site: str) -> list[str]:
+    """Three pages for each query, with what a real SERP mixes in: tracking, other hosts, repeated pages."""
+    first = sum(map(ord, words)) % PAGES
+    hits = [URLS[(first + step) % PAGES] for step in range(3)]
+    return [f"{hits[0]}?srsltid=abc", "https://elsewhere.example/", hits[0], hits[1], f"{hits[2]}#top"]
+
+
+@pytest.fixture
+def google() -> Iterator[GoogleStandIn]:
+    rows = [["Owner", "URL", "Main Query"], *(["me", *row] for row in sample_queries(sample_pages(PAGES)))]
+    with GoogleStandIn({"Main": rows}, rows=40, columns=5) as server:
+        yield server
+
+
+@pytest.fixture
+def serper() -> Iterator[SerperStandIn]:
+    with SerperStandIn(results) as server:
+        yield server
+
+
+@pytest.fixture
+def openai() -> Iterator[OpenAIStandIn]:
+    with OpenAIStandIn(dimensions=64) as server:
+        yield server
+
+
+@pytest.mark.parametrize(("queries", "search", "encoder"), COMBINATIONS, ids="-".join)
+def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothing(
+    queries: str,
+    search: str,
+    encoder: str,
+    tmp_path: Path,
+    google: GoogleStandIn,
+    serper: SerperStandIn,
+    openai: OpenAIStandIn,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Each combination gives every page five links, each with its reason, and pays nothing the second time."""
+    project = make_project(tmp_path, PAGES)
+    use_standins(
+        project,
+        google=google if queries == "sheet" else None,
+        serper=serper if search == "serper" else None,
+        openai=openai if encoder == "openai" else None,
+        settings={"embedding_provider": encoder},
+    )
+    assert command("run", "--project", str(project)) == 0
+    assert "Pipeline completed successfully!" in capsys.readouterr().out
+    output = read_csv(project / "files/Output.csv")
+    links = read_csv(project / "files/links.csv")
+    assert [row["URL"] for row in output] == URLS
+    for row in output:
+        chosen = [row[f"Link {rank}"] for rank in range(1, 6)]
+        assert len(set(chosen)) == 5
+        assert set(chosen) <= set(URLS) - {row["URL"]}
+    assert len(links) == 5 * PAGES
+    assert {link["Origin"] for link in links} == (
+        {"serp", "semantic"} if search == "serper" else {"semantic"}
+    )
+    if search == "serper":
+        assert_serp_first(output)
+    if queries == "sheet":
+        assert google.grid("Main")[0] == ["Owner", "URL", "Main Query", *(f"Link {n}" for n in range(1, 6))]
+        assert [row[:1] + row[3:] for row in google.grid("Main")[1:]] == [
+            ["me", *(row[f"Link {rank}"] for rank in range(1, 6))] for row in output
+        ]
+    spent = (len(serper.calls("POST /search")), len(openai.calls("POST /v1/embeddings")))
+    assert spent == (PAGES * 2 if search == "serper" else 0, 1 if encoder == "openai" else 0)
+    written = len(google.calls("POST .*values:batchUpdate"))
+    assert command("run", "--project", str(project)) == 0
+    assert spent == (len(serper.calls("POST /search")), len(openai.calls("POST /v1/embeddings")))
+    assert len(google.calls("POST .*values:batchUpdate")) == written, "equal cells are not written again"
+    assert read_csv(project / "files/Output.csv") == output
+
+
+def assert_serp_first(output: list[dict[str, str]]) -> None:
+    """The eligible search results stand first, in their order."""
+    queries = dict(sample_queries(sample_pages(PAGES)))
+    for row in output:
+        hits = [url.partition("?")[0].partition("#")[0] for url in results(queries[row["URL"]], "")]
+        expected = [url for url in dict.fromkeys(hits) if url in URLS and url != row["URL"]]
+        assert [row[f"Link {rank}"] for rank in range(1, len(expected) + 1)] == expected
+
+
+def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By the pages' own text the run notes that words alone match them; no link has an embedding's similarity."""
+    project = make_project(tmp_path, 2)
+    use_standins(project, settings={"embedding_provider": "local"})
+    texts = {
+        "espresso": "قهوه اسپرسو را با آب داغ و فشار زیاد از پودر بسیار نرم دم می‌کنند.",
+        "filter": "قهوه فیلتری را آرام دم می‌کنند و آب داغ را روی پودر درشت می‌ریزند.",
+        "tea": "برگ‌های چای سبز را با آب ملایم دم کنید تا طعم آن تازه و سبک بماند.",
+    }
+    rows = [(f"https://a.example/{name}", name, 3 * f"{text} ") for name, text in texts.items()]
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
+    (project / "files/main_queries.csv").unlink()
+    assert command("run", "--project", str(project)) == 0
+    told = capsys.readouterr()
+    note = (
+        "Note: 3 pages are in a language that local/all-MiniLM-L6-v2-int8 does not know: "
+        "they are matched by their words alone."
+    )
+    assert note in told.out + told.err
+    links = read_csv(project / "files/links.csv")
+    assert len(links) == 6
+    assert {link["Similarity"] for link in links} == {""}
+    assert all(float(link["Lexical Score"]) >= 0 for link in links)
+
+
+def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_requests(
+    tmp_path: Path, openai: OpenAIStandIn
+) -> None:
+    """Requests are packed to OpenAI's limits: no more than 1.05 times the least possible number go out."""
+    project = make_project(tmp_path, 2)
+    rows = [[f"https://a.example/{n}", f"Page {n}", "word " * 494 + str(n)] for n in range(1000)]
+    write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
+    (project / "files/main_queries.csv").unlink()
+    use_standins(project, openai=openai)
+    assert command("run", "--project", str(project)) == 0
+    calls = openai.calls("POST /v1/embeddings")
+    assert sum(len(call.body["input"]) for call in calls) == 1000
+    least = -(-openai.units // MAX_TOKENS)
+    assert len(calls) <= 1.05 * least
+
+
+def test_exhausted_credits_leave_gaps_and_links_for_everyone(
+    tmp_path: Path, serper: SerperStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Out of credits: no further call, every row still has five links, its note says why, exit code 6."""
+    project = make_project(tmp_path, PAGES)
+    serper.balance = 5
+    use_standins(project, serper=serper, settings={"embedding_provider": "lsa", "serp_requests_in_flight": 1})
+    assert command("run", "--project", str(project)) == 6
+    assert sum(call.status == 200 for call in serper.calls("POST /search")) == 5
+    assert len(serper.calls("POST /search")) == 6, "the first refusal stops all further calls"
+    output = read_csv(project / "files/Output.csv")
+    assert all(row["Link 5"] for row in output)
+    assert sum("no credits left" in row["Note"] for row in output) == PAGES - 2
+    assert "serper.dev" in capsys.readouterr().out
+
+
+def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
+    tmp_path: Path, openai: OpenAIStandIn
+) -> None:
+    """Without quota the run ends with gaps and links by words; with quota the next run embeds what is missing."""
+    project = make_project(tmp_path, PAGES)
+    use_standins(project, openai=openai)
+    openai.quota_tokens = 10
+    assert command("run", "--project", str(project)) == 6
+    links = read_csv(project / "files/links.csv")
+    assert len(links) == 5 * PAGES
+    assert all(link["Similarity"] == "" and link["Lexical Score"] for link in links)
+    openai.quota_tokens = None
+    assert command("run", "--project", str(project)) == 0
+    assert all(link["Similarity"] for link in read_csv(project / "files/links.csv"))
+
+
+def test_a_sheet_that_refuses_writing_keeps_the_links_in_the_files(
+    tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A viewer's account can't write: exit code 4, the remedy is told, Output.csv holds the links."""
+    project = make_project(tmp_path, PAGES)
+    use_standins(project, google=google, settings={"embedding_provider": "lsa"})
+    google.shared_with[google.service_account["client_email"]] = "reader"
+    before = google.grid("Main")
+    assert command("run", "--project", str(project)) == 4
+    assert google.grid("Main") == before
+    assert all(row["Link 5"] for row in read_csv(project / "files/Output.csv"))
+    assert "Editor" in capsys.readouterr().out

@@ -1,0 +1,241 @@
+"""Links that are on the site already: from the file and the pages' HTML to the links and the excluded targets."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.standins import SerperStandIn
+from tests.support.sites import read_csv
+from tests.support.sites import use_standins as with_services
+from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, snapshot, write_csv
+
+GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
+EXCLUDED = "files/excluded_targets.csv"
+
+
+def run(folder: Path, *options: str) -> dict[str, list[str]]:
+    """A run's links by page, as Output.csv has them."""
+    assert command("run", "--project", str(folder), *options) == 0
+    return {
+        row["URL"]: [link for name, link in row.items() if name.startswith("Link ") and link]
+        for row in read_csv(folder / "files/Output.csv")
+    }
+
+
+def excluded(folder: Path) -> list[tuple[str, str, str]]:
+    return [(row["Source"], row["Target"], row["Reason"]) for row in read_csv(folder / EXCLUDED)]
+
+
+def existing(folder: Path, *links: tuple[str, ...]) -> None:
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+
+
+def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a page links to is no suggestion for it, and still one for others; list and summary say so."""
+    folder = make_project(tmp_path, {"links_per_page": 2})
+    best = run(folder)[GREEN][0]
+    assert excluded(folder) == []
+    existing(folder, (GREEN + "?utm_source=x", best, "tea"), (GREEN, GREEN, "self"))
+    found = run(folder)
+    assert len(found[GREEN]) == 2 and best not in found[GREEN]
+    assert len(found[GREEN]) == 2 and best not in found[GREEN]
+    assert any(best in links for page, links in found.items() if page != GREEN)
+    assert excluded(folder) == [(GREEN, best, "already linked")]
+    out = capsys.readouterr().out
+    assert "  Excluded targets: none\n" in out and ", 1 existing links, 0 rows rejected" in out
+    assert "  Existing links / rows left out: 1 / 1\n" in out
+    line = "Excluded targets: 1 already linked (files/excluded_targets.csv)"
+    assert f"  {line}\n" in out and line in (folder / "logfile.txt").read_text(encoding="utf-8")
+
+
+def test_links_are_filled_up_past_all_that_is_linked(tmp_path: Path) -> None:
+    """A page that links to its forty best matches still gets five links, to the pages after them."""
+    folder = make_project(tmp_path)
+    names = [f"{SITE}/{number:02}/" for number in range(50)]
+    rows = [(url, "Tea", f"green tea leaves {'fresh ' * number}") for number, url in enumerate(names)]
+    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *rows])
+    (folder / "files/main_queries.csv").unlink()
+    existing(folder, *((names[0], url, "") for url in names[1:41]))
+    found = run(folder)
+    assert len(found[names[0]]) == 5 and set(found[names[0]]) <= set(names[41:])
+    assert len(excluded(folder)) == 40
+
+
+def test_a_page_that_links_to_all_others_says_so(tmp_path: Path) -> None:
+    """Where nothing is left to link to, the row is empty and its note tells why."""
+    folder = make_project(tmp_path)
+    existing(folder, *((GREEN, url, "tea") for url in URLS))
+    assert run(folder)[GREEN] == []
+    note = read_csv(folder / "files/Output.csv")[0]["Note"]
+    assert note == "0 of 5 links: no other page may be linked to that is not linked already"
+
+
+def test_a_search_result_that_is_linked_already_is_no_link(tmp_path: Path) -> None:
+    """The best search results give way, too, and a second page of results is asked for in their place."""
+    folder = make_project(tmp_path)
+    existing(folder, (GREEN, BLACK, "x"), (GREEN, WHITE, "x"))
+    (folder / "files/main_queries.csv").write_text(f"URL,Main Query\n{GREEN},green tea\n", encoding="utf-8")
+    with SerperStandIn(lambda words, site: [BLACK, WHITE, WATER, POTS]) as serper:
+        with_services(
+            folder,
+            serper=serper,
+            settings={
+                "search_query_template": "site:www.tiny.example {main_query}",
+                "embedding_provider": "lsa",
+                "links_per_page": 3,
+            },
+        )
+        assert run(folder)[GREEN] == [WATER, POTS, STORAGE]
+
+
+def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
+    """A Main Content of HTML tells its links and is compared by its words alone: the tags change no link."""
+    folder = make_project(tmp_path, {"links_per_page": 2})
+    plain = run(folder)
+    pages = [
+        (url, slug.replace("-", " ").capitalize(), f"<main><p>{text}</p><script>milk()</script></main>")
+        for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)
+    ]
+    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *pages])
+    assert run(folder) == plain
+    url, title, html = pages[0]
+    pages[0] = (
+        url,
+        title,
+        html.replace("leaves", f'<a href="{plain[GREEN][0].removeprefix(SITE)}">leaves</a>'),
+    )
+    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *pages])
+    assert plain[GREEN][0] not in run(folder)[GREEN]
+    assert excluded(folder) == [(GREEN, plain[GREEN][0], "already linked")]
+
+
+def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
+    """Redirects and canonicals of the page list are followed from existing links and from search results."""
+    folder = make_project(tmp_path)
+    with (folder / "files/urls_rawdata.csv").open(encoding="utf-8", newline="") as file:
+        header, *rows = csv.reader(file)
+    more = [
+        [f"{SITE}/old/", "", "", "301", f"{SITE}/older/", ""],
+        [f"{SITE}/older/", "", "", "", BLACK, ""],
+        [f"{SITE}/water/?print=1", "", "soft water", "200", "", WATER],
+    ]
+    wide = [
+        [*header, "Status Code", "Redirect URL", "Canonical"],
+        *([*row, "", "", ""] for row in rows),
+        *more,
+    ]
+    write_csv(folder / "files/urls_rawdata.csv", wide)
+    existing(folder, (GREEN, f"{SITE}/old/", "x"), (WHITE, f"{SITE}/water/?print=1", "x"))
+    found = run(folder)
+    assert BLACK not in found[GREEN] and WATER not in found[WHITE]
+    assert WATER not in found[f"{SITE}/water/?print=1"], "a copy is not sent to its original"
+    assert excluded(folder) == [
+        ("", f"{SITE}/old/", "status 301"),
+        ("", f"{SITE}/older/", "redirects to another page"),
+        ("", f"{SITE}/water/?print=1", "canonicalised to another page"),
+        (GREEN, BLACK, "already linked"),
+        (WHITE, WATER, "already linked"),
+    ]
+
+
+def test_pages_in_other_languages_are_told_once_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where a site has several languages, those beside the most common have a row a page, unknown ones none."""
+    folder = make_project(tmp_path)
+    languages = ["fa", "en", "de", "en", "", "en"]
+    rows = [(url, slug, "?", lang) for url, slug, lang in zip(URLS, TOPICS, languages, strict=True)]
+    write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Lang"), *rows])
+    existing(folder, (GREEN, BLACK, "x"))
+    found = run(folder)
+    assert excluded(folder) == [
+        ("", GREEN, "in fa: only for pages in fa"),
+        ("", WHITE, "in de: only for pages in de"),
+        (GREEN, BLACK, "already linked"),
+    ]
+    assert GREEN not in found[BLACK]
+    assert "1 in de: only for pages in de, 1 in fa: only for pages in fa (files" in capsys.readouterr().out
+    rows = [(*row[:3], lang and "en") for row, lang in zip(rows, languages, strict=True)]
+    write_csv(folder / "files/urls_rawdata.csv", [(*HEADER, "Lang"), *rows])
+    run(folder)
+    assert excluded(folder) == [(GREEN, BLACK, "already linked")]
+
+
+def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
+    """A link whose end is no URL stands among the rejected rows with file, row and column."""
+    folder = make_project(tmp_path)
+    existing(folder, (GREEN, "black-tea", "x"), (GREEN, BLACK, "x"))
+    assert BLACK not in run(folder)[GREEN]
+    (row,) = read_csv(folder / "files/rejected_rows.csv")
+    assert (row["Table"], row["Row"], row["URL"]) == ("files/existing_links.csv", "2", "black-tea")
+    assert row["Reason"].startswith("Destination: not a full URL")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Source,Anchor\na,b\n", "files/existing_links.csv: the header row has no column 'Destination'"),
+        (f'Source,Destination\n{GREEN},"{BLACK}\n', "row 2: the file ends inside a cell"),
+        ("", "is empty"),
+    ],
+)
+def test_a_file_that_cant_be_read_ends_the_run(
+    text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A damaged table of links is named with its remedy, before anything is embedded or written."""
+    folder = make_project(tmp_path)
+    (folder / "files/existing_links.csv").write_text(text, encoding="utf-8")
+    assert command("run", "--project", str(folder)) == 3
+    assert words in capsys.readouterr().err
+    assert not (folder / "files/Output.csv").exists() and not (folder / EXCLUDED).exists()
+    assert command("check", "--project", str(folder)) == 2
+    assert (
+        f"FAIL Existing links: {folder if not words.startswith('files') else ''}" in capsys.readouterr().out
+    )
+
+
+def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Links that lead between none of the listed pages are a warning of the run and a fault of the check."""
+    folder = make_project(tmp_path)
+    existing(folder, (GREEN.replace("www.", ""), BLACK.replace("www.", ""), "x"))
+    run(folder)
+    assert "Note: files/existing_links.csv: none of its 1 links leads" in capsys.readouterr().out
+    assert command("check", "--project", str(folder)) == 2
+    assert "FAIL Existing links: files/existing_links.csv: none of its 1" in capsys.readouterr().out
+
+
+def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None:
+    """A part of the rows gives the same list as all; a look-up and a dry run leave it as it is."""
+    folder = make_project(tmp_path)
+    existing(folder, (GREEN, BLACK, "x"), (STORAGE, BLACK, "x"))
+    (folder / "config/excluded_urls.txt").write_text("/water\n", encoding="utf-8")
+    run(folder)
+    whole = excluded(folder)
+    assert whole == [
+        ("", WATER, "excluded by /water"),
+        (GREEN, BLACK, "already linked"),
+        (STORAGE, BLACK, "already linked"),
+    ]
+    run(folder, "--limit", "1")
+    assert excluded(folder) == whole
+    existing(folder, (WHITE, BLACK, "x"))
+    before = snapshot(folder)
+    assert command("run", "--project", str(folder), "--dry-run") == 0
+    assert command("lookup", WHITE, "--project", str(folder)) == 0
+    after = snapshot(folder)
+    assert after[EXCLUDED] == before[EXCLUDED]
+    run(folder, "--only", POTS)
+    assert excluded(folder) == [("", WATER, "excluded by /water"), (WHITE, BLACK, "already linked")]
+
+
+def test_the_sample_sites_links_are_its_own() -> None:
+    """Each link of the sample leads from a page to a listed one and stands in the page's text, word for word."""
+    repository = Path(__file__).parents[2] / "files"
+    texts = {page["URL"]: page["Main Content"] for page in read_csv(repository / "urls_rawdata.csv")}
+    listed = {row["URL"] for row in read_csv(repository / "main_queries.csv")} | texts.keys()
+    links = read_csv(repository / "existing_links.csv")
+    assert len(links) > 50
+    for link in links:
+        assert link["Anchor"] in texts[link["Source"]]
+        assert link["Destination"] in listed - {link["Source"]}

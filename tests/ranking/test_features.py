@@ -1,0 +1,134 @@
+"""Signals become one score by fixed weights, and what was learned moves linked pages alone."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from internal_linker.ranking.features import (
+    FEATURES,
+    FIXED_WEIGHTS,
+    Signals,
+    Weights,
+    features,
+    fixed_score,
+    reordered,
+    standard,
+)
+
+NAN = float("nan")
+
+
+def signals(n: int, seed: int = 0) -> Signals:
+    """Random signals of n candidates; a third of them has no in-link, and one no date and no vector."""
+    rng = np.random.default_rng(seed)
+    values = rng.random((8, n))
+    values[1, 0] = values[4, 0] = NAN
+    inlinks = rng.integers(1, 9, n) * (np.arange(n) % 3 > 0)
+    match, similarity, lexical, passage, nearness, votes, alike, _ = values
+    back, cocited = (rng.random(n) < 0.3).astype(float), rng.integers(0, 4, n).astype(float)
+    return Signals(
+        np.zeros(n, int),
+        np.arange(n),
+        match,
+        similarity,
+        lexical,
+        passage,
+        nearness,
+        votes,
+        alike,
+        inlinks,
+        back,
+        cocited,
+    )
+
+
+def test_standard_deviations_leave_out_what_is_unknown() -> None:
+    """What is known has mean 0 and deviation 1; what is unknown stands at the mean; all equal is all 0."""
+    values = np.array([1.0, NAN, 3.0, NAN, NAN, 2.0, 2.0, NAN])
+    assert standard(values, np.array([0, 0, 0, 1, 1, 2, 2, 2])).tolist() == [-1, 0, 1, 0, 0, 0, 0, 0]
+    assert standard(np.empty(0), np.empty(0, int)).shape == (0,)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sources_are_scored_side_by_side(seed: int) -> None:
+    """Several sources together have the scores and features of each of them alone, and come apart again."""
+    parts = [signals(n, seed + n) for n in (3, 12, 1, 7)]
+    names = Signals.__slots__[1:]
+    of = np.repeat(np.arange(4), [3, 12, 1, 7])
+    together = Signals(of, *(np.concatenate([getattr(part, name) for part in parts]) for name in names))
+    for made in (features, fixed_score, lambda given: reordered(fixed_score(given), given.match, given)):
+        alone = np.concatenate([made(part) for part in parts])
+        np.testing.assert_allclose(made(together), alone, rtol=1e-5, atol=1e-6)
+    for one, part in zip(together.split(4), parts, strict=True):
+        for name in Signals.__slots__:
+            np.testing.assert_array_equal(getattr(one, name), getattr(part, name))
+
+
+@pytest.mark.parametrize(
+    ("weight", "signal"),
+    [
+        ("match", "match"),
+        ("passage", "passage"),
+        ("time", "nearness"),
+        ("votes", "votes"),
+        ("alike", "alike"),
+    ],
+)
+def test_each_weight_counts_its_signal(weight: str, signal: str) -> None:
+    """A weight adds its signal in standard deviations, and no other."""
+    given, none = signals(12), Weights(0, 0, 0, 0, 0, 0)
+    added = fixed_score(given, replace(none, **{weight: 2.0})) - fixed_score(given, none)
+    np.testing.assert_allclose(added, 2 * standard(getattr(given, signal), given.of))
+    assert not fixed_score(given, none).any()
+
+
+def test_a_page_without_links_is_given_what_votes_cannot_give() -> None:
+    """`unlinked` is added where nobody links to a page, and nowhere else."""
+    given = signals(12)
+    added = fixed_score(given) - fixed_score(given, replace(FIXED_WEIGHTS, unlinked=0))
+    np.testing.assert_allclose(added, FIXED_WEIGHTS.unlinked * (given.inlinks == 0), atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_new_pages_keep_their_place_and_linked_ones_are_ordered_by_their_logits(seed: int) -> None:
+    """The scores stay the same numbers; those of new pages stay theirs; the higher logit gets the higher score."""
+    given = signals(20, seed)
+    score, logits = fixed_score(given), np.random.default_rng(100 + seed).normal(size=20)
+    moved = reordered(score, logits, given)
+    new, linked = given.inlinks == 0, np.flatnonzero(given.inlinks > 0)
+    assert moved[new].tolist() == score[new].tolist()
+    assert sorted(moved) == sorted(score)
+    assert linked[np.argsort(-moved[linked])].tolist() == linked[np.argsort(-logits[linked])].tolist()
+    assert moved[linked].tolist() != score[linked].tolist()
+
+
+def test_equal_logits_keep_the_order_of_the_rows_and_the_given_scores_stay() -> None:
+    """Nothing is left to chance, and the array that came in is not changed."""
+    score, given = np.array([3.0, 2.0, 1.0]), replace(signals(3), inlinks=np.ones(3, int))
+    assert reordered(score, np.zeros(3), given).tolist() == [3, 2, 1]
+    reordered(score, np.array([1.0, 2.0, 3.0]), given)
+    assert score.tolist() == [3, 2, 1]
+
+
+def test_features_are_finite_and_named() -> None:
+    """One column a name, in that order, and no unknown signal leaves a gap."""
+    given = signals(9)
+    made = features(given)
+    assert made.shape == (9, len(FEATURES)) and made.dtype == np.float32
+    assert np.isfinite(made).all()
+    column = dict(zip(FEATURES, made.T, strict=True))
+    assert column["no in-link"].tolist() == (given.inlinks == 0).astype(float).tolist()
+    np.testing.assert_allclose(column["in-links"], np.log1p(given.inlinks), rtol=1e-6)
+    np.testing.assert_allclose(column["votes"], standard(given.votes, given.of), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(column["time"], standard(given.nearness, given.of), rtol=1e-4, atol=1e-6)
+    assert column["links back"].tolist() == given.back.tolist()
+
+
+def test_no_candidates_are_no_error() -> None:
+    """A source with nothing to propose has no scores and no features."""
+    none = signals(3)
+    empty = Signals(*(getattr(none, name)[:0] for name in Signals.__slots__))
+    assert fixed_score(empty).shape == (0,)
+    assert features(empty).shape == (0, len(FEATURES))
+    assert reordered(fixed_score(empty), np.empty(0), empty).shape == (0,)

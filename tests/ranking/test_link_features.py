@@ -1,0 +1,80 @@
+"""The link graph counts each pair of pages once, in both directions, as counting by hand does."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import pytest
+
+from internal_linker.core.records import ExistingLink
+from internal_linker.core.row_pairs import Pairs, pairs_of
+from internal_linker.ranking.link_features import LinkGraph
+
+Ends = set[tuple[int, int]]
+
+
+def graph(n: int, pairs: Iterable[tuple[object, object]]) -> LinkGraph:
+    """The graph of pages "0" to n - 1."""
+    return LinkGraph(
+        [ExistingLink(str(one), str(other)) for one, other in pairs], {str(at): at for at in range(n)}
+    )
+
+
+def random_pairs(seed: int, n: int) -> Ends:
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, n, (3 * n, 2)).tolist()
+    return {(one, other) for one, other in ends if one != other}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_every_count_is_the_one_by_hand(seed: int) -> None:
+    """In-links, targets, links back, co-citations and votes of random graphs are what plain loops give."""
+    n = 2 + seed
+    pairs, rng = random_pairs(seed, n), np.random.default_rng(seed)
+    made = graph(n, pairs)
+    voters = rng.permutation(n)[: 1 + seed // 2]
+    weights = rng.random(len(voters)) + 0.1
+    assert made.size == len(pairs)
+    assert made.inlinks.tolist() == [sum(b == page for _, b in pairs) for page in range(n)]
+    pages = rng.permutation(n)
+    out, back, cocited = made.targets(pages), made.sources(pages), made.cocited(pages)
+    for at, page in enumerate(pages.tolist()):
+        assert out.rows[out.of == at].tolist() == sorted(b for a, b in pairs if a == page)
+        assert back.rows[back.of == at].tolist() == sorted(a for a, b in pairs if b == page)
+        both = [sum((a, page) in pairs and (a, b) in pairs for a in range(n)) for b in range(n)]
+        assert cocited.of(Pairs(np.full(n, at), np.arange(n))).tolist() == both
+    shares = [sum(w for v, w in zip(voters, weights, strict=True) if (v, b) in pairs) for b in range(n)]
+    votes = made.votes(pairs_of([[], voters]), weights)
+    everywhere = Pairs(np.ones(n, np.int64), np.arange(n))
+    np.testing.assert_allclose(votes.of(everywhere), np.array(shares) / weights.sum(), rtol=1e-5)
+    assert votes.pairs.rows.tolist() == [page for page in range(n) if shares[page]]
+    assert not votes.of(pairs_of([np.arange(n)])).any()
+
+
+def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
+    """Two anchors are one link; links of a page to itself, or from or to a page that is not listed, are none."""
+    links = [("0", "1", "here"), ("0", "1", "there"), ("1", "1", ""), ("0", "x", ""), ("x", "1", "")]
+    made = LinkGraph([ExistingLink(*link) for link in links], {"0": 0, "1": 1, "2": 2})
+    assert made.size == 1
+    assert made.inlinks.tolist() == [0, 1, 0]
+
+
+def test_a_query_without_a_page_has_no_links() -> None:
+    """A row behind the pages links to nothing and nothing to it; votes for it are those of the pages it is like."""
+    made = graph(3, [(0, 1), (1, 2)])
+    assert made.targets(np.array([3])).rows.tolist() == []
+    assert made.sources(np.array([3])).rows.tolist() == []
+    assert made.cocited(np.array([3])).pairs.rows.tolist() == []
+
+
+def test_nobody_votes_where_nobody_is_similar() -> None:
+    """Without voters, or with voters of no weight, every page has 0."""
+    made = graph(3, [(0, 1), (1, 2)])
+    for voters in (np.array([0, 1]), np.empty(0, np.int64)):
+        votes = made.votes(pairs_of([voters]), np.zeros(len(voters)))
+        assert votes.of(pairs_of([range(3)])).tolist() == [0, 0, 0]
+
+
+def test_no_pages_and_no_links() -> None:
+    """Both are no error."""
+    assert graph(0, []).inlinks.tolist() == []
+    assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]

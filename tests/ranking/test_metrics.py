@@ -1,0 +1,299 @@
+"""Agreement with hidden links: by hand, by chance, and as the outside scorer counts it on two real sites."""
+
+import csv
+import hashlib
+import importlib.util
+import json
+import math
+import random
+from collections import Counter, defaultdict
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.ranking.metrics import (
+    Estimate,
+    cold,
+    fold,
+    hidden,
+    measure,
+    paired,
+    reach,
+    without_anchors,
+)
+from tests.support.builders import url
+
+CORPORA = Path(__file__).parents[3] / "shared" / "corpora"
+SITES = ["18f-blog", "vue-fa-ar"]
+outside = pytest.mark.skipif(not (CORPORA / "score.py").is_file(), reason="shared/corpora isn't here")
+
+Truth = dict[str, set[str]]
+Ranked = dict[str, list[str]]
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def body_links(site: str) -> list[dict[str, str]]:
+    return [link for link in table(CORPORA / site / "links.csv") if link["Kind"] == "body"]
+
+
+def languages(site: str) -> dict[str, str]:
+    return {page["URL"]: page["Lang"] for page in table(CORPORA / site / "pages.csv")}
+
+
+def truth_of(site: str, hide: str) -> Truth:
+    lang = languages(site)
+    truth: Truth = defaultdict(set)
+    for link in body_links(site):
+        source, target = link["Source"], link["Target"]
+        if lang[source] == lang[target] and (hide == "all" or hidden(source, target)):
+            truth[source].add(target)
+    return truth
+
+
+def hash_order(site: str, keep: int) -> Ranked:
+    """Of every page the first `keep` pages of its language by the pair's hash."""
+    lang = languages(site)
+    return {
+        page: sorted(
+            (each for each in lang if lang[each] == lang[page] and each != page),
+            key=lambda each: hashlib.sha256(f"{page} {each}".encode()).digest(),
+        )[:keep]
+        for page in lang
+    }
+
+
+def informed(ranked: Ranked, truth: Truth) -> Ranked:
+    """Two sources of three get some of their true targets, at places up to the tenth."""
+    better = {source: list(targets) for source, targets in ranked.items()}
+    for number, (source, wanted) in enumerate(sorted(truth.items())):
+        for target in sorted(wanted)[: number % 3]:
+            better[source].insert(number % 10, target)
+    return better
+
+
+def scorer() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("score", CORPORA / "score.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def write(path: Path, ranked: Ranked, wide: bool) -> None:
+    header = ["URL", *(f"Link {place}" for place in range(1, 6))] if wide else ["Source", "Target"]
+    pairs = ([source, target] for source, targets in ranked.items() for target in targets)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(header)
+        rows.writerows(([source, *targets] for source, targets in ranked.items()) if wide else pairs)
+
+
+@outside
+@pytest.mark.parametrize("site", SITES)
+@pytest.mark.parametrize("hide", ["all", "half"])
+@pytest.mark.parametrize("wide", [True, False])
+def test_the_outside_scorer_counts_the_same(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], site: str, hide: str, wide: bool
+) -> None:
+    """All four figures and the interval of Hit@5 equal the outside scorer's, to its four digits."""
+    truth = truth_of(site, hide)
+    chance = hash_order(site, keep=5 if wide else 12)
+    # What a wide table can't hold must not count.
+    some_right = {source: targets[: 5 if wide else 20] for source, targets in informed(chance, truth).items()}
+    for ranked in (chance, some_right):
+        write(tmp_path / "Output.csv", ranked, wide)
+        scorer().score(CORPORA / site, tmp_path / "Output.csv", hide)
+        theirs = json.loads(capsys.readouterr().out)
+        ours = measure(truth, ranked)
+        assert len(ours.sources) == theirs["sources"]
+        means = [round(each.mean, 4) for each in (ours.hit, ours.recall, ours.ndcg, ours.mrr)]
+        assert means == [theirs[name] for name in ("hit@5", "recall@5", "ndcg@5", "mrr")]
+        assert [round(ours.hit.low, 4), round(ours.hit.high, 4)] == theirs["hit@5_ci95"]
+
+
+@outside
+@pytest.mark.parametrize("site", SITES)
+def test_the_hidden_half_is_the_outside_scorers(site: str) -> None:
+    """Every editors' link is hidden here exactly if the outside scorer hides it."""
+    theirs, links = scorer(), body_links(site)
+    assert len(links) > 500
+    for link in links:
+        assert hidden(link["Source"], link["Target"]) == theirs.hidden(link, "half")
+
+
+@outside
+@pytest.mark.parametrize(("site", "most"), [("18f-blog", 0.0008), ("vue-fa-ar", 0.008)])
+def test_cutting_without_positions_comes_close_to_cutting_by_them(
+    tmp_path: Path, site: str, most: float
+) -> None:
+    """On the linking pages, few characters differ from those that the scorer leaves, which knows the places."""
+    scorer().make_input(CORPORA / site, tmp_path, "removed", "all")
+    by_place = {page["URL"]: page["Main Content"] for page in table(tmp_path / "urls_rawdata.csv")}
+    content = {page["URL"]: page["Content"] for page in table(CORPORA / site / "pages.csv")}
+    anchors: dict[str, list[str]] = defaultdict(list)
+    for link in body_links(site):
+        anchors[link["Source"]].append(link["Anchor"])
+    differ = 0
+    for source, texts in anchors.items():
+        ours = Counter("".join(without_anchors(content[source], texts).split()))
+        theirs = Counter("".join(by_place[source].split()))
+        differ += ((ours - theirs) + (theirs - ours)).total()
+    assert differ / sum(len(content[source]) for source in anchors) <= most
+
+
+def test_figures_worked_out_by_hand() -> None:
+    """Hit, recall and NDCG of the first five, and the first hit's place in the whole list, are those of paper."""
+    ranked = {"s": [*"xaybzc"], "late": [*"uvwxyza"], "all": [*"abcdefg"]}
+    truth = {"s": {*"abc"}, "late": {"a"}, "all": {*"abcdefg"}, "missing": {"a"}}
+    found = measure(truth, ranked)
+    assert found.sources == ("all", "late", "missing", "s")
+    ndcg = (1 / math.log2(3) + 1 / math.log2(5)) / (1 + 1 / math.log2(3) + 1 / 2)
+    expected = [[1, 5 / 7, 1, 1], [0, 0, 0, 1 / 7], [0, 0, 0, 0], [1, 2 / 3, ndcg, 1 / 2]]
+    assert found.each.tolist() == [pytest.approx(row) for row in expected]
+    means = (found.hit.mean, found.recall.mean, found.ndcg.mean, found.mrr.mean)
+    assert means == pytest.approx([sum(column) / 4 for column in zip(*expected, strict=True)])
+
+
+def test_what_can_be_no_link_takes_no_place() -> None:
+    """The source itself, an empty target and a repeated one are passed over; a source without truth isn't counted."""
+    found = measure({"s": {"a"}, "none": set()}, {"s": ["s", "", "b", "b", "a"], "none": ["a"]})
+    assert found.sources == ("s",)
+    assert found.mrr.mean == 1 / 2
+    assert reach({"s": {"a"}}, {"s": ["s", "", "b", "b", "a"]}, k=2) == 1
+
+
+def test_nothing_to_measure_is_no_zero() -> None:
+    """Without a hidden link there is no figure, rather than a bad one."""
+    nothing = measure({}, {"s": ["a"]})
+    for each in (nothing.hit, nothing.recall, nothing.ndcg, nothing.mrr, paired(nothing, nothing)):
+        assert all(map(math.isnan, (each.mean, each.low, each.high)))
+    assert math.isnan(reach({}, {"s": ["a"]}))
+
+
+@pytest.mark.parametrize("count", [1, 7, 64, 281])
+def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
+    """It runs from the 26th lowest to the 26th highest of 1,000 means of sources drawn again."""
+    truth = {f"{number:03}": {"a"} for number in range(count)}
+    ranked = {source: ["b"] * (number % 3 > 0) + ["a"] for number, source in enumerate(truth)}
+    values = [0.5 if number % 3 else 1.0 for number in range(count)]
+    rng = random.Random(0)
+    means = sorted(sum(rng.choice(values) for _ in values) / count for _ in range(1000))
+    found = measure(truth, ranked).mrr
+    assert (found.low, found.high) == pytest.approx((means[25], means[974]))
+
+
+def test_random_ranking_gets_what_chance_predicts() -> None:
+    """On a site of 60 pages with 3 hidden targets a page, a shuffled list agrees as probability theory says."""
+    rng = random.Random(1)
+    others = [str(number) for number in range(59)]
+    # A page on each of 1,200 such sites.
+    truth = {f"page {turn}": set(rng.sample(others, 3)) for turn in range(1200)}
+    ranked = {source: rng.sample(others, len(others)) for source in truth}
+    discounts = [1 / math.log2(place + 1) for place in range(1, 6)]
+    first = [math.comb(59 - place, 2) / math.comb(59, 3) for place in range(1, 58)]
+    found = measure(truth, ranked)
+    for each, expected in [
+        (found.hit, 1 - math.comb(56, 5) / math.comb(59, 5)),
+        (found.recall, 5 / 59),
+        (found.ndcg, 3 / 59 * sum(discounts) / sum(discounts[:3])),
+        (found.mrr, sum(share / place for place, share in enumerate(first, start=1))),
+    ]:
+        assert each.low < each.mean < each.high
+        # The interval is four standard errors wide: chance leaves this band once in 15,000 times.
+        assert abs(each.mean - expected) < each.high - each.low
+    assert reach(truth, ranked, k=20) == pytest.approx(20 / 59, abs=0.03)
+
+
+def test_a_paired_gain_shows_where_two_intervals_overlap() -> None:
+    """Sources differ far more than methods do: the difference, taken source by source, is sure long before."""
+    truth = {f"{number}": {"a"} for number in range(100)}
+    before = {source: [*"bcd"[: 1 + int(source) % 3], "a"] for source in truth if int(source) % 2}
+    after = {source: targets[1:] for source, targets in before.items()}
+    ours, theirs = measure(truth, after), measure(truth, before)
+    gain = paired(ours, theirs)
+    assert ours.ndcg.low < theirs.ndcg.high
+    assert gain.mean == pytest.approx(ours.ndcg.mean - theirs.ndcg.mean)
+    assert 0 < gain.low < gain.mean < gain.high
+    assert paired(ours, ours) == Estimate(0, 0, 0)
+
+
+def test_other_sources_are_not_paired() -> None:
+    """Two measurements of different sources are refused, with their counts."""
+    one, two = measure({"a": {"b"}, "c": {"b"}}, {}), measure({"a": {"b"}}, {})
+    with pytest.raises(ValueError, match="2 here, 1 there, 1 in both"):
+        paired(one, two)
+
+
+def test_reach_is_the_share_of_pairs_among_the_first_candidates() -> None:
+    """Pairs count alike, whatever their source; a source without candidates has none found."""
+    truth, candidates = {"s": {*"abc"}, "t": {"a"}}, {"s": [*"xaybzc"]}
+    assert (reach(truth, candidates), reach(truth, candidates, k=4)) == (3 / 4, 2 / 4)
+
+
+def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:
+    """A half, a fifth, n equal folds: the same on every computer, and folds as cold as the whole."""
+    urls = [url(number) for number in range(5000)]
+    assert [each for each in range(12) if hidden(url(0), url(each))] == [0, 3, 4, 5, 6, 8, 10, 11]
+    assert sum(hidden(url(0), each) for each in urls) / 5000 == pytest.approx(1 / 2, abs=0.02)
+    assert sum(map(cold, urls)) / 5000 == pytest.approx(1 / 5, abs=0.02)
+    assert [each for each in range(12) if cold(url(each))] == [4]
+    assert [fold(url(each), 5) for each in range(6)] == [4, 2, 4, 4, 0, 2]
+    for part in range(5):
+        mine = [each for each in urls if fold(each, 5) == part]
+        assert len(mine) / 5000 == pytest.approx(1 / 5, abs=0.02)
+        assert sum(map(cold, mine)) / len(mine) == pytest.approx(1 / 5, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("text", "anchors", "left"),
+    [
+        ("Read our green tea guide.", ["green tea"], "Read our   guide."),
+        ("tea, teapot; Tea and tea", ["tea"], " , teapot; Tea and  "),
+        ("green\n tea and green  tea", ["green tea ", " green\ttea"], "  and  "),
+        ("black tea cup, tea cup", ["tea cup", "black tea", "tea"], " ,  "),
+        ("Green Tea", ["green tea"], " "),
+        ("see ourGuide and guides", ["Guide"], "see our  and guides"),
+        ("C and CSS", ["C"], "  and CSS"),
+        ("CSS only", ["C", "", " "], "CSS only"),
+        ("use watch() (a+b)", ["watch()", "a+b"], "use   ( )"),
+        ("می‌خواهم می", ["می"], "می‌خواهم  "),
+        ("في فيُو", ["في"], "  فيُو"),
+        ("للمزيد والمكونات", ["المكونات"], "للمزيد و "),
+        ("我们喝绿茶吧", ["绿茶"], "我们喝 吧"),
+        ("녹차를 마신다", ["녹차"], " 를 마신다"),
+        ("ดื่มชาเขียวทุกวัน", ["ชาเขียว"], "ดื่ม ทุกวัน"),
+        ("चाय और चायवाला", ["चाय"], "  और चायवाला"),
+        ("nothing of it", ["menu entry"], "nothing of it"),
+    ],
+)
+def test_anchors_are_cut(text: str, anchors: list[str], left: str) -> None:
+    """Whole phrases go, in any script, with any spacing; longer words stay unless the anchor is nowhere else."""
+    assert without_anchors(text, anchors) == left
+
+
+WORDS = st.sampled_from(["tea", "cup", "pot"])
+
+
+@given(
+    st.lists(WORDS),
+    st.lists(st.lists(WORDS, min_size=1, max_size=3), max_size=3),
+    st.sampled_from([" ", "\n ", "\u00a0"]),
+)
+def test_words_outside_every_anchor_stay(words: list[str], anchors: list[list[str]], space: str) -> None:
+    """Exactly the words of the anchors' occurrences are gone, also where two occurrences overlap."""
+    gone: set[int] = set()
+    for anchor in anchors:
+        at = 0
+        while at < len(words):
+            here = words[at : at + len(anchor)] == anchor
+            gone |= set(range(at, at + len(anchor))) if here else set()
+            at += len(anchor) if here else 1
+    left = without_anchors(space.join(words), [" ".join(anchor) for anchor in anchors])
+    assert left.split() == [word for at, word in enumerate(words) if at not in gone]

@@ -1,0 +1,174 @@
+"""Links of a whole site: every page gets its in-links, none too many, and a page's list stays the best it can be."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from internal_linker.adapters.compute.processes import Processes
+from internal_linker.core.ports import Workers
+from internal_linker.core.records import Collected, Page, Recommendation, SerpTarget, Source, Targets
+from internal_linker.embeddings.text import page_text
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.training import Lesson, teach
+from internal_linker.serp.search import Searched
+from tests.support import link_sites
+
+
+def site(topics: int, pages: int) -> tuple[Page, ...]:
+    """Pages in topics; the first of each is the longest and shares a word with all the others of its topic."""
+    rng = np.random.default_rng(0)
+    made = []
+    for topic in range(topics):
+        for number in range(pages):
+            own = [f"t{topic}w{word}" for word in rng.integers(0, 30, 12)]
+            hub = [f"t{topic}w{word}" for word in range(30)] if number == 0 else []
+            key = f"https://a.example/{topic}/{number}"
+            made.append(Page(key, key, title=f"t{topic}", content=" ".join([*own, *hub, "lone" + key[-3:]])))
+    return tuple(made)
+
+
+def links(
+    pages: tuple[Page, ...],
+    least: int,
+    most: float = 0.0,
+    searched: Searched | None = None,
+    linked: dict[str, tuple[str, ...]] | None = None,
+) -> list[Recommendation]:
+    sources = tuple(Source(page.key, page.url, "q " + page.key, page, in_sheet=False) for page in pages)
+    collected = Collected(pages, sources, (), 0)
+    targets = Targets({page.key: page.url for page in pages}, {}, linked=linked or {})
+    rules = LinkRules(3, "fill", 0.65, least, most)
+    texts = [page_text(page) for page in pages]
+    searched = searched or Searched()
+    ranking = Ranking(
+        collected, sources, targets, searched, texts, np.zeros((len(pages), 1), np.float32), rules
+    )
+    return list(recommend(ranking, searched, rules))
+
+
+def inlinks(found: list[Recommendation]) -> Counter[str]:
+    return Counter(link.target.key for link in chain.from_iterable(one.links for one in found))
+
+
+def total(found: list[Recommendation]) -> float:
+    return sum(link.target.score for link in chain.from_iterable(one.links for one in found))
+
+
+PAGES = site(6, 15)
+
+
+def test_every_page_gets_its_inlinks() -> None:
+    """Left alone some pages get no link; with `min_inlinks` each gets as many, and every page still has its links."""
+    alone, spread = links(PAGES, 0), links(PAGES, 2)
+    assert min(inlinks(alone)[page.key] for page in PAGES) == 0
+    assert min(inlinks(spread)[page.key] for page in PAGES) >= 2
+    assert all(len(one.links) == 3 for one in spread)
+    assert total(spread) > 0.9 * total(alone)
+
+
+def test_lists_are_still_ranked_and_keep_the_rules() -> None:
+    """Each list is in the order of its scores, without the page itself, without a repeat, within its topic."""
+    for one in links(PAGES, 2):
+        scores = [link.target.score for link in one.links]
+        assert scores == sorted(scores, reverse=True)
+        assert [link.rank for link in one.links] == [1, 2, 3]
+        keys = {link.target.key for link in one.links}
+        assert len(keys) == 3
+        assert one.source.key not in keys
+        assert {key.split("/")[3] for key in keys} == {one.source.key.split("/")[3]}
+
+
+def test_no_page_gets_more_than_its_share() -> None:
+    """`max_inlinks` is a multiple of the mean, which is 3 here."""
+    assert max(inlinks(links(PAGES, 0)).values()) > 6
+    assert max(inlinks(links(PAGES, 1, most=2.0)).values()) <= 6
+
+
+def test_search_results_stay_where_the_search_comes_first() -> None:
+    """With `fill` no page gives up a search result for another page's sake."""
+    serp = {
+        (page.key, "q " + page.key): tuple(
+            SerpTarget(other.key, other.url, rank) for rank, other in enumerate(PAGES[:4], 1) if other != page
+        )
+        for page in PAGES[20:]
+    }
+    found = links(PAGES, 2, searched=Searched(targets=serp))
+    for one in found[20:]:
+        assert [link.target.key for link in one.links] == [page.key for page in PAGES[:3]]
+
+
+def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
+    """A page that its whole topic links to is suggested by nobody, and the run doesn't fail over it."""
+    lonely = PAGES[3].key
+    found = links(PAGES, 2, linked={page.key: (lonely,) for page in PAGES})
+    assert inlinks(found)[lonely] == 0
+
+
+def test_links_of_similar_pages_lead() -> None:
+    """What the pages most like one link to comes higher for it, beyond its own candidates too; itself it never gets."""
+    site = link_sites.pages(150)
+    alone = next(iter(link_sites.ranking(site, []).of([0])))
+    near = [candidate.key for candidate in alone[:12]]
+    unlike = next(page.key for page in site[1:] if page.key not in {candidate.key for candidate in alone})
+    numbers = {page.key: number for number, page in enumerate(site)}
+    ends = [(numbers[key], numbers[unlike]) for key in near]
+    voted = next(iter(link_sites.ranking(site, [*ends, *((one, 0) for one, _ in ends)]).of([0])))
+    keys = [candidate.key for candidate in voted]
+    assert unlike in keys
+    assert site[0].key not in keys
+
+
+def test_pages_that_nobody_links_to_come_before_equals() -> None:
+    """Of candidates that differ in nothing else, a new page comes before one that others link to."""
+    site = link_sites.pages(150)
+    plain = [candidate.key for candidate in next(iter(link_sites.ranking(site, []).of([0])))]
+    numbers = {page.key: number for number, page in enumerate(site)}
+    linked = numbers[plain[5]]
+    strangers = [number for number in range(1, 150) if site[number].key not in plain][:3]
+    pairs = [(stranger, linked) for stranger in strangers]
+    after = [candidate.key for candidate in next(iter(link_sites.ranking(site, pairs).of([0])))]
+    assert after.index(plain[5]) > 5
+    assert [key for key in after if key != plain[5]] == [key for key in plain if key != plain[5]]
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_site_of_hardly_any_pages(count: int) -> None:
+    """Nothing to link to is no error."""
+    found = links(PAGES[:count], 2, most=10.0)
+    assert [len(one.links) for one in found] == [max(0, count - 1)] * count
+
+
+def test_pages_that_are_all_alike_still_get_their_links() -> None:
+    """Where every page's candidates are the same few, five links count for more than the limit."""
+    pages = tuple(
+        Page(f"https://a.example/{n}", f"https://a.example/{n}", content="same words") for n in range(120)
+    )
+    assert all(len(one.links) == 3 for one in links(pages, 2, most=1.5))
+
+
+def test_other_processes_find_the_same_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A large site is matched by several processes, what is learned of its links included: nothing is another."""
+    pages = link_sites.pages(600)
+    pairs = link_sites.random_pairs(600, 900, 1, popularity=1.0)
+    known = link_sites.existing(pairs)
+
+    def found(workers: Workers | None = None) -> tuple[Lesson | None, list[str]]:
+        ranking, lesson = teach(link_sites.ranking(pages, pairs, "w1 w2", workers=workers), known)
+        rules = replace(link_sites.RULES, min_inlinks=1)
+        # No NaN equals another.
+        return lesson, [str(each.links) for each in recommend(ranking, Searched(), rules)]
+
+    alone = found()
+    assert alone[0] and alone[0].used
+    monkeypatch.setattr("internal_linker.matching.site_index.SHARED_FROM", len(pages))
+    said: list[str] = []
+    shared = tmp_path / "shared.tmp"
+    with Processes(2, shared, said.append) as processes:
+        assert found(processes) == alone
+        assert shared.exists() and not said

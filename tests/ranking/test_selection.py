@@ -1,0 +1,176 @@
+"""The link rules: what may be linked to, and the links that are taken."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.core.records import Candidate, ExistingLink, Link, Page, Source, Targets
+from internal_linker.ranking.selection import link_targets, select
+from internal_linker.usecases.settings.exclusions import Exclusions
+from tests.support.builders import nothing_excluded, page, source, targets, url
+
+NAMES = list("abcdefg")
+RANKED = st.lists(
+    st.tuples(st.sampled_from(NAMES), st.integers(0, 3)).map(
+        lambda drawn: Candidate(url(drawn[0]), url(drawn[0]), serp_rank=drawn[1])
+    ),
+    max_size=20,
+)
+SOME = st.sets(st.sampled_from(NAMES))
+
+
+@given(RANKED, SOME, SOME, st.booleans(), st.sampled_from(["", *NAMES]), st.integers(1, 6))
+def test_no_rule_is_ever_broken(
+    ranked: list[Candidate], known: set[str], barred: set[str], any_on_site: bool, own: str, count: int
+) -> None:
+    """Never the page itself, a barred or an unknown page, none twice, no more than asked for, best first."""
+    where = Targets(
+        {url(name): url(name) for name in known - barred},
+        {url(name): "status 404" for name in barred},
+        any_on_site,
+    )
+    me = source(own, "tea")
+    links = select(me, ranked, where, count, "").links
+    keys = [link.target.key for link in links]
+    usable = [
+        each.key
+        for each in ranked
+        if each.key != me.key and each.key not in where.barred and (any_on_site or each.key in where.known)
+    ]
+    assert keys == list(dict.fromkeys(usable))[:count]
+    assert [link.rank for link in links] == list(range(1, len(links) + 1))
+    for link in links:
+        assert link.origin == ("serp" if link.target.serp_rank else "semantic")
+        # Of a page that is ranked twice, the better place counts.
+        assert link.target is next(each for each in ranked if each.key == link.target.key)
+
+
+@pytest.mark.parametrize(
+    ("me", "why"),
+    [
+        (source("x"), "neither content nor a main query is known"),
+        (source(of=page("x")), "the page has no content"),
+        (source(of=page("x", h1="Tea")), "no other page may be linked to"),
+        (source(of=page("x", "text")), "no other page may be linked to"),
+        (source(of=page("x"), query="tea"), "no other page may be linked to"),
+        (source(query="tea"), "no other page may be linked to"),
+    ],
+)
+def test_a_row_that_is_short_says_why(me: Source, why: str) -> None:
+    """Fewer links than wanted are never left without a reason, and the search's own note stays before it."""
+    one = [Candidate(url("a"), url("a"))]
+    assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why}"
+    assert (
+        select(me, [], targets("a"), 3, "no search: empty").note == f"no search: empty; 0 of 3 links: {why}"
+    )
+
+
+def test_a_full_row_needs_no_word() -> None:
+    """With all links found, only the search's note is left."""
+    ranked = [Candidate(url(name), url(name)) for name in "abc"]
+    assert select(source("x"), ranked, targets(*"abc"), 3, "").note == ""
+    assert select(source("x"), ranked, targets(*"abc"), 3, "no search: empty").note == "no search: empty"
+
+
+def test_targets_are_the_pages_that_may_be_shown() -> None:
+    """Errors, copies and excluded pages are barred with their reason; a query's own URL is known; none is lost."""
+    tag = Page(url("tag/x"), "https://shop.example/TAG/../tag/x")
+    pages = [page("a"), page("gone", not_target="status 404"), tag, page("b")]
+    sources = [
+        source(of=page("a"), query="tea"),
+        source("new", "q"),
+        source("tag/new", "q"),
+        source(query="q"),
+    ]
+    found = link_targets(pages, sources, Exclusions([(1, "/tag/")]).match, any_on_site=False)
+    assert found.known == {url(name): url(name) for name in ("a", "b", "new")}
+    assert found.barred == {
+        url("gone"): "status 404",
+        url("tag/x"): "excluded by /tag/",
+        url("tag/new"): "excluded by /tag/",
+    }
+    assert [found.url_of(url(name)) for name in ("a", "gone", "elsewhere")] == [url("a"), "", ""]
+
+
+def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
+    """An exclusion that fits either writing of a page bars it."""
+    mine = Page("https://shop.example/%D9%85", "https://Shop.example/م/?utm_source=x")
+    for pattern in ("utm_source", "/م", "%D9%85", "^https://shop"):
+        assert not link_targets([mine], [], Exclusions([(1, pattern)]).match, any_on_site=False).known
+
+
+def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
+    """`target_pages = "site"` opens unknown pages, not those known to be errors or copies."""
+    found = link_targets([page("gone", not_target="status 410")], [], nothing_excluded, any_on_site=True)
+    assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
+
+
+def test_what_a_page_links_to_is_no_new_link() -> None:
+    """Neither a linked page nor the original of which the page is a copy is taken; the note tells of links."""
+    me = source(of=page("me", "text"))
+    links = [
+        ExistingLink(me.key, url("a")),
+        ExistingLink(me.key, url("a"), "again"),
+        ExistingLink(url("x"), url("b")),
+    ]
+    pages = [page(name, "text") for name in ("me", "a", "b", "original")]
+    found = link_targets(pages, [me], nothing_excluded, False, links, {me.key: url("original")})
+    assert {key: list(keys) for key, keys in found.linked.items()} == {me.key: [url("a")]}
+    ranked = [Candidate(url(name), url(name)) for name in ("original", "a", "b")]
+    taken = select(me, ranked, found, 3, "")
+    assert [link.target.key for link in taken.links] == [url("b")]
+    assert taken.note == "1 of 3 links: no other page may be linked to that is not linked already"
+
+
+def link(name: str, rank: int) -> Link:
+    return Link(Candidate(url(name), url(name)), rank, "semantic")
+
+
+def letters(links: Sequence[Link]) -> str:
+    return "".join(each.target.key[-1] for each in links)
+
+
+def test_accepted_links_keep_their_places() -> None:
+    """The others fill the places around them, in their order; figures are those of this run."""
+    ranked = [Candidate(url(name), url(name), score=at) for at, name in enumerate("abcd")]
+    where = targets(*"abcdex")
+    found = select(source("x"), ranked, where, 4, "", [link("c", 3), link("e", 1)]).links
+    assert letters(found) == "eacb" and [each.rank for each in found] == [1, 2, 3, 4]
+    assert found[2].target.score == 2
+    assert letters(select(source("x"), ranked, where, 2, "", [link("d", 5), link("e", 5)]).links) == "ed"
+    assert letters(select(source("x"), [], where, 4, "", [link("d", 4)]).links) == "d"
+
+
+def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
+    """A target that is gone, or that the page links to by now, is left out."""
+    where = replace(targets("a", "b"), linked={url("x"): {url("b"): None}})
+    assert (
+        letters(select(source("x"), [], where, 4, "", [link("a", 1), link("b", 2), link("g", 3)]).links)
+        == "a"
+    )
+
+
+def test_what_needs_approval_is_held_and_others_stand_in() -> None:
+    """The next best take the places; what is held has no place, and a short row says what it waits for."""
+    ranked = [Candidate(url(name), url(name)) for name in "abcd"]
+    where = targets(*"abcdx")
+    found = select(source("x"), ranked, where, 2, "", (), lambda key: key[-1] not in "ac")
+    assert (letters(found.links), letters(found.held)) == ("bd", "ac")
+    assert [each.rank for each in found.held] == [0, 0] and found.note == ""
+    nothing = select(source("x"), ranked, where, 2, "", (), lambda _: False)
+    assert (nothing.links, letters(nothing.held)) == ((), "ab")
+    assert nothing.note == "0 of 2 links: 2 wait for approval"
+    accepted = select(source("x"), ranked, where, 2, "", [link("a", 1)], lambda _: False)
+    assert letters(accepted.links) == "a" and "a" not in letters(accepted.held)
+
+
+def test_what_was_rejected_is_not_proposed_again() -> None:
+    """For this page, or this query; to others it may be."""
+    where = replace(targets("a", "b"), rejected={url("x"): [url("a")], "tea": [url("b")]})
+    ranked = [Candidate(url(name), url(name)) for name in "ab"]
+    assert letters(select(source("x"), ranked, where, 2, "").links) == "b"
+    assert letters(select(source(query=" Tea"), ranked, where, 2, "").links) == "a"
+    assert letters(select(source("y"), ranked, where, 2, "").links) == "ab"

@@ -1,0 +1,193 @@
+"""`teach` learns what there is to learn of a site's links, and nothing where links follow chance."""
+
+from collections import defaultdict
+from itertools import product
+
+import numpy as np
+import pytest
+
+from internal_linker.ranking.features import Signals
+from internal_linker.ranking.metrics import fold, measure
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.training import HIDINGS, LEAST_LINKS, TOO_FEW, Lesson, teach
+from tests.support.builders import url
+from tests.support.link_sites import Pairs, existing, pages, random_pairs, ranking
+
+PAGES = pages(150)
+CHANCE = random_pairs(150, 600, seed=1)
+POPULAR = random_pairs(150, 600, seed=2, popularity=1.0)
+
+
+def taught(pairs: Pairs) -> tuple[Ranking, Ranking, Lesson]:
+    """The ranking without and with what these links taught."""
+    plain = ranking(PAGES, pairs)
+    ours, lesson = teach(plain, existing(pairs))
+    assert lesson
+    return plain, ours, lesson
+
+
+def orders(ranked: Ranking) -> list[list[tuple[str, float, float]]]:
+    """Key, score and probability of each source's candidates, best first."""
+    return [
+        [(each.key, each.score, each.probability) for each in ours]
+        for ours in ranked.of(range(len(ranked.sources)))
+    ]
+
+
+def chance(pairs: Pairs) -> float:
+    """NDCG@5 of all pages in random order, those left out that are visibly linked, while each part is hidden."""
+    rng = np.random.default_rng(0)
+    hidden, visible = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+    for source, target in pairs:
+        part = fold(f"{url(source)}\n{url(target)}", HIDINGS)
+        for number in range(HIDINGS):
+            (hidden if part == number else visible)[f"{number} {source}"].add(str(target))
+    others = {one: [str(n) for n in range(150) if str(n) not in visible[one]] for one in hidden}
+    shuffled = ({one: rng.permutation(rest).tolist() for one, rest in others.items()} for _ in range(20))
+    return float(np.mean([measure(hidden, each).ndcg.mean for each in shuffled]))
+
+
+def test_sites_with_random_links_score_like_chance() -> None:
+    """Where links are random nothing finds hidden ones but chance: no signal tells of the link that is asked for."""
+    sites = [random_pairs(150, 600, seed) for seed in range(6)]
+    lessons = [taught(pairs)[2] for pairs in sites]
+    by_chance = np.mean([chance(pairs) for pairs in sites])
+    assert by_chance == pytest.approx(0.022, abs=0.003)
+    for of in ("fixed", "learned"):
+        # Three standard errors of six such sites; a signal that knows of the link finds it at once.
+        assert np.mean([getattr(lesson, of).mean for lesson in lessons]) == pytest.approx(
+            by_chance, abs=0.007
+        )
+    assert not any(lesson.used for lesson in lessons)
+    assert "is not used" in str(lessons[0])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_signal_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
+    """With a link hidden all signals are those of a site that never had it, and its target is a candidate again."""
+    n = 24
+    site = pages(n, seed)
+    pairs = random_pairs(n, 90, seed, popularity=seed % 3)
+    source, target = pairs[np.random.default_rng(seed).integers(len(pairs))]
+    rest = [pair for pair in pairs if pair != (source, target)]
+    found: list[Signals] = []
+    for known in (pairs, rest):
+        whole = ranking(site, known)
+        asked = [whole.sources[source]]
+        _, signals = next(whole.signals(asked, [whole.knowing(existing(rest), asked)]))
+        found.extend(signals)
+    with_it, without = found
+    assert target in without.rows
+    for name in Signals.__slots__:
+        np.testing.assert_array_equal(getattr(with_it, name), getattr(without, name), err_msg=name)
+
+
+def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -> None:
+    """The signals under several states of the links are those under each alone."""
+    whole = ranking(PAGES, CHANCE)
+    sources = whole.sources[:5]
+    states = [whole.knowing(existing(CHANCE[part::3]), sources) for part in range(3)]
+    together = [signals for _, signals in whole.signals(sources, states)]
+    for at, state in enumerate(states):
+        for ours, (_, (alone,)) in zip(together, whole.signals(sources, [state]), strict=True):
+            for name in Signals.__slots__:
+                np.testing.assert_allclose(getattr(ours[at], name), getattr(alone, name), rtol=1e-6)
+
+
+def test_a_pattern_that_the_fixed_weights_miss_is_used() -> None:
+    """Where editors link to the same popular pages, the ranker learns it, tells so, and its lists are others."""
+    plain, ours, lesson = taught(POPULAR)
+    assert lesson.used and lesson.gain.low > 0
+    assert lesson.learned.mean == pytest.approx(lesson.fixed.mean + lesson.gain.mean)
+    assert "is used" in str(lesson) and f"{lesson.links} links" in str(lesson) and lesson.links == 600
+    assert [[key for key, *_ in one] for one in orders(ours)] != [
+        [key for key, *_ in one] for one in orders(plain)
+    ]
+
+
+def test_new_pages_keep_their_place() -> None:
+    """What was learned of links moves no page that nobody links to, in no list; the others stay candidates."""
+    plain, ours, _ = taught(POPULAR)
+    linked = {url(target) for _, target in POPULAR}
+    kept = 0
+    for before, after in zip(orders(plain), orders(ours), strict=True):
+        assert {key for key, *_ in before} == {key for key, *_ in after}
+        for (old, score, _), (new, new_score, _) in zip(before, after, strict=True):
+            assert score == new_score
+            if old not in linked or new not in linked:
+                assert old == new
+                kept += 1
+    assert kept > 1000
+
+
+@pytest.mark.parametrize("pairs", [CHANCE, POPULAR])
+def test_a_probability_stands_beside_every_candidate(pairs: Pairs) -> None:
+    """Between 0 and 1, on average the share of links among pairs; without the lesson there is none."""
+    plain, ours, lesson = taught(pairs)
+    told = [probability for one in orders(ours) for _, _, probability in one]
+    assert all(0 <= each <= 1 for each in told)
+    measured = sum(part.links * part.pairs for part in lesson.reliability)
+    assert 0.3 < np.mean(told) * sum(part.pairs for part in lesson.reliability) / measured < 3
+    assert all(np.isnan(probability) for one in orders(plain) for _, _, probability in one)
+
+
+def test_with_the_fixed_weights_the_higher_score_is_never_less_probable() -> None:
+    """Where the ranker isn't used, a probability belongs to a score."""
+    _, ours, lesson = taught(CHANCE)
+    assert not lesson.used
+    by_score = sorted((score, probability) for one in orders(ours) for _, score, probability in one)
+    assert (np.diff([probability for _, probability in by_score]) >= 0).all()
+
+
+def test_expected_probabilities_are_what_was_so() -> None:
+    """In each range that holds many pairs, the share of links is near what other pages' links let expect."""
+    _, _, lesson = taught(POPULAR)
+    large = [part for part in lesson.reliability if part.pairs >= 500]
+    assert len(large) >= 3
+    for part in large:
+        error = np.sqrt(part.expected * (1 - part.expected) / part.pairs)
+        assert abs(part.links - part.expected) < 4 * error + 0.2 * part.expected
+        assert part.low <= part.expected < part.high
+
+
+def test_two_lessons_are_one() -> None:
+    """The same links teach the same: figures, order, probability, whatever order the links come in."""
+    _, ours, lesson = taught(POPULAR)
+    again, same = teach(ranking(PAGES, POPULAR), existing(POPULAR[::-1]))
+    assert str(lesson) == str(same)
+    assert orders(ours) == orders(again)
+
+
+@pytest.mark.parametrize(
+    "pairs",
+    [
+        [],
+        random_pairs(150, LEAST_LINKS - 1, 0),
+        [*product(range(2), range(2, 130))],
+        [pair for pair in product(range(16), repeat=2) if pair[0] != pair[1]],
+    ],
+    ids=["none", "too few", "from two pages only", "each page to every other"],
+)
+def test_where_there_is_nothing_to_learn_the_ranking_stays(pairs: Pairs) -> None:
+    """Too few links, links of a handful of pages, or nothing else to propose: no lesson, and no error."""
+    plain = ranking(pages(16) if len(pairs) == 240 else PAGES, pairs)
+    ours, lesson = teach(plain, existing(pairs))
+    assert lesson is None
+    assert ours is plain
+    assert str(LEAST_LINKS) in TOO_FEW
+
+
+def test_a_link_with_two_anchors_is_one() -> None:
+    """Anchors and links to pages that are not listed count for nothing."""
+    plain = ranking(PAGES, CHANCE)
+    more = [*existing(CHANCE), *existing(CHANCE), *existing([(1, 900), (900, 1)])]
+    assert str(teach(plain, more)[1]) == str(teach(plain, existing(CHANCE))[1])
+
+
+def test_a_query_without_a_page_is_ranked_beside_known_links() -> None:
+    """It stands behind the pages: similar pages' links count for it, and it has its probabilities."""
+    plain = ranking(PAGES, POPULAR, "w1 w2 w3 w4", "w5")
+    ours, _ = teach(plain, existing(POPULAR))
+    for one in orders(ours)[-2:]:
+        assert len(one) >= 50
+        assert all(0 <= probability <= 1 for _, _, probability in one)

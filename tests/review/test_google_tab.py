@@ -1,0 +1,199 @@
+"""The tab Review: made by the tool, filled by its links, and owned by the editors who work in it."""
+
+import pytest
+
+from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.ports import ReviewDesk
+from internal_linker.review.merge import COLUMNS
+from tests.standins import GoogleStandIn, Reset
+from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown, verdict
+
+A, B, C, D = (row(name) for name in "abcd")
+
+# -- a new tab -------------------------------------------------------------------------------------
+
+
+def test_nothing_is_there_before_the_first_links(google: GoogleStandIn) -> None:
+    """Making the desk contacts nobody; reading without a tab finds no word and makes none."""
+    desk: ReviewDesk = review_tab(google)
+    assert (desk.name, google.ledger) == ("Google Sheet 'Review'", [])
+    assert desk.read() == []
+    assert [tab.title for tab in google.spreadsheets[google.spreadsheet_id].tabs] == ["Main"]
+
+
+def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> None:
+    """Drop-down, frozen header and first columns, filter, colours, warnings, explanations, hidden columns."""
+    assert review_tab(google).write([A, B]) == []
+    assert shown(google) == [list(COLUMNS), cells(A), cells(B)]
+    kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
+    assert [len(each) for each in kinds] == [len(kinds[0]), 6]
+    tab = google.tab("Review")
+    assert (tab.frozen_rows, tab.frozen_columns, tab.looks.hidden) == (1, 2, {9, 10})
+    box, rule = tab.looks.validations[0]
+    listed = [value["userEnteredValue"] for value in rule["condition"]["values"]]
+    assert listed == ["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
+    assert (box["startRowIndex"], box["startColumnIndex"], box["endColumnIndex"]) == (1, 0, 1)
+    bounds = [each["booleanRule"]["condition"]["values"][0]["userEnteredValue"] for each in tab.looks.rules]
+    assert bounds == ["=80/100", "=65/100", "=65/100"]
+    assert all(each["warningOnly"] for each in tab.looks.protected)
+    guarded = {each["range"]["startColumnIndex"] for each in tab.looks.protected[1:]}
+    assert [COLUMNS[at] for at in range(len(COLUMNS)) if at not in guarded] == ["Status", "Anchor", "Notes"]
+    assert tab.looks.filter is not None
+    notes = google.cell_notes("Review")
+    assert "0 to 1" in notes["F1"] and "inline" in notes["G1"]
+
+
+def test_the_score_is_a_number_and_all_else_is_text(google: GoogleStandIn) -> None:
+    """Formulas stay text, control characters go, what no cell can hold is cut, no score is an empty cell."""
+    odd = row("odd", anchor="=1+1", sentence="a\x00b\nc", why="x" * 60_000, score=float("nan"))
+    assert review_tab(google).write([A, odd]) == []
+    assert google.tab("Review").at(1, 5).value == 0.75
+    found = shown(google)[2]
+    assert (found[1], found[2], found[5], len(found[7])) == ("=1+1", "a b c", "", 32_767)
+    google.forget()
+    assert review_tab(google).write([A, odd]) == []
+    assert google.calls("^POST /v4") == []
+
+
+def test_a_tab_of_somebody_elses_is_left_alone(google: GoogleStandIn) -> None:
+    """Where the name is taken the tool's tab gets another, and finds it again."""
+    google.set_grid("review", [["My own list"]])
+    desk = review_tab(google)
+    assert desk.write([A]) == []
+    assert google.grid("review") == [["My own list"]]
+    assert ids(shown(google, "Review (Internal Linker 1)")) == [A.id]
+    assert [each.id for each in review_tab(google).read()] == [A.id]
+
+
+def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn) -> None:
+    """A dropped connection after the tab was made, or rows were appended, doubles neither."""
+    google.script(Reset(after_work=True), Reset(after_work=True), on=APPEND)
+    assert review_tab(google).write([A, B]) == []
+    assert len(google.spreadsheets[google.spreadsheet_id].tabs) == 2
+    assert ids(shown(google)) == [A.id, B.id]
+
+
+# -- editors' words --------------------------------------------------------------------------------
+
+
+def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
+    """Status in any case, anchor and notes as typed; a word that is no status reads as none."""
+    review_tab(google).write([A, B, C])
+    put(google, A, "Status", " Accepted")
+    put(google, B, "Anchor", "my anchor")
+    put(google, B, "Notes", "ask Ann")
+    put(google, C, "Status", "perhaps")
+    assert review_tab(google).read() == [
+        verdict(A, status="accepted"),
+        verdict(B, anchor="my anchor", notes="ask Ann"),
+        verdict(C, status=""),
+    ]
+
+
+def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> None:
+    """A new run changes score, sentence and its own status and anchor, and no word of an editor's."""
+    review_tab(google).write([A, B, C, D])
+    put(google, A, "Status", "rejected")
+    put(google, B, "Anchor", "my anchor")
+    put(google, C, "Notes", "later")
+    new = [
+        row(each.id[-1], status="live", anchor="new", sentence="New.", score=0.9, notes="n")
+        for each in (A, B, C, D)
+    ]
+    assert review_tab(google).write(new) == []
+    assert [line[:3] + line[8:9] + line[10:] for line in shown(google)[1:]] == [
+        ["rejected", A.anchor, "New.", "", A.anchor],
+        ["live", "my anchor", "New.", "", B.anchor],
+        ["live", "new", "New.", "later", "new"],
+        ["live", "new", "New.", "", "new"],
+    ]
+
+
+def test_untouched_rows_of_other_links_go_and_touched_ones_stay(google: GoogleStandIn) -> None:
+    """A row that holds a verdict, a note or an anchor of an editor's is never removed, nor a row of nobody's."""
+    links = [row(name) for name in "abcdef"]
+    review_tab(google).write(links)
+    put(google, links[1], "Status", "accepted")
+    put(google, links[2], "Notes", "n")
+    put(google, links[3], "Anchor", "mine")
+    tab = google.tab("Review")
+    tab.put(9, 1, tab.at(9, 1)._replace(value="somebody's own line"))
+    assert review_tab(google).write([links[5]]) == []
+    assert ids(shown(google)) == [links[at].id for at in (1, 2, 3, 5)] + ["", "", ""]
+    assert shown(google)[-1][1] == "somebody's own line"
+
+
+def test_a_row_that_came_back_is_appended_below_all(google: GoogleStandIn) -> None:
+    """Rows that editors deleted come back at the end while their links are proposed; order is the editors'."""
+    review_tab(google).write([A, B, C])
+    rearrange(google, lambda grid: [grid[0], grid[3], grid[1]])()
+    assert review_tab(google).write([A, B, C, D]) == []
+    assert ids(shown(google)) == [C.id, A.id, B.id, D.id]
+
+
+def test_copies_of_a_row(google: GoogleStandIn) -> None:
+    """Copies that say nothing go; where editors said something in several, all of these stay and are read."""
+    review_tab(google).write([A, B])
+    rearrange(google, lambda grid: [*grid, grid[1], grid[1], grid[2]])()
+    place = google.tab("Review")
+    place.put(3, 0, place.at(3, 0)._replace(value="accepted"))
+    place.put(4, 0, place.at(4, 0)._replace(value="rejected"))
+    said = [verdict(B), verdict(A, status="accepted"), verdict(A, status="rejected")]
+    assert review_tab(google).read() == said
+    assert review_tab(google).write([A, B]) == []
+    assert ids(shown(google)) == [B.id, A.id, A.id]
+
+
+# -- a tab that editors made their own -------------------------------------------------------------
+
+
+def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
+    """The mark in its metadata knows it, whatever its name; a copy of it is not taken for it."""
+    review_tab(google).write([A])
+    google.tab("Review").title = "Bob's links"
+    google.set_grid("Copy of Review", shown(google, "Bob's links"))
+    google.tab("Copy of Review").looks.metadata = [
+        dict(each) for each in google.tab("Bob's links").looks.metadata
+    ]
+    google.spreadsheets[google.spreadsheet_id].tabs.reverse()
+    assert review_tab(google).read() == [verdict(A, by="Bob's links tab")]
+    assert review_tab(google).write([A, B]) == []
+    assert ids(shown(google, "Bob's links")) == [A.id, B.id]
+    assert ids(shown(google, "Copy of Review")) == [A.id]
+
+
+def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> None:
+    """It is put right of all that is filled, with its content; a hidden one is hidden again."""
+    review_tab(google).write([A])
+    rearrange(google, lambda grid: [line[:7] + line[8:10] + ["own"] for line in grid])()
+    google.tab("Review").looks.hidden = {8}
+    assert review_tab(google).write([A]) == []
+    assert shown(google)[0][7:] == ["Notes", "Link ID", "own", "Why", "Proposed Anchor"]
+    assert shown(google)[1][10:] == [A.why, ""]
+    assert google.tab("Review").looks.hidden == {8, 11}
+
+
+def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:
+    """If the hidden column is gone, reading and writing say how to get it back."""
+    review_tab(google).write([A])
+    rearrange(google, lambda grid: [line[:9] + line[10:] for line in grid])()
+    grid = shown(google)
+    with pytest.raises(InputError, match=r"no column 'Link ID'.*Version history"):
+        review_tab(google).read()
+    with pytest.raises(OutputError, match=r"no column 'Link ID'.*Version history"):
+        review_tab(google).write([A, B])
+    assert shown(google) == grid
+
+
+def test_a_filter_in_use_is_left_as_it_is(google: GoogleStandIn) -> None:
+    """An idle filter is widened over new rows; an editor's criteria and order are not thrown away."""
+    review_tab(google).write([A])
+    looks = google.tab("Review").looks
+    assert looks.filter is not None
+    looks.filter["range"]["endRowIndex"] = 2
+    review_tab(google).write([A, B])
+    assert google.tab("Review").looks.filter["range"]["endRowIndex"] == 1000  # type: ignore[index]
+    mine = {"range": {**looks.filter["range"]}, "sortSpecs": [{"dimensionIndex": 5}]}
+    google.tab("Review").looks.filter = mine
+    review_tab(google).write([A, B, C])
+    assert google.tab("Review").looks.filter == mine

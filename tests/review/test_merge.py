@@ -1,0 +1,208 @@
+"""Merging links into a desk: no editor's word is lost or changed, whatever editors did to it."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.core.edges import VERDICTS, ReviewRow
+from internal_linker.review.merge import (
+    ANCHOR,
+    COLUMNS,
+    EXPLAINED,
+    LINK_ID,
+    LONGEST_CELL,
+    NOTES,
+    PROPOSED,
+    STATUS,
+    STATUSES,
+    Board,
+    clean,
+    merge,
+    same,
+    text_of,
+    verdicts,
+)
+from tests.support.reviews import row, verdict
+
+WORDS = st.sampled_from(["", "mine", " ", "2024", "a anchor", "b anchor"])
+LINKS = st.builds(
+    row,
+    st.sampled_from("abcde"),
+    status=st.sampled_from(STATUSES),
+    anchor=st.sampled_from(["a anchor", "b anchor", "mine", ""]),
+    score=st.sampled_from([0.5, 0.87654, float("nan")]),
+    notes=st.sampled_from(["", "kept"]),
+)
+EDITS = st.lists(
+    st.one_of(
+        st.tuples(
+            st.just("type"), st.integers(0, 9), st.sampled_from([STATUS, ANCHOR, NOTES]), st.text(max_size=3)
+        ),
+        st.tuples(
+            st.just("type"), st.integers(0, 9), st.just(STATUS), st.sampled_from([*STATUSES, "Accepted "])
+        ),
+        st.tuples(st.just("type"), st.integers(0, 9), st.just(ANCHOR), WORDS),
+        st.tuples(st.sampled_from(["delete", "copy", "up"]), st.integers(0, 9), st.just(""), st.just("")),
+        st.tuples(st.sampled_from(["foreign", "column"]), st.integers(0, 9), st.just(""), WORDS),
+    ),
+    max_size=12,
+)
+
+
+def apply(board: Board, wanted: list[ReviewRow]) -> Board:
+    """The board as a desk would be after the merge."""
+    found = merge(board, wanted)
+    rows: list[list[Any]] = []
+    for at, line in enumerate(board.rows):
+        if at not in found.removed:
+            rows.append([*line, *[""] * (len(board.header) - len(line))])
+            for name, cell in found.changes.get(at, {}).items():
+                rows[-1][board.columns[name]] = cell
+    for new in found.new:
+        rows.append([""] * len(board.header))
+        for name, cell in new.items():
+            rows[-1][board.columns[name]] = cell
+    return Board(board.header, rows)
+
+
+def edited(board: Board, edits: list[tuple[str, int, str, str]]) -> Board:
+    header, rows = list(board.header), [list(line) for line in board.rows]
+    for kind, at, column, text in edits:
+        if kind == "foreign":
+            rows.insert(at, [text] * len(header))
+            rows[min(at, len(rows) - 1)][header.index(LINK_ID)] = ""
+        elif kind == "column":
+            header.insert(at % len(header), "own")
+            for line in rows:
+                line.insert(at % (len(header) - 1), text)
+        elif at < len(rows):
+            if kind == "type":
+                rows[at][header.index(column)] = text
+            elif kind == "copy":
+                rows.append(list(rows[at]))
+            elif kind == "up":
+                rows.insert(0, rows.pop(at))
+            else:
+                del rows[at]
+    return Board(header, rows)
+
+
+def words(board: Board) -> list[tuple[str, str, str, str]]:
+    """By id, the editors' words in each row: a status that is no word of the tool's, an anchor, a note."""
+    found = []
+    for at in range(len(board.rows)):
+        status = board.status(at) if board.status(at) not in ("", "proposed", "live", "withdrawn") else ""
+        anchor = board.text(at, ANCHOR).strip()
+        own = anchor if anchor != board.text(at, PROPOSED).strip() else ""
+        if status or own or board.text(at, NOTES).strip():
+            found.append((board.link_id(at), status, own, board.text(at, NOTES)))
+    return found
+
+
+@given(st.lists(LINKS), EDITS, st.lists(LINKS))
+def test_no_word_is_lost(
+    first: list[ReviewRow], edits: list[tuple[str, int, str, str]], then: list[ReviewRow]
+) -> None:
+    """Editors' words, their order of rows and what is nobody's stay; each link stands there; twice does as once."""
+    before = edited(apply(Board(COLUMNS, []), first), edits)
+    after = apply(before, then)
+    said = words(before)
+    # A verdict that was decided elsewhere, or a first note, comes from the new rows: more words, never fewer.
+    left = words(after)
+    assert all(any(_kept(word, each) for each in left) for word in said)
+    foreign = [list(map(text_of, line)) for at, line in enumerate(before.rows) if not before.link_id(at)]
+    assert [
+        list(map(text_of, line)) for at, line in enumerate(after.rows) if not after.link_id(at)
+    ] == foreign
+    ids = [after.link_id(at) for at in range(len(after.rows))]
+    known = [before.link_id(at) for at in range(len(before.rows))]
+    kept = [link for link in dict.fromkeys(known) if link in ids]
+    assert {each.id for each in then} <= set(ids)
+    assert [link for link in dict.fromkeys(ids) if link in known] == kept or len(set(known)) < len(known)
+    assert all(
+        link in {each.id for each in then} for link in ids[len(after.rows) - len(merge(before, then).new) :]
+    )
+    again = merge(after, then)
+    assert (again.changes, again.removed, again.new) == ({}, [], [])
+
+
+def _kept(word: tuple[str, ...], now: tuple[str, ...]) -> bool:
+    return word[0] == now[0] and all(
+        mine in ("", theirs) for mine, theirs in zip(word[1:], now[1:], strict=True)
+    )
+
+
+@given(st.lists(LINKS), EDITS)
+def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, str, str]]) -> None:
+    """What an editor wrote beside a link is among the verdicts, with its row's other words."""
+    board = edited(apply(Board(COLUMNS, []), first), edits)
+    read = verdicts(board, "tab")
+    for link, status, anchor, notes in words(board):
+        if link:
+            assert any(
+                each.id == link
+                and each.status == (status if status in VERDICTS else each.status)
+                and anchor in ("", each.anchor.strip())
+                and each.notes == notes
+                for each in read
+            )
+    assert {each.id for each in read} == {board.link_id(at) for at in range(len(board.rows))} - {""}
+
+
+def test_an_anchor_that_editors_accepted_is_theirs() -> None:
+    """Once somebody decided, the tool's own anchor stays, too, though a later run would propose another."""
+    board = apply(Board(COLUMNS, []), [row("a"), row("b")])
+    rows = [list(line) for line in board.rows]
+    rows[0][0] = "accepted"
+    after = apply(Board(COLUMNS, rows), [row("a", anchor="new"), row("b", anchor="new")])
+    assert [after.text(at, ANCHOR) for at in range(2)] == ["a anchor", "new"]
+
+
+def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors() -> None:
+    """That both once agree does not make it the tool's."""
+    rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a")]).rows]
+    rows[0][1] = "mine"
+    agreed = apply(Board(COLUMNS, rows), [row("a", anchor="mine")])
+    assert apply(agreed, [row("a", anchor="new")]).text(0, ANCHOR) == "mine"
+
+
+def test_columns_are_known_by_name() -> None:
+    """In any case and spacing; what is missing is named in its order."""
+    board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
+    assert (board.link_id(0), board.status(0), board.text(0, "Score")) == ("x", "live", "")
+    assert board.missing == [name for name in COLUMNS if name not in (LINK_ID, STATUS, "Score")]
+    assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x")]
+
+
+@pytest.mark.parametrize(
+    ("cell", "wanted", "equal"),
+    [
+        (0.75, 0.75, True),
+        ("0.75", 0.75, True),
+        (0.7501, 0.75, False),
+        ("", 0.75, False),
+        (None, "", True),
+        (2024.0, "2024", True),
+        (True, "TRUE", True),
+        ("a ", "a", False),
+    ],
+)
+def test_cells_are_compared_as_what_they_say(cell: Any, wanted: str | float, equal: bool) -> None:
+    """Numbers by value, whole numbers without a point, all else by its text."""
+    assert same(cell, wanted) is equal
+
+
+@given(st.text())
+def test_clean_texts_fit_any_cell(text: str) -> None:
+    """No control character, no half letter, no more than Excel takes; cleaning twice changes nothing."""
+    plain = clean(text + "x" * LONGEST_CELL + "\U0001f600\ud800")
+    assert len(plain.encode("utf-16-le")) <= 2 * LONGEST_CELL
+    assert clean(plain) == plain
+    assert not any(ord(letter) < 32 for letter in plain)
+
+
+def test_explanations_fit_excels_boxes() -> None:
+    """Excel shows 255 letters and a title of 32."""
+    assert all(len(text) <= 255 and len(name) <= 32 for name, text in EXPLAINED.items())

@@ -1,0 +1,36 @@
+"""The tab Review with 20,000 links stays within Google's quotas."""
+
+import time
+
+from internal_linker.adapters.google_sheets.ranges import MAX_BYTES
+from tests.standins import GoogleStandIn
+from tests.support.reviews import ids, review_tab, row, shown
+
+ROWS = 20_000
+# Seconds for the tool and the stand-in together, several times what was measured.
+PATIENCE_S = 90.0
+
+
+def test_twenty_thousand_rows_fit_the_quotas(google: GoogleStandIn) -> None:
+    """First run and a later one that changes all: each well below 60 writes, 300 reads and 2 MB a request."""
+    texts = {"sentence": "A sentence around the anchor. " * 5, "why": "similar text, found by search " * 2}
+    links = [row(f"{number:x}", **texts) for number in range(ROWS)]
+    counted = []
+    for score in (0.75, 0.8123):
+        google.forget()
+        began = time.monotonic()
+        assert (
+            review_tab(google).write(
+                [row(link.id.lstrip("0") or "0", score=score, **texts) for link in links]
+            )
+            == []
+        )
+        writes, reads = google.calls("^POST /v4/"), google.calls("^GET /v4/")
+        counted.append((len(writes), len(reads), max(call.size for call in writes)))
+        assert time.monotonic() - began < PATIENCE_S
+    print(counted)
+    assert all(writes <= 30 and reads <= 40 and size < MAX_BYTES * 4 / 3 for writes, reads, size in counted)
+    assert ids(shown(google)) == [link.id for link in links]
+    began = time.monotonic()
+    assert len(review_tab(google).read()) == ROWS
+    assert time.monotonic() - began < PATIENCE_S

@@ -1,0 +1,150 @@
+"""Review at a terminal: keys become verdicts, each kept at once, and what is shown can be read in any script."""
+
+import io
+import os
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from internal_linker.cli.review import isolated, review_at_terminal
+from internal_linker.core.edges import ReviewRow, Verdict
+from internal_linker.core.ports import ReviewQueue
+from tests.support.reviews import row
+
+A, B, C = (row(name) for name in "abc")
+ROOT = Path(__file__).parents[2]
+
+
+class Queue:
+    """A ReviewQueue in memory."""
+
+    def __init__(self, *rows: ReviewRow) -> None:
+        self.rows, self.said = rows, list[Verdict]()
+
+    def pending(self) -> Iterable[ReviewRow]:
+        return self.rows
+
+    def decide(self, verdict: Verdict) -> None:
+        self.said.append(verdict)
+
+
+def typed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], queue: ReviewQueue, text: str
+) -> str:
+    """What is printed while these lines come in."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+    review_at_terminal(queue, by="Ann")
+    return capsys.readouterr().out
+
+
+def said(link: ReviewRow, status: str, anchor: str = "", notes: str = "") -> Verdict:
+    return Verdict(link.id, status, anchor or link.anchor, notes, "Ann")  # type: ignore[arg-type]
+
+
+def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Accept, reject, edit with its text, skip; whole words and capitals do as well."""
+    queue = Queue(A, B, C, row("d"))
+    out = typed(monkeypatch, capsys, queue, "a\nReject\n\ne\nmy anchor\ns\n")
+    assert queue.said == [said(A, "accepted"), said(B, "rejected"), said(C, "edited", "my anchor")]
+    assert out.endswith("1 accepted, 1 rejected, 1 edited, 1 skipped; 1 left.\n")
+    assert [line for line in out.splitlines() if line.endswith(" left")] == [
+        "4 left",
+        "3 left",
+        "2 left",
+        "1 left",
+    ]
+
+
+def test_a_link_is_shown_with_all_that_decides(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its sentence with the anchor marked, both pages, score, tier and reason; control characters are not."""
+    shown = replace(A, why="by \x1b[31msearch", score=0.826, notes="ask Ann")
+    out = typed(
+        monkeypatch, capsys, Queue(shown, replace(B, anchor="elsewhere", score=float("nan"))), "s\ns\n"
+    )
+    assert "Sentence  Here stands the [a anchor]." in out
+    for text in (A.source, A.target, "0.83, sidebar", "by  [31msearch", "ask Ann", "none, sidebar"):
+        assert text in out
+    assert "\x1b" not in out
+    assert "Sentence  Here stands the b anchor." in out
+
+
+def test_texts_from_right_to_left_keep_to_themselves() -> None:
+    """Letters of Arabic or Hebrew turn nothing that stands beside them; other texts are as they were."""
+    assert isolated("پیوند داخلی") == "\u2068پیوند داخلی\u2069"
+    assert isolated("internal link, 2026") == "internal link, 2026"
+
+
+def test_a_note_is_kept_and_the_link_still_waits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A note comes with the tool's own status, and goes along with the word that follows."""
+    queue = Queue(A)
+    typed(monkeypatch, capsys, queue, "n\nask Ann\na\n")
+    assert queue.said == [said(A, "proposed", notes="ask Ann"), said(A, "accepted", notes="ask Ann")]
+
+
+def test_an_anchor_that_was_not_changed_is_accepted(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An empty line leaves the question open; the same text is no edit."""
+    queue = Queue(A, B)
+    typed(monkeypatch, capsys, queue, f"e\n\nr\ne\n{B.anchor}\n")
+    assert queue.said == [said(A, "rejected"), said(B, "accepted")]
+
+
+@pytest.mark.parametrize("end", ["q\n", ""])
+def test_quitting_keeps_what_was_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], end: str
+) -> None:
+    """By its key or at the end of the input; the rest is left."""
+    queue = Queue(A, B, C)
+    out = typed(monkeypatch, capsys, queue, f"x\na\n{end}")
+    assert queue.said == [said(A, "accepted")]
+    assert "Press a to accept" in out and out.endswith("; 2 left.\n")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
+def test_at_a_terminal_one_key_is_enough() -> None:
+    """No Enter is asked for, and a new anchor is a line as ever; right-to-left sentences are isolated."""
+    import pty
+    import select
+    import subprocess
+    import termios
+
+    program = (
+        "from tests.review.test_session import *\n"
+        "queue = Queue(A, row('b', sentence='این پیوند است', anchor='پیوند'), C)\n"
+        "review_at_terminal(queue, 'Ann')\n"
+        "print([(each.status, each.anchor) for each in queue.said])\n"
+    )
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdin=theirs, stdout=theirs, cwd=ROOT, env=environment
+    )
+    os.close(theirs)
+    out = ""
+    # A key counts only once the terminal has stopped to collect lines, and a line once it collects them.
+    for wait, by_line, key in [
+        ("quit", 0, "a"),
+        ("quit", 0, "e"),
+        ("was)", 1, "new\n"),
+        ("quit", 0, "r"),
+        ("]", 1, ""),
+    ]:
+        at, patience = len(out), time.monotonic() + 30
+        while wait not in out[at:] or bool(termios.tcgetattr(ours)[3] & termios.ICANON) != bool(by_line):
+            assert time.monotonic() < patience, out
+            if select.select([ours], [], [], 0.05)[0]:
+                out += os.read(ours, 4096).decode("utf-8", "replace")
+        os.write(ours, key.encode())
+    assert process.wait(timeout=30) == 0
+    os.close(ours)
+    assert "[('accepted', 'a anchor'), ('edited', 'new'), ('rejected', 'c anchor')]" in out
+    assert "\u2068این" in out

@@ -1,0 +1,235 @@
+"""The search step: every query asked once, no credit spent twice or in vain, every gap said per row."""
+
+import threading
+import time
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from internal_linker.core.errors import FINAL, OutOfCredits, ServiceError
+from internal_linker.core.records import SerpPage, Source
+from internal_linker.serp.search import FAILURES_IN_A_ROW, Searched, SearchRules, group_by_search, search_all
+from tests.support.builders import (
+    SITE,
+    TEMPLATE,
+    Engine,
+    MemorySerp,
+    Told,
+    nothing_excluded,
+    source,
+    targets,
+    url,
+)
+
+NAMES = "abcdefgh"
+
+
+def rules(*, max_pages: int = 2, wanted: int = 2, in_flight: int = 1) -> SearchRules:
+    return SearchRules(TEMPLATE, SITE, max_pages, wanted, in_flight, nothing_excluded)
+
+
+def q(query: str, page: int = 1) -> tuple[str, int]:
+    return f"site:{SITE} {query}", page
+
+
+def search(
+    sources: Sequence[Source], engine: Engine, cache: MemorySerp | None = None, how: SearchRules | None = None
+) -> Searched:
+    kept = MemorySerp() if cache is None else cache
+    return search_all(sources, engine, kept, targets(*NAMES), how or rules(), Told())
+
+
+def found(result: Searched, of: Source) -> list[str]:
+    return [target.key.rsplit("/", 1)[1] for target in result.targets[of.identity]]
+
+
+def links(names: str) -> list[str]:
+    return [url(name) for name in names]
+
+
+def test_stops_as_soon_as_there_is_enough() -> None:
+    """The second page is not paid for when the first one holds enough."""
+    engine = Engine({q("tea"): links("abc"), q("tea", 2): links("d")})
+    result = search([source("x", "tea")], engine)
+    assert engine.asked == [q("tea")]
+    assert (result.calls, result.credits, result.problem, result.notes) == (1, 1, "", {})
+
+
+def test_ranks_go_on_over_the_pages() -> None:
+    """The next page is read while links are missing, and its ranks follow on those of the first."""
+    tea = source("x", "tea")
+    result = search([tea], Engine({q("tea"): [url("a"), url("x")], q("tea", 2): links("ab")}))
+    assert [(target.key, target.rank) for target in result.targets[tea.identity]] == [
+        (url("a"), 1),
+        (url("b"), 4),
+    ]
+
+
+def test_a_query_of_two_pages_is_paid_for_once() -> None:
+    """Two pages with one query, in whatever case and spacing, share its answers, each without itself."""
+    both = [source("a", "Green tea"), source("b", "green  TEA")]
+    engine = Engine({q("Green tea"): links("ab"), q("Green tea", 2): links("c")})
+    result = search(both, engine)
+    assert engine.asked == [q("Green tea"), q("Green tea", 2)]
+    assert [found(result, each) for each in both] == [["b", "c"], ["a", "c"]]
+
+
+def test_reading_goes_on_until_every_page_of_a_query_has_enough() -> None:
+    """Of two pages with one query, the one that stands in the results itself still gets all its links."""
+    both = [source("x", "tea"), source("a", "tea")]
+    result = search(both, Engine({q("tea"): links("ab"), q("tea", 2): links("c")}))
+    assert [found(result, each) for each in both] == [["a", "b", "c"], ["b", "c"]]
+
+
+def test_sources_without_a_query_are_not_searched() -> None:
+    """A page without a query costs nothing and has no note."""
+    engine = Engine()
+    result = search([source("a")], engine)
+    assert (engine.asked, result.targets, result.notes) == ([], {}, {})
+    assert group_by_search([source("a")], TEMPLATE) == {}
+
+
+def test_an_empty_first_page_is_asked_for_once_more() -> None:
+    """A first page that comes back empty is tried a second time; what comes then counts and is kept."""
+
+    class Hesitant(Engine):
+        def search(self, query: str, page: int) -> SerpPage:
+            answer = super().search(query, page)
+            return answer if len(self.asked) > 1 else SerpPage((), 1)
+
+    engine, cache, tea = Hesitant({q("tea"): links("ab")}), MemorySerp(), source("x", "tea")
+    result = search([tea], engine, cache)
+    assert engine.asked == [q("tea"), q("tea")]
+    assert (found(result, tea), result.credits) == (["a", "b"], 2)
+    assert cache.kept[(*q("tea"), "us/en")].links == tuple(links("ab"))
+
+
+def test_nothing_found_is_believed_after_two_tries() -> None:
+    """An empty answer ends the query, is kept, and is no failure; an empty second page is not asked again."""
+    engine, cache = Engine({q("rare"): links("a")}), MemorySerp()
+    result = search([source("x", "none"), source("x", "rare")], engine, cache)
+    assert engine.asked == [q("none"), q("none"), q("rare"), q("rare", 2)]
+    assert (result.notes, result.problem) == ({}, "")
+    search([source("x", "none"), source("x", "rare")], engine, cache)
+    assert len(engine.asked) == 4
+
+
+@pytest.mark.parametrize("error", FINAL)
+def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> None:
+    """No credits, a bad key or a closed budget: no call after it; each row is told, and the cache still answers."""
+    engine = Engine({q("one"): links("ab"), q("two"): error("Serper", "the account is empty.")})
+    cache = MemorySerp()
+    cache.put(*q("four"), engine.market, SerpPage(tuple(links("cd")), 1))
+    rows = [source("x", query) for query in ("one", "two", "three", "four")]
+    result = search(rows, engine, cache)
+    assert engine.asked == [q("one"), q("two")]
+    assert result.problem == "Serper: the account is empty."
+    assert [found(result, row) for row in rows] == [["a", "b"], [], [], ["c", "d"]]
+    assert {row.query: result.notes.get(row.identity, "") for row in rows} == {
+        "one": "",
+        "two": "no search: Serper: the account is empty.",
+        "three": "no search: Serper: the account is empty.",
+        "four": "",
+    }
+
+
+def test_what_was_found_before_a_failure_is_kept() -> None:
+    """Credits that end after the first page leave that page's results in use."""
+    tea = source("x", "tea")
+    result = search([tea], Engine({q("tea"): links("a"), q("tea", 2): OutOfCredits("Serper", "empty.")}))
+    assert found(result, tea) == ["a"]
+    assert "empty." in result.notes[tea.identity]
+
+
+def test_one_failure_costs_one_query_only() -> None:
+    """A query that fails is noted for its own rows and asked again by the next run; the others go on."""
+    engine, cache = Engine({q("one"): ServiceError("Serper", "broken."), q("two"): links("ab")}), MemorySerp()
+    rows = [source("x", "one"), source("y", "one"), source("x", "two")]
+    result = search(rows, engine, cache)
+    assert [found(result, row) for row in rows] == [[], [], ["a", "b"]]
+    assert set(result.notes) == {row.identity for row in rows[:2]}
+    assert result.problem == ""
+    search(rows, engine, cache)
+    assert engine.asked == [q("one"), q("two"), q("one")]
+
+
+def test_a_service_that_is_down_is_left_alone() -> None:
+    """After so many failures in a row nothing is asked any more; a success in between starts the count anew."""
+    down = ServiceError("Serper", "no answer.")
+    answers: dict[tuple[str, int], Sequence[str] | ServiceError] = {q(f"w{n}"): down for n in range(30)}
+    before = FAILURES_IN_A_ROW - 1
+    answers[q(f"w{before}")] = links("ab")
+    engine = Engine(answers)
+    rows = [source("x", f"w{n}") for n in range(30)]
+    result = search(rows, engine)
+    assert len(engine.asked) == before + 1 + FAILURES_IN_A_ROW
+    assert "in a row" in result.problem
+    assert set(result.notes) == {row.identity for row in rows} - {rows[before].identity}
+
+
+QUERIES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(["q1", "q2", "Q2", "q3"])), max_size=8)
+PAGES = st.lists(st.text("abcdefghz", max_size=4).map(links), min_size=3, max_size=3)
+
+
+@settings(deadline=None)
+@given(QUERIES, st.fixed_dictionaries(dict.fromkeys(("q1", "q2", "Q2", "q3"), PAGES)), st.integers(1, 3))
+def test_a_second_run_costs_nothing(
+    rows: list[tuple[str, str]], pages: Mapping[str, list[list[str]]], in_flight: int
+) -> None:
+    """Whatever was found, the same run again asks nothing and gives the same targets; no query passes its cap."""
+    answers = {
+        q(name, number): page for name, all_of in pages.items() for number, page in enumerate(all_of, 1)
+    }
+    engine, cache = Engine(answers), MemorySerp()
+    sources = [source(name, query) for name, query in rows]
+    how = rules(max_pages=3, wanted=3, in_flight=in_flight)
+    first = search(sources, engine, cache, how)
+    paid = len(engine.asked)
+    again = search(sources, engine, cache, how)
+    assert len(engine.asked) == paid == first.calls
+    assert (again.calls, again.credits) == (0, 0)
+    assert again.targets == first.targets
+    texts = {text for text, _ in engine.asked}
+    assert len(texts) == len({query.casefold() for _, query in rows})
+    # One more than the cap at the most: the second try of an empty first page.
+    assert all(len([text for text, _ in engine.asked if text == each]) <= 4 for each in texts)
+
+
+@pytest.mark.parametrize("in_flight", [1, 3])
+def test_no_more_calls_are_under_way_than_allowed(in_flight: int) -> None:
+    """Searches run side by side up to the setting, never beyond it."""
+
+    class Slow(Engine):
+        under_way = most = 0
+        lock = threading.Lock()
+
+        def search(self, query: str, page: int) -> SerpPage:
+            with self.lock:
+                self.under_way += 1
+                self.most = max(self.most, self.under_way)
+            time.sleep(0.01)
+            with self.lock:
+                self.under_way -= 1
+            return super().search(query, page)
+
+    names = [f"w{n}" for n in range(12)]
+    engine = Slow({q(name): links("ab") for name in names})
+    result = search([source("x", name) for name in names], engine, how=rules(in_flight=in_flight))
+    assert engine.most == in_flight
+    assert result.calls == 12
+
+
+def test_an_unexpected_error_ends_the_step_with_its_own_face() -> None:
+    """A mistake in the program is not taken for a failing service: it ends the run and no call follows."""
+
+    class Broken(Engine):
+        def search(self, query: str, page: int) -> SerpPage:
+            super().search(query, page)
+            raise ZeroDivisionError
+
+    engine = Broken()
+    with pytest.raises(ZeroDivisionError):
+        search([source("x", f"w{n}") for n in range(20)], engine)
+    assert len(engine.asked) < 20

@@ -1,0 +1,72 @@
+"""Search results that are not about the page: kept and counted by fill, dropped by blend."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.standins import SerperStandIn
+from tests.support.sites import read_csv, use_standins
+from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
+
+GREEN, BLACK, *_ = URLS
+OIL, NEW = f"{SITE}/oil/", f"{SITE}/new/"
+
+
+def run(folder: Path, capsys: pytest.CaptureFixture[str], **settings: object) -> tuple[dict[str, str], str]:
+    """The first page's links with the origin of each, and the figures of the summary.
+
+    The search finds for it a page about something else, one without content, and one about the same.
+    """
+    make_project(folder)
+    rows = [(url, slug, text) for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]
+    oil = (OIL, "Engine oil", "Change your engine's oil every year and its filter with it.")
+    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *rows, oil])
+    write_csv(
+        folder / "files/main_queries.csv", [("URL", "Main Query"), (GREEN, "green tea"), (NEW, "oolong")]
+    )
+    with SerperStandIn(lambda words, site: [OIL, NEW, BLACK] if words == "green tea" else []) as serper:
+        use_standins(
+            folder,
+            serper=serper,
+            settings={
+                "search_query_template": "site:www.tiny.example {main_query}",
+                "embedding_provider": "lsa",
+                **settings,
+            },
+        )
+        assert command("run", "--project", str(folder)) == 0
+    links = {
+        row["Target"]: row["Origin"] for row in read_csv(folder / "files/links.csv") if row["Source"] == GREEN
+    }
+    (figures,) = [
+        line.rpartition(": ")[2]
+        for line in capsys.readouterr().out.splitlines()
+        if "Search results below serp_floor" in line
+    ]
+    return links, figures
+
+
+def test_fill_keeps_every_result_and_counts_those_below_the_floor(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By default the search's own order holds; the summary tells how many are no closer than the average page."""
+    links, figures = run(tmp_path, capsys)
+    assert list(links)[:3] == [OIL, NEW, BLACK]
+    assert figures == "1 / 0"
+
+
+def test_blend_drops_results_below_the_floor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A result below it is no search result any more; one without content, of which nothing is known, stays."""
+    links, figures = run(tmp_path, capsys, fusion="blend")
+    assert OIL not in links
+    assert links[NEW] == links[BLACK] == "serp"
+    assert figures == "1 / 1"
+
+
+def test_the_floor_is_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A lower floor drops nothing, a higher one all results that have a score."""
+    _, figures = run(tmp_path / "low", capsys, fusion="blend", serp_floor=-10)
+    assert figures == "0 / 0"
+    links, figures = run(tmp_path / "high", capsys, fusion="blend", serp_floor=10)
+    assert figures == "2 / 2"
+    assert links[NEW] == "serp" and "serp" not in (links.get(BLACK), links.get(OIL))

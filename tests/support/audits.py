@@ -1,0 +1,90 @@
+"""Audits of made-up sites: of any size, with links as a site has them and a few odd titles."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
+
+import numpy as np
+
+from internal_linker.analysis.audit.audit import Material, inspect
+from internal_linker.analysis.audit.records import Audit, Limits, ProposedLink
+from internal_linker.core.arrays import Ints
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.core.urls import normal_form
+
+SITE = "www.slowkettle.example"
+# Each section's words; the first of a section's topics is the commonest.
+SECTIONS = {
+    "brewing": ("pour over filter bloom", "espresso crema shot", "water kettle scale", "aeropress inverted"),
+    "beans": ("roast origin washed", "ethiopia kenya floral"),
+    "gear": ("grinder burr hopper", "machine boiler portafilter", "descaling cleaning brush"),
+    "recipes": ("iced coldbrew summer", "milk latte foam"),
+    "قهوه": ("قهوه دم آسیاب", "کافه تهران شیراز"),
+    "journal": ("interview café barista", "harvest farm trip"),
+    "news": ("company opening team",),
+    "help": ("order delivery refund",),
+}
+ODD_TITLES = (
+    "قهوه‌ی دمی با V60: راهنمای کامل",
+    "طريقة تحضير القهوة (فرنسية)",
+    "手冲咖啡的水温与研磨",
+    "Why “slow” is <em>better</em> & cheaper",
+)
+
+
+@cache
+def audit(pages: int = 60, *, links: int = 4, proposed: int = 5, seed: int = 7) -> Audit:
+    """An audit of a made-up site with about so many existing and proposed links a page."""
+    random = np.random.default_rng(seed)
+    names = list(SECTIONS)
+    of = np.minimum(random.zipf(1.5, pages), len(names)) - 1
+    topics = [random.choice(SECTIONS[names[each]]) for each in of]
+    titles = [f"{topic.capitalize()} no. {row}" for row, topic in enumerate(topics)]
+    titles[1 : len(ODD_TITLES) + 1] = ODD_TITLES[: max(pages - 1, 0)]
+    urls = [
+        f"https://{SITE}/{names[each]}/{'-'.join(topic.split())}-{row}/"
+        for row, (each, topic) in enumerate(zip(of, topics, strict=True))
+    ]
+    urls[0] = f"https://{SITE}/"
+    first = [(0, int(row)) for row in np.unique(of, return_index=True)[1] if row]
+    existing = [*first, *_ends(random, links * pages, of, skew=5.0)]
+    offered = _ends(random, proposed * pages, of, skew=1.2)
+    return audited(urls, titles, existing, zip(offered, random.normal(3.6, 1.3, len(offered)), strict=True))
+
+
+def audited(
+    urls: Sequence[str],
+    titles: Sequence[str],
+    existing: Iterable[tuple[int, int]] = (),
+    proposed: Iterable[tuple[tuple[int, int], float]] = (),
+) -> Audit:
+    """The audit of these pages, links (row to row) and proposed links with their scores."""
+    keys = [normal_form(url) for url in urls]
+    links = [ExistingLink(keys[source], keys[target]) for source, target in dict.fromkeys(existing)]
+    pages = [Page(key, url, title=title) for key, url, title in zip(keys, urls, titles, strict=True)]
+    return inspect(
+        Material(
+            Collected(tuple(pages), (), (), 0, links=tuple(links)),
+            _proposed(urls, proposed),
+            None,
+            lambda *_: "",
+            SITE,
+            "",
+            Limits(),
+            lambda _: None,
+        )
+    )
+
+
+def _proposed(urls: Sequence[str], links: Iterable[tuple[tuple[int, int], float]]) -> Iterator[ProposedLink]:
+    for (source, target), score in links:
+        yield ProposedLink(urls[source], urls[target], score, "2026-11-20 0930")
+
+
+def _ends(random: np.random.Generator, count: int, section: Ints, skew: float) -> list[tuple[int, int]]:
+    """Links that prefer early pages (the more, the greater `skew`) and, three times in four, the own section."""
+    n = len(section)
+    sources = random.integers(0, n, count)
+    targets = (n * random.random(count) ** skew).astype(np.int64)
+    kept = (section[sources] == section[targets]) | (random.random(count) < 0.25)
+    ends = np.unique(np.stack([sources, targets], axis=1)[kept & (sources != targets)], axis=0)
+    return [(source, target) for source, target in ends.tolist()]

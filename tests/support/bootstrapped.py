@@ -1,0 +1,100 @@
+"""A project so tiny that its environment is made without a registry: what the bootstrap is tried on."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+ROOT = Path(__file__).resolve().parents[2]
+PREPARING = "Preparing the environment"
+TELL = "import json, sys; print(json.dumps([sys.prefix, sys.argv[1:]]))"
+# A build backend so small that no registry is needed; it can be told to dawdle, so that a start can be stopped.
+BACKEND = """
+import os, time, zipfile
+
+def build_editable(folder, config_settings=None, metadata_directory=None):
+    if "DAWDLE" in os.environ:
+        open("dawdling", "w").close()
+        time.sleep(60)
+    name = "tiny-1.0-py3-none-any.whl"
+    with zipfile.ZipFile(os.path.join(folder, name), "w") as wheel:
+        wheel.writestr("tiny.pth", os.getcwd())
+        wheel.writestr("tiny-1.0.dist-info/METADATA", "Metadata-Version: 2.1\\nName: tiny\\nVersion: 1.0\\n")
+        wheel.writestr("tiny-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr("tiny-1.0.dist-info/RECORD", "")
+    return name
+"""
+PYPROJECT = """
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+
+
+class Tiny:
+    """A project of a lock, a main.py and the real starting scripts, in a folder with a space in its name."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "tiny project"
+        self.wheels = folder / "wheels"
+        self.stamp = self.root / ".venv" / "internal_linker_ready"
+
+    def lay(self) -> None:
+        (self.root / "internal_linker").mkdir(parents=True)
+        self.wheels.mkdir()
+        shutil.copy(ROOT / "internal_linker" / "bootstrap.py", self.root / "internal_linker")
+        for name in ("run_main.sh", "run_tests.sh"):
+            shutil.copy(ROOT / name, self.root)
+        (self.root / "internal_linker" / "__init__.py").write_text("")
+        (self.root / "main.py").write_text(TELL)
+        (self.root / "backend.py").write_text(BACKEND)
+        (self.root / "pyproject.toml").write_text(PYPROJECT)
+        self.lock([self.wheel("first")], [self.wheel("second")])
+
+    def wheel(self, name: str) -> str:
+        """Make a wheel with one module; its line for the lock."""
+        file = self.wheels / f"{name}-1.0-py3-none-any.whl"
+        with zipfile.ZipFile(file, "w") as wheel:
+            wheel.writestr(f"{name}.py", "")
+            wheel.writestr(
+                f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+            )
+            wheel.writestr(
+                f"{name}-1.0.dist-info/WHEEL",
+                "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+            )
+            wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
+        return f"{name}==1.0 --hash=sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}\n"
+
+    def lock(self, base: list[str], added: list[str]) -> None:
+        text = "".join([*base, "# ---- what the tests add ----\n", *added])
+        (self.root / "requirements.lock").write_text(text, encoding="utf-8")
+
+    def command(self, *command: str, test: bool = False) -> list[str]:
+        bootstrap = str(self.root / "internal_linker" / "bootstrap.py")
+        return [sys.executable, "-I", bootstrap, *["--test"] * test, "--", *command]
+
+    def environment(self, more: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
+        """As the user's own pip configuration, which here knows nothing but the wheels."""
+        own = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.wheels.as_uri()}
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+        return {**kept, **own, **more}
+
+    def start(
+        self, *command: str, test: bool = False, more: Mapping[str, str] = MappingProxyType({})
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            self.command(*command, test=test),
+            env=self.environment(more),
+            cwd=self.wheels,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )

@@ -1,0 +1,259 @@
+"""Short ways to make records, and fakes that come in through the ports."""
+
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from internal_linker.adapters.tables.columns import Kind
+from internal_linker.core.arrays import Vectors
+from internal_linker.core.errors import ServiceError
+from internal_linker.core.ports import Encoder, StreamSource
+from internal_linker.core.records import (
+    EncodedBatch,
+    Page,
+    Recommendation,
+    Reject,
+    SerpPage,
+    Source,
+    Table,
+    TableStream,
+    Targets,
+    Text,
+    Usage,
+)
+
+Item = TypeVar("Item")
+SITE = "shop.example"
+TEMPLATE = f"site:{SITE} {{main_query}}"
+
+
+def url(name: object) -> str:
+    """A page's URL; it is its own normal form."""
+    return f"https://{SITE}/{name}"
+
+
+def page(name: object, content: str = "", **more: Any) -> Page:
+    """A page with its URL as `url` writes it."""
+    return Page(url(name), url(name), content=content, **more)
+
+
+def source(name: object = "", query: str = "", of: Page | None = None) -> Source:
+    """What links are wanted for: a page (`of`), or a URL or query alone."""
+    address = of.url if of else url(name) if name != "" else ""
+    return Source(address, address, query, of, in_sheet=False)
+
+
+def targets(*names: object, any_on_site: bool = False) -> Targets:
+    """Where links may lead: these pages."""
+    return Targets({url(name): url(name) for name in names}, {}, any_on_site)
+
+
+def pages_table(*rows: Sequence[str], header: Sequence[str] = (Kind.URL, Kind.CONTENT)) -> Table:
+    """A table of pages with the row numbers that a file would give."""
+    return Table("pages.csv", tuple(header), [(number, row) for number, row in enumerate(rows, 2)])
+
+
+def queries_table(*rows: Sequence[str], header: Sequence[str] = (Kind.URL, Kind.MAIN_QUERY)) -> Table:
+    """A table of main queries with the row numbers that a file would give."""
+    return Table("queries.csv", tuple(header), [(number, row) for number, row in enumerate(rows, 2)])
+
+
+def links_table(
+    *rows: Sequence[str], header: Sequence[str] = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR)
+) -> TableStream:
+    """A table of existing links with the row numbers that a file would give."""
+    return TableStream(
+        "links.csv", tuple(header), iter([(number, row) for number, row in enumerate(rows, 2)])
+    )
+
+
+def whole(source: StreamSource) -> Table:
+    """A table with all its rows."""
+    table = source.stream()
+    return Table(table.name, table.header, [(number, tuple(cells)) for number, cells in table.rows])
+
+
+def anything(_: str) -> bool:
+    """A rule that all fulfil."""
+    return True
+
+
+def nothing_excluded(*_: str) -> str:
+    """No pattern at all."""
+    return ""
+
+
+@dataclass
+class Told:
+    """A Progress that remembers what a person would have read."""
+
+    steps: list[str] = field(default_factory=list)
+    outcomes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    done: int = 0
+
+    def start(self, step: str, total: int, unit: str) -> None:
+        self.steps.append(step)
+
+    def advance(self, count: int = 1) -> None:
+        self.done += count
+
+    def finish(self, outcome: str) -> None:
+        self.outcomes.append(outcome)
+
+    def warn(self, message: str) -> None:
+        self.warnings.append(message)
+
+
+class MemoryVectors:
+    """A VectorCache in memory."""
+
+    storage = "float32"
+
+    def __init__(self) -> None:
+        self.kept: dict[str, Vectors] = {}
+
+    def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
+        return {key: self.kept[key] for key in hashes if key in self.kept}
+
+    def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
+        self.kept |= vectors
+
+
+class MemorySerp:
+    """A SerpCache in memory."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str, int, str], SerpPage] = {}
+
+    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+        return {
+            (query, page): SerpPage(answer.links, 0)
+            for (query, page, place), answer in self.kept.items()
+            if query in queries and place == market
+        }
+
+    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+        self.kept[query, page, market] = answer
+
+
+class Letters:
+    """An Encoder that counts letters, a batch of two at a time; `fails_after` batches it fails."""
+
+    name = model = "letters"
+    dimensions = 26
+    recipe = "v1"
+
+    def __init__(
+        self, *, fails_after: int = -1, corpus_bound: bool = False, languages: frozenset[str] = frozenset()
+    ) -> None:
+        self.fails_after, self.corpus_bound, self.languages = fails_after, corpus_bound, languages
+        self.pages: Collection[str] | None = None
+        self.asked: list[Text] = []
+
+    def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+        self.asked += texts
+        for batch, first in enumerate(range(0, len(texts), 2)):
+            if batch == self.fails_after:
+                raise ServiceError("Letters", "the service is down.")
+            positions = range(first, min(first + 2, len(texts)))
+            yield EncodedBatch(
+                positions, np.stack([self.vector(texts[at]) for at in positions]), Usage(10, 0.5)
+            )
+
+    @staticmethod
+    def vector(text: Text) -> Vectors:
+        """(26,) float32, of any length but zero."""
+        counts = [text.whole.lower().count(chr(letter)) for letter in range(ord("a"), ord("z") + 1)]
+        return np.array(counts, np.float32) + np.float32(0.01)
+
+    def estimate(self, texts: Sequence[Text]) -> Usage:
+        return Usage(5 * len(texts), float(len(texts)))
+
+
+class Engine:
+    """A SerpClient that answers from `answers` (query and page -> links, or an error), and counts."""
+
+    name = "Engine"
+    market = "us/en"
+
+    def __init__(self, answers: Mapping[tuple[str, int], Sequence[str] | ServiceError] | None = None) -> None:
+        self.answers = answers or {}
+        self.asked: list[tuple[str, int]] = []
+        self._lock = threading.Lock()
+
+    def search(self, query: str, page: int) -> SerpPage:
+        with self._lock:
+            self.asked.append((query, page))
+        answer = self.answers.get((query, page), ())
+        if isinstance(answer, ServiceError):
+            raise answer
+        return SerpPage(tuple(answer), 1)
+
+
+@dataclass
+class Given:
+    """A StreamSource that holds its table."""
+
+    table: Table
+    name: str = "given"
+    remarks: Sequence[str] = ()
+
+    def stream(self) -> TableStream:
+        return TableStream(self.table.name, self.table.header, iter(self.table.rows))
+
+
+@dataclass
+class GivenLinks:
+    """A StreamSource that holds its rows."""
+
+    rows: Sequence[Sequence[str]]
+    name: str = "links.csv"
+    remarks: Sequence[str] = ()
+
+    def stream(self) -> TableStream:
+        return links_table(*self.rows)
+
+
+@dataclass
+class KeptList(Generic[Item]):
+    """A ListSink; `error` is what it fails with."""
+
+    name: str = "excluded"
+    error: Exception | None = None
+    items: list[Item] = field(default_factory=list)
+    writes: int = 0
+
+    def write(self, items: Iterable[Item]) -> Sequence[str]:
+        if self.error:
+            raise self.error
+        self.writes += 1
+        self.items += items
+        return ()
+
+
+@dataclass
+class Kept:
+    """A sink for links and rejects; `gaps` is what it could not place, `error` what it fails with."""
+
+    name: str = "kept"
+    gaps: Sequence[str] = ()
+    error: Exception | None = None
+    links: list[Recommendation] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    writes: int = 0
+
+    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+        if self.error:
+            raise self.error
+        self.writes += 1
+        self.links += recommendations
+        return self.gaps
+
+    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
+        self.writes += 1
+        self.rejects += rejects
+        return ()

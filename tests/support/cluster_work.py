@@ -1,0 +1,50 @@
+"""What workers of a cluster do in tests; it imports little, since each new worker has to."""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from uuid import uuid4
+
+from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Encoder
+from internal_linker.core.records import EncodedBatch, Text
+from internal_linker.embeddings.encoders.minilm import LocalEncoder
+
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # which ends a process as suddenly on Windows
+
+
+def watched_block(
+    work: Callable[[Vectors, Ints, Block], Nearest],
+    folder: Path,
+    seconds: float,
+    deadly: str,
+    vectors: Vectors,
+    languages: Ints,
+    block: Block,
+) -> Nearest:
+    """Leave a file named by the block and this process, take a while, die if it is the deadly one, else work."""
+    (folder / f"{block.name}.{os.getpid()}.{uuid4().hex}").touch()
+    time.sleep(seconds)
+    if block.name.endswith(deadly):
+        os.kill(os.getpid(), KILL)
+    return work(vectors, languages, block)
+
+
+class LeavesAFile(LocalEncoder):
+    """Leaves a file for each task, in the folder that its first text names, and takes a while for it."""
+
+    def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
+        (Path(texts[0].title) / uuid4().hex).touch()
+        time.sleep(0.2)
+        yield from super().encode(texts)
+
+
+def unfit_encoder(threads: int) -> Encoder:
+    """The local encoder, but not on workers."""
+    if multiprocessing.parent_process():
+        raise ConfigurationError("the local embedding model can't be read.")
+    return LocalEncoder(threads)

@@ -1,0 +1,172 @@
+"""Clusters for tests: workers that can be killed, blocks that leave a trace, a scheduler as the guide starts it."""
+
+import os
+import re
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+from internal_linker.core.ports import Compute
+from tests.support.cluster_work import KILL, watched_block
+from tests.support.join_stores import MemoryStore
+from tests.support.small_project import REPOSITORY, environment
+
+if TYPE_CHECKING:
+    from distributed import LocalCluster
+
+GUIDE = (REPOSITORY / ".github/SCALING.md").read_text(encoding="utf-8")
+COMMANDS = re.findall(r"^ *\$ \.venv/bin/python (-m dask .*)$", GUIDE, re.MULTILINE)
+TLS_VARIABLES = dict(re.findall(r"^(DASK_\w+)=(.+)$", GUIDE, re.MULTILINE))
+
+
+@dataclass
+class Watched:
+    """A `Compute` whose blocks take `seconds` longer and leave a file when they begin; one of them may be deadly."""
+
+    compute: Compute
+    folder: Path
+    seconds: float = 0.15
+    deadly: str = "none"
+
+    def run(
+        self,
+        work: Callable[[Vectors, Ints, Block], Nearest],
+        vectors: Vectors,
+        languages: Ints,
+        blocks: Sequence[Block],
+    ) -> Iterator[tuple[Block, Nearest]]:
+        watched = partial(watched_block, work, self.folder, self.seconds, self.deadly)
+        return self.compute.run(watched, vectors, languages, blocks)
+
+    @property
+    def begun(self) -> Counter[str]:
+        """How often each block was begun."""
+        return Counter(path.name.partition(".")[0] for path in self.folder.glob("*.*"))
+
+    @property
+    def processes(self) -> set[str]:
+        """Who began them."""
+        return {path.name.split(".")[1] for path in self.folder.glob("*.*")}
+
+
+class StoreThatActs(MemoryStore):
+    """A store that does something, and notes the time of it, when it has so many blocks."""
+
+    def __init__(self, at: int, act: Callable[[], object]) -> None:
+        super().__init__()
+        self.at, self.act, self.acted = at, act, 0.0
+        self.put_blocks: Counter[str] = Counter()
+
+    def put_block(self, join: str, block: str, nearest: Nearest) -> None:
+        super().put_block(join, block, nearest)
+        self.put_blocks[block] += 1
+        if self.put_blocks.total() == self.at:
+            self.act()
+            self.acted = time.monotonic()
+
+
+def local_cluster(workers: int) -> "LocalCluster":
+    """A cluster of so many worker processes; one that is killed is replaced."""
+    from distributed import LocalCluster
+
+    return LocalCluster(
+        n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+    )
+
+
+def kill(cluster: "LocalCluster", count: int = 1) -> None:
+    """`kill -9` of workers; new ones take their place."""
+    for nanny in list(cluster.workers.values())[:count]:
+        os.kill(nanny.pid, KILL)
+
+
+def write_certificates(folder: Path) -> None:
+    """An authority that has signed itself, as certificate and key of everybody: ca.pem, cert.pem, key.pem."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "tests")])
+    now = datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    builder = builder.not_valid_before(now - timedelta(hours=1)).not_valid_after(now + timedelta(hours=1))
+    builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+    signed = builder.sign(key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
+    secret = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    for file, content in (("ca.pem", signed), ("cert.pem", signed), ("key.pem", secret)):
+        (folder / file).write_bytes(content)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@dataclass
+class Started:
+    """A scheduler in a process of its own, and its workers."""
+
+    address: str
+    processes: list[subprocess.Popen[bytes]]
+
+    def kill_scheduler(self) -> None:
+        self.processes[0].kill()
+        self.processes[0].wait()
+
+
+@contextmanager
+def started(
+    workers: int = 2,
+    scheme: str = "tcp",
+    folder: Path = REPOSITORY,
+    variables: Mapping[str, str] | None = None,
+) -> Iterator[Started]:
+    """A scheduler and so many workers, by the guide's own commands, in this folder and with these variables."""
+    address = f"{scheme}://127.0.0.1:{free_port()}"
+    scheduler, worker = (
+        _words(command, address) for command in COMMANDS if ("--tls-" in command) == (scheme == "tls")
+    )
+    with ExitStack() as ending:
+        here = Started(address, [])
+        for words in [scheduler, *[worker] * workers]:
+            process = subprocess.Popen(
+                [sys.executable, *words],
+                cwd=folder,
+                env=environment(**(variables or {})),
+                stderr=subprocess.DEVNULL,
+            )
+            ending.callback(_end, process)
+            here.processes.append(process)
+        yield here
+
+
+def _words(command: str, address: str) -> list[str]:
+    port = address.rpartition(":")[2]
+    return shlex.split(command.replace("10.0.0.5", "127.0.0.1").replace("8786", port))
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    import psutil  # comes with distributed
+
+    # A worker's nanny would start another one; with nobody to say good-bye to, both would wait for long.
+    nanny = psutil.Process(process.pid) if process.poll() is None else None
+    worker = nanny.children(recursive=True) if nanny else []
+    process.kill()
+    process.wait()
+    for one in worker:
+        with suppress(psutil.NoSuchProcess):
+            one.kill()

@@ -1,0 +1,58 @@
+"""Sites of made-up words and links, ranked without vectors: what teaching may learn of them is known."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from internal_linker.core.ports import Workers
+from internal_linker.core.records import Collected, ExistingLink, Page, Source, Targets
+from internal_linker.embeddings.text import page_text
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.selection import linked
+from internal_linker.serp.search import Searched
+from tests.support.builders import page, url
+
+RULES = LinkRules(5, "fill", 0.65)
+Pairs = Sequence[tuple[int, int]]
+
+
+def pages(count: int, seed: int = 0) -> tuple[Page, ...]:
+    """Pages of random words: none has a topic."""
+    rng = np.random.default_rng(seed)
+    return tuple(
+        page(number, " ".join(f"w{word}" for word in rng.integers(0, 400, 40))) for number in range(count)
+    )
+
+
+def random_pairs(n: int, count: int, seed: int, popularity: float = 0.0) -> list[tuple[int, int]]:
+    """So many pairs of n pages; target k is drawn by 1 / k ** `popularity`, then none of the last fifth."""
+    rng = np.random.default_rng(seed)
+    share = 1 / np.arange(1, n + 1) ** popularity
+    if popularity:
+        share[-n // 5 :] = 0
+    found: set[tuple[int, int]] = set()
+    while len(found) < count:
+        source, target = int(rng.integers(n)), int(rng.choice(n, p=share / share.sum()))
+        if source != target:
+            found.add((source, target))
+    return sorted(found)
+
+
+def existing(pairs: Iterable[tuple[int, int]]) -> list[ExistingLink]:
+    """The links between pages of these numbers."""
+    return [ExistingLink(url(source), url(target), "here") for source, target in pairs]
+
+
+def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Workers | None = None) -> Ranking:
+    """What ranks for every page, and for queries without a page, knowing these links."""
+    links = tuple(existing(pairs))
+    sources = (
+        *(Source(each.key, each.url, "", each, in_sheet=False) for each in site),
+        *(Source("", "", query, None, in_sheet=False) for query in queries),
+    )
+    collected = Collected(tuple(site), sources, (), 0, links=links)
+    targets = Targets({each.key: each.url for each in site}, {}, linked=linked(sources, links))
+    texts = [page_text(each) for each in site] + [page_text(page(query, query)) for query in queries]
+    vectors = np.zeros((len(texts), 1), np.float32)
+    return Ranking(collected, sources, targets, Searched(), texts, vectors, RULES, workers=workers)

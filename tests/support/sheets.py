@@ -1,0 +1,58 @@
+"""A small Sheet on the stand-in, links for it, and editors who meddle: helpers of the Sheet's tests."""
+
+import json
+import re
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
+from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.urls import normal_form
+from tests.standins import GoogleStandIn
+
+SITE = "https://shop.com/"
+HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Link 3"]
+READ, WRITE = "^GET .*/values/", "^POST .*/values:batchUpdate"
+
+
+def sheet(google: GoogleStandIn, tab: str = "Main", links: int = 3, key: str = "") -> GoogleSheet:
+    account = json.dumps(google.service_account)
+    key = key or google.spreadsheet_id
+    return GoogleSheet(account, key, tab, api_url=google.url, links_per_page=links)
+
+
+def links_for(url: str, *targets: str, query: str = "", in_sheet: bool = True) -> Recommendation:
+    source = Source(normal_form(url) if url else "", url, query, None, in_sheet)
+    found = [Candidate(target, target) for target in targets]
+    return Recommendation(source, tuple(Link(one, rank, "semantic") for rank, one in enumerate(found, 1)))
+
+
+def a_to_c() -> list[Recommendation]:
+    return [
+        links_for(SITE + name, f"{SITE}{name}-1", f"{SITE}{name}-2", query=f"{name} query") for name in "abc"
+    ]
+
+
+def row_of(name: str) -> list[str]:
+    return [SITE + name, f"{name} query", f"{SITE}{name}-1", f"{SITE}{name}-2"]
+
+
+def before(google: GoogleStandIn, words: str, act: Callable[[], None], *, times: int = 1) -> None:
+    """Let an editor act right before the next `times` requests that match."""
+    left = [act] * times
+
+    def hook(request: Any) -> None:
+        if left and re.search(words, request.words):
+            left.pop()()
+
+    google.on_request = hook
+
+
+def edit(google: GoogleStandIn, change: Callable[[list[list[str]]], list[list[str]]]) -> Callable[[], None]:
+    return lambda: google.set_grid("Main", change(google.grid("Main")))
+
+
+def shown(error: BaseException) -> str:
+    """All that could reach a log or a screen."""
+    return "".join([str(error), repr(error), *traceback.format_exception(error)])

@@ -1,0 +1,119 @@
+"""A project folder with a site of six pages, and the ways to run a command on it."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from internal_linker.cli import main
+from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES
+
+REPOSITORY = Path(__file__).parents[2]
+SITE = "https://www.tiny.example"
+TOPICS = {
+    "green-tea": "Green tea leaves are steamed, so that the cup stays fresh, grassy and light.",
+    "black-tea": "Black tea leaves are oxidised, which gives the cup a dark colour and malty taste.",
+    "white-tea": "White tea leaves are only dried: the cup is pale, light and a little sweet.",
+    "tea-pots": "A tea pot of clay keeps the water hot while black tea leaves draw.",
+    "water": "Soft water lets light tea taste fresh; hard water makes the cup dull and dark.",
+    "storage": "Leaves keep their fresh taste in a dark tin, away from light and hot water.",
+}
+URLS = [f"{SITE}/{slug}/" for slug in TOPICS]
+HEADER = ("URL", "Title", "Main Content")
+
+
+def make_project(folder: Path, settings: Mapping[str, object] | None = None) -> Path:
+    """Write pages, queries and settings; without other settings it needs neither key, network nor model."""
+    write_csv(folder / "files/urls_rawdata.csv", [HEADER, *_pages()])
+    queries = [(url, slug.replace("-", " ")) for url, slug in zip(URLS, TOPICS, strict=True)]
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *queries])
+    write_settings(folder, settings or {})
+    return folder
+
+
+def write_settings(folder: Path, settings: Mapping[str, object]) -> None:
+    """Write settings.toml: the site's own template and no model, save what `settings` say otherwise."""
+    given = {
+        "embedding_provider": "lsa",
+        "search_query_template": "site:www.tiny.example {main_query}",
+        **settings,
+    }
+    lines = [f"{name} = {json.dumps(value)}" for name, value in given.items()]
+    write_text(folder / "config/settings.toml", "\n".join(lines))
+
+
+def write_csv(path: Path, rows: Sequence[Sequence[str]]) -> None:
+    """Write a CSV file, and the folder it lies in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text file, and the folder it lies in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
+    """Every file's content and time of change (ns), by its path."""
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
+
+
+def command(*arguments: str) -> int:
+    """Run a command in this process; its exit code."""
+    before = signal.getsignal(signal.SIGTERM)
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    signal.signal(signal.SIGTERM, before)
+    return int(str(ended.value.code))
+
+
+def environment(**more: str) -> dict[str, str]:
+    """This process' environment without any setting or key, and with `more`; the package can be imported."""
+    ours = {variable for _, variable in KEY_FILES.values()}
+    kept = {name: text for name, text in os.environ.items() if not _is_setting(name) and name not in ours}
+    return {**kept, "PYTHONPATH": str(REPOSITORY), **more}
+
+
+def forget_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Take settings and keys out of this process' environment."""
+    for name in os.environ.keys() - environment().keys():
+        monkeypatch.delenv(name)
+
+
+def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:
+    """Start Python with these arguments, its output in pipes and without any setting in its environment."""
+    return subprocess.Popen(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment(**more),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        encoding="utf-8",
+    )
+
+
+def finish(process: subprocess.Popen[str], longest: float = 60.0) -> tuple[int, str, str]:
+    """Wait so many seconds for the end: exit code, stdout and stderr."""
+    out, err = process.communicate(timeout=longest)
+    return process.returncode, out, err
+
+
+def _pages() -> list[tuple[str, str, str]]:
+    return [
+        (url, slug.replace("-", " ").capitalize(), text)
+        for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)
+    ]
+
+
+def _is_setting(name: str) -> bool:
+    return name.upper().startswith(ENV_PREFIX)

@@ -1,0 +1,120 @@
+"""Something in every store, and whether it is still there: what tests of whole databases share.
+
+    python -m tests.support.store_contents tests/released/N.sqlite3
+
+makes the file of a version that is about to be released; it is never made again.
+"""
+
+import sqlite3
+import sys
+from pathlib import Path
+
+import numpy as np
+from sqlalchemy import Engine
+
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.adapters.database.embeddings import EmbeddingCache
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.llm_answers import StoredAnswers
+from internal_linker.adapters.database.neighbours import StoredJoins
+from internal_linker.adapters.database.runs import RunStore
+from internal_linker.adapters.database.serp_results import SerpResultCache
+from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
+from internal_linker.core.edges import Anchor, Cells, Edge
+from internal_linker.core.records import Candidate, Link, Recommendation, SerpPage, Source
+from internal_linker.core.runs import Version, VersionRow
+from tests.support.builders import Letters
+from tests.support.chats import Model
+
+SITE = "a.example"
+TEXTS = [f"{number:064x}" for number in range(20)]
+QUERY, MARKET, PROMPT = "دم کردن چای", "us||", "f" * 64
+EDGE = Edge(
+    "https://a.example/s",
+    "https://a.example/t",
+    "https://a.example/s",
+    "https://a.example/t",
+    rank=1,
+    score=3.5,
+    strength=0.75,
+    anchors=(Anchor("green tea", "We drink green tea.", 9),),
+    first_run="1",
+    last_run="1",
+    status="rejected",
+    verdict="rejected",
+    by="Review tab",
+    notes="not this one",
+    cells=Cells("rejected", "green tea", "not this one"),
+)
+VERSION = Version("1", "2026-01-04T03:00:00+00:00", "all rows", "local/x, recipe y", 1, 1)
+ROW = VersionRow(
+    Recommendation(
+        Source("https://a.example/s", "https://a.example/s", "tea", None, in_sheet=True),
+        (Link(Candidate("https://a.example/t", "https://a.example/t", 3.5, 0.5, 0.25), 1, "semantic"),),
+    ),
+    "h",
+)
+
+
+def joined() -> Neighbourhood:
+    """Twenty texts with three neighbours each."""
+    rows = np.add.outer(np.arange(20), np.arange(1, 4)).astype(np.int32) % 20
+    scores = np.linspace(1, 0, 60, dtype=np.float32).reshape(20, 3)
+    digests = np.arange(320, dtype=np.uint32).astype(np.uint8).reshape(20, 16)
+    return Neighbourhood(digests, Nearest(rows, scores, scores[:, -1].copy()))
+
+
+def vectors() -> dict[str, Vectors]:
+    """A vector for each text."""
+    return {text: np.eye(26, dtype=np.float32)[number] for number, text in enumerate(TEXTS)}
+
+
+def fill(engine: Engine) -> None:
+    """Put something into every store."""
+    EmbeddingCache(engine, "float16").put(Letters(), vectors())
+    SerpResultCache(engine, 7).put(QUERY, 1, MARKET, SerpPage(("https://a.example/t",), 1))
+    StoredAnswers(engine).put(Model(str), PROMPT, '{"1": "green tea"}')
+    StoredJoins(engine).put("join", joined())
+    StoredJoins(engine).put_block("other", "block", joined().nearest)
+    EdgeStore(engine, SITE).put([EDGE])
+    RunStore(engine, SITE).put(VERSION, [ROW])
+
+
+def check(engine: Engine) -> None:
+    """See that all of it is there."""
+    found = EmbeddingCache(engine, "float32").get(Letters(), TEXTS)
+    assert {text: vector.tolist() for text, vector in found.items()} == {
+        text: vector.tolist() for text, vector in vectors().items()
+    }
+    kept = SerpResultCache(engine, 365_000).get([QUERY], MARKET)
+    assert kept == {(QUERY, 1): SerpPage(("https://a.example/t",), 0)}
+    assert StoredAnswers(engine).get(Model(str), PROMPT) == '{"1": "green tea"}'
+    whole = StoredJoins(engine).get("join")
+    assert whole is not None and whole.nearest.rows.tolist() == joined().nearest.rows.tolist()
+    blocks = StoredJoins(engine).blocks("other")
+    assert blocks["block"].scores.tolist() == joined().nearest.scores.tolist()
+    (edge,) = EdgeStore(engine, SITE).each()
+    assert (edge.id, edge.verdict, edge.anchors, edge.notes) == (
+        EDGE.id,
+        "rejected",
+        EDGE.anchors,
+        EDGE.notes,
+    )
+    assert RunStore(engine, SITE).versions() == [VERSION]
+    (row,) = RunStore(engine, SITE).rows("1")
+    assert [link.target.url for link in row.recommendation.links] == ["https://a.example/t"]
+
+
+def main() -> None:
+    """Make the file."""
+    path = Path(sys.argv[1])
+    engine = open_database(f"sqlite:///{path.resolve()}", Path())
+    fill(engine)
+    engine.dispose()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA journal_mode=DELETE")
+        connection.execute("VACUUM")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,91 @@
+"""Boilerplate: what stands on many pages in the same words leaves their texts, and nothing else does."""
+
+import random
+from collections import Counter
+
+import pytest
+
+from internal_linker.text.boilerplate import BLOCK, FEW_PAGES, SHARE, Boilerplate
+
+CALL = "Subscribe to our weekly letter and never miss a cup again"
+MANY = FEW_PAGES + 1
+
+
+def without_boilerplate(texts: list[str]) -> list[str]:
+    boilerplate = Boilerplate(texts)
+    return [boilerplate.without(text) for text in texts]
+
+
+def own(page: int, words: int = 30) -> str:
+    return " ".join(f"own{page}x{number}" for number in range(words))
+
+
+def by_sets(texts: list[str]) -> list[str]:
+    """The same, counted block by block."""
+    pages = Counter(block for text in texts for block in set(blocks(text.split())))
+    kept = []
+    for text in texts:
+        words, gone = text.split(), set[int]()
+        for start, block in enumerate(blocks(words)):
+            if pages[block] > max(FEW_PAGES, SHARE * len(texts)):
+                gone |= set(range(start, start + BLOCK))
+        left = " ".join(word for at, word in enumerate(words) if at not in gone)
+        kept.append(left if gone and left else text)
+    return kept
+
+
+def blocks(words: list[str]) -> list[tuple[str, ...]]:
+    return [tuple(words[at : at + BLOCK]) for at in range(len(words) - BLOCK + 1)]
+
+
+def test_a_call_on_many_pages_leaves_them() -> None:
+    """Wherever it stands, it goes, and each page's own words stay in their order; other pages are not touched."""
+    texts = [f"{own(page, page)} {CALL} {own(-page)}" for page in range(MANY)] + [
+        own(page) for page in range(99)
+    ]
+    cleaned = without_boilerplate(texts)
+    assert cleaned == [f"{own(page, page)} {own(-page)}".strip() for page in range(MANY)] + texts[MANY:]
+
+
+def test_what_a_template_is_filled_with_stays() -> None:
+    """The sentences between the names go, the names stay."""
+    texts = [f"{own(page)} {CALL} town{page} {CALL.upper()} street{page}" for page in range(MANY)]
+    assert without_boilerplate(texts) == [f"{own(page)} town{page} street{page}" for page in range(MANY)]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_blocks_are_those_of_a_count_by_hand(seed: int) -> None:
+    """Overlapping and repeated blocks, short and empty texts: as counted with sets."""
+    dice = random.Random(seed)
+    texts = [" ".join(dice.choices("ab", [9, 1], k=dice.randint(0, 40))) for _ in range(200)]
+    assert without_boilerplate(texts) == by_sets(texts)
+    assert without_boilerplate(texts) != texts
+
+
+def test_a_share_of_a_large_site_and_a_handful_of_a_small_one_are_its_own() -> None:
+    """At the limit a block stays, and however often one page repeats it, that is one page."""
+    few = [f"{own(page)} {CALL}" for page in range(FEW_PAGES)] + [own(99)]
+    assert without_boilerplate(few) == few
+    size = 2000
+    many = [f"{CALL} {own(page)}" if page < SHARE * size else own(page) for page in range(size)]
+    assert without_boilerplate(many) == many
+    repeated = [f"{own(1)} {CALL} {CALL} {CALL}", *map(own, range(MANY))]
+    assert without_boilerplate(repeated) == repeated
+
+
+def test_a_page_of_nothing_else_keeps_its_text() -> None:
+    """A page without one word of its own would match nothing."""
+    texts = [CALL] * MANY + [own(page) for page in range(5)]
+    assert without_boilerplate(texts) == texts
+
+
+def test_a_term_in_a_script_without_spaces_is_no_block() -> None:
+    """A long Japanese or Thai term on every page stays: it may be what the site is about."""
+    texts = [f"{page} スペシャルティコーヒー {page} เครื่องชงกาแฟ" for page in range(50)]
+    assert without_boilerplate(texts) == texts
+
+
+def test_no_text_is_no_text() -> None:
+    """An empty site and empty texts are no error."""
+    assert without_boilerplate([]) == []
+    assert without_boilerplate([""] * 20) == [""] * 20

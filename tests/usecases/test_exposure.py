@@ -1,0 +1,52 @@
+"""Who else could get at the keys is told."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
+from tests.support.small_project import command, forget_settings, make_project, write_settings, write_text
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights.")
+@pytest.mark.parametrize(("mode", "told"), [(0o600, 0), (0o640, 1), (0o644, 1), (0o400, 0)])
+def test_a_key_that_others_can_read_is_told(mode: int, told: int, tmp_path: Path) -> None:
+    """With the command that mends it; an empty file holds no key, and the key itself is not shown."""
+    write_text(tmp_path / "config/openai_api_key.txt", "sk-0123456789")
+    write_text(tmp_path / "config/serper_api_key.txt", "")
+    (tmp_path / "config/openai_api_key.txt").chmod(mode)
+    (tmp_path / "config/serper_api_key.txt").chmod(0o644)
+    said = list(exposed_keys(tmp_path))
+    assert len(said) == told and all("chmod 600 config/openai_api_key.txt" in one for one in said)
+    assert "0123456789" not in "".join(said)
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("https://api.openai.com/v1", False),
+        ("http://127.0.0.1:11434/v1", False),
+        ("http://localhost:1234", False),
+        ("http://[::1]:80", False),
+        ("http://llm.example/v1", True),
+        ("http://10.0.0.5:8000", True),
+        ("http://127.0.0.1.evil.example", True),
+    ],
+)
+def test_a_key_in_the_clear_is_told(address: str, told: bool) -> None:
+    """Unless it does not leave this computer."""
+    assert bool(list(unencrypted({"base_url": address}))) is told
+
+
+def test_a_run_and_the_check_tell_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both go on."""
+    forget_settings(monkeypatch)
+    project = make_project(tmp_path)
+    write_settings(project, {"serper_url": "http://search.example"})
+    assert command("run", "--project", str(project)) == 0
+    assert "serper_url begins with http://" in capsys.readouterr().out
+    command("check", "--project", str(project))
+    assert "serper_url begins with http://" in capsys.readouterr().out

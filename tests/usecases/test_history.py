@@ -1,0 +1,116 @@
+"""Earlier runs through the command line: their list, their differences, and an earlier one put back."""
+
+import csv
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.support.sites import read_csv
+from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
+
+NEW = ("herbal-tea", "Herbal tea of fresh leaves gives a light cup that has no dark colour at all.")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return make_project(tmp_path, {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0})
+
+
+def do(project: Path, *arguments: str) -> int:
+    time.sleep(1.01)  # runs are named by the second
+    return command(*arguments, "--project", str(project))
+
+
+def runs(project: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    capsys.readouterr()
+    assert command("history", "--project", str(project)) == 0
+    return [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+
+
+def links(project: Path) -> dict[str, list[str]]:
+    return {row["URL"]: [row["Link 1"], row["Link 2"]] for row in read_csv(project / "files/Output.csv")}
+
+
+def write_pages(project: Path, pages: dict[str, str]) -> None:
+    rows = [(f"{SITE}/{slug}/", slug.replace("-", " ").capitalize(), text) for slug, text in pages.items()]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
+
+
+def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A page more, then a rollback: the difference names the page, Output.csv is as it was, history tells all."""
+    assert command("history", "--project", str(project)) == 0
+    assert "No run is kept yet." in capsys.readouterr().out
+    assert do(project, "run") == 0
+    before = (project / "files/Output.csv").read_bytes()
+    write_pages(project, dict([*TOPICS.items(), NEW]))
+    assert do(project, "run") == 0
+    assert (project / "files/Output.csv").read_bytes() != before
+    first, second = runs(project, capsys)
+    assert do(project, "diff", first, second) == 0
+    out = capsys.readouterr().out
+    told = read_csv(project / "files/diff.csv")
+    new = f"{SITE}/{NEW[0]}/"
+    assert f"{len(told)} differences are in files/diff.csv." in out
+    assert {row["Why"] for row in told if row["Target"] == new and row["Change"] == "new"} == {
+        "the target is a new page"
+    }
+    assert {row["Why"] for row in told if row["Source"] == new} == {"a new row"}
+    assert do(project, "rollback", first) == 0
+    assert f"12 links of 6 rows are as in run {first}." in capsys.readouterr().out
+    assert (project / "files/Output.csv").read_bytes() == before
+    third = runs(project, capsys)[2]
+    assert do(project, "diff", first, third) == 0
+    assert "0 differences" in capsys.readouterr().out
+    with (project / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        assert len(list(csv.reader(file))) == 13
+
+
+def test_a_part_of_the_site_is_put_back_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--section: its pages have the earlier links, all others keep theirs."""
+    assert do(project, "run") == 0
+    before = links(project)
+    write_pages(project, dict([*TOPICS.items(), NEW]))
+    assert do(project, "run") == 0
+    after = links(project)
+    changed = [url for url in before if before[url] != after[url]]
+    assert changed, "the new page moves links"
+    first = runs(project, capsys)[0]
+    assert do(project, "rollback", first, "--section", changed[0].removeprefix(SITE)) == 0
+    assert links(project) == after | {changed[0]: before[changed[0]]}
+    assert do(project, "diff", first, runs(project, capsys)[2], "--section", "/nowhere") == 0
+    assert "0 differences" in capsys.readouterr().out
+
+
+def test_pages_of_a_part_that_is_off_keep_their_links(project: Path) -> None:
+    """--section PATH=off, and in spite of the setting =on; a page that is gone loses its row all the same."""
+    assert do(project, "run") == 0
+    before = links(project)
+    write_pages(project, dict([*list(TOPICS.items())[1:], NEW]))
+    write_csv(project / "files/main_queries.csv", [("URL", "Main Query"), (URLS[1], "black tea")])
+    assert do(project, "run", "--section", "/tea-pots=off", "--section", "/water=off") == 0
+    after = links(project)
+    kept = [f"{SITE}/tea-pots/", f"{SITE}/water/"]
+    assert {url: after[url] for url in kept} == {url: before[url] for url in kept}
+    assert URLS[0] not in after and f"{SITE}/{NEW[0]}/" in after
+    make_project(project, {"links_per_page": 2, "sections_off": ["/*"]})
+    assert do(project, "run") == 0
+    assert links(project) == after, "all is off"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "sentence"),
+    [
+        (("diff", "x", "y"), 3, "There is no run x. The last ones are: none yet."),
+        (("rollback", "x"), 3, "There is no run x."),
+        (("run", "--section", "blog=off"), 2, "--section blog=off: write it as in /blog=off or /blog=on."),
+        (("run", "--section", "/blog"), 2, "write it as in /blog=off"),
+        (("run", "--section", "/blog=on"), 2, "/blog is not among sections_off."),
+    ],
+)
+def test_what_can_not_be_done_is_said_in_a_sentence(
+    project: Path, arguments: tuple[str, ...], code: int, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the documented exit code."""
+    assert command(*arguments, "--project", str(project)) == code
+    assert sentence in capsys.readouterr().err

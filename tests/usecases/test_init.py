@@ -1,0 +1,97 @@
+"""`init`: an empty folder becomes a project that says itself what is still missing."""
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.errors import OutputError
+from internal_linker.usecases.init import start_project
+from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
+from tests.support.small_project import command, forget_settings, write_text
+
+WRITTEN = [
+    "config/settings.toml",
+    "config/excluded_urls.txt",
+    *(str(path.as_posix()) for path, _ in KEY_FILES.values()),
+]
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def test_an_empty_folder_gets_a_whole_configuration(tmp_path: Path) -> None:
+    """Every file that a person may want to fill in is there, said by name, and means the defaults."""
+    lines = list(start_project(tmp_path / "new/site"))
+    folder = tmp_path / "new/site"
+    assert sorted(
+        str(path.relative_to(folder).as_posix()) for path in folder.rglob("*") if path.is_file()
+    ) == sorted(WRITTEN)
+    assert lines[: len(WRITTEN)] == [f"written  {name}" for name in WRITTEN]
+    assert load_settings(folder) == Settings.model_validate({})
+
+
+def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
+    """A second `init` completes a project and never overwrites a person's work."""
+    write_text(tmp_path / "config/settings.toml", "max_serp_pages = 3\n")
+    write_text(tmp_path / "config/serper_api_key.txt", "my-key")
+    lines = list(start_project(tmp_path))
+    assert (tmp_path / "config/settings.toml").read_text() == "max_serp_pages = 3\n"
+    assert (tmp_path / "config/serper_api_key.txt").read_text() == "my-key"
+    assert "kept     config/settings.toml" in lines and "written  config/excluded_urls.txt" in lines
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
+def test_key_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    """Nobody else on the computer can read what will hold a key."""
+    list(start_project(tmp_path))
+    for path, _ in KEY_FILES.values():
+        assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o600
+
+
+def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
+    """The error says which path is in the way."""
+    write_text(tmp_path / "site", "a file")
+    with pytest.raises(OutputError, match="site"):
+        list(start_project(tmp_path / "site"))
+
+
+def test_the_next_steps_name_the_files_and_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What is printed last can be followed without any other document."""
+    assert command("init", "--project", str(tmp_path / "my site")) == 0
+    text = capsys.readouterr().out
+    for words in (
+        "files/urls_rawdata.csv",
+        "files/main_queries.csv",
+        "URL, Title, Main Content",
+        "URL, Main Query",
+    ):
+        assert words in text
+    assert f'internal-linker check --project "{tmp_path / "my site"}"' in text
+
+
+def test_check_on_a_new_project_says_what_is_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new project's one fault is its missing input, and both files are named."""
+    assert command("init", "--project", str(tmp_path)) == 0
+    capsys.readouterr()
+    assert command("check", "--project", str(tmp_path)) == 2
+    failed = [line for line in capsys.readouterr().out.splitlines() if line.startswith("FAIL")]
+    assert len(failed) == 1
+    assert "files/urls_rawdata.csv" in failed[0] and "files/main_queries.csv" in failed[0]
+
+
+def test_a_run_on_a_new_project_names_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without any input a run ends as an input error whose one line says what to put where."""
+    assert command("init", "--project", str(tmp_path)) == 0
+    assert command("run", "--project", str(tmp_path)) == 3
+    said = capsys.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith("Error: ")
+    assert "files/urls_rawdata.csv" in said and "files/main_queries.csv" in said
+    assert "rejected_rows.csv" not in said

@@ -1,0 +1,283 @@
+"""Files and environment become one Settings, and what is wrong there is said so that anybody can mend it."""
+
+import codecs
+import json
+import re
+import traceback
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES, Settings, load_settings
+from tests.support.small_project import forget_settings, write_text
+
+KEY = "key-0123456789abcdef"
+ACCOUNT = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nMIIEvQIBADANBg\n-----END"})
+UNITS = re.compile(
+    r"\b(days?|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|share|0 to 1)\b",
+    re.I,
+)
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def toml(folder: Path, text: str) -> Path:
+    write_text(folder / "config/settings.toml", text)
+    return folder
+
+
+def refusal(folder: Path, text: str = "") -> str:
+    """What a person is told about these settings."""
+    if text:
+        toml(folder, text)
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(folder)
+    return str(caught.value)
+
+
+def test_an_empty_folder_means_all_defaults(tmp_path: Path) -> None:
+    """Nothing has to be written for a first run."""
+    assert load_settings(tmp_path) == Settings.model_validate({})
+
+
+def test_every_setting_says_what_it_is_and_each_number_its_unit() -> None:
+    """No setting is without a description, and every number among them names what it counts."""
+    for name, field in Settings.model_fields.items():
+        assert field.description and field.description.endswith((".", ")")), name
+        if field.annotation in (int, float):
+            assert UNITS.search(field.description), name
+
+
+def test_every_line_of_the_seeds_configuration_has_its_setting() -> None:
+    """The names that users bring along stand here in lower case."""
+    seed = ("GOOGLE_SHEET_ID", "GOOGLE_SHEET_NAME", "SEARCH_QUERY_TEMPLATE", "MAX_SERP_PAGES")
+    assert {name.lower() for name in seed} <= set(Settings.model_fields)
+    files = {"serper_api_key.txt", "openai_api_key.txt", "service_account.txt"}
+    assert files < {path.name for path, _ in KEY_FILES.values()}
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("max_serp_page", "max_serp_pages"),
+        ("serp_pages_max", "max_serp_pages"),
+        ("SEARCH_QUERY_TEMPLATE", "search_query_template"),
+        ("google_sheet", "google_sheet_id"),
+        ("link_per_page", "links_per_page"),
+    ],
+)
+def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, meant: str
+) -> None:
+    """A typing error never passes as "not set", neither in the file nor in the environment."""
+    said = refusal(tmp_path, f"{given} = 1")
+    assert said == f"config/settings.toml: there is no setting '{given}'. Did you mean {meant}?"
+    toml(tmp_path, "")
+    if not given.isupper():
+        monkeypatch.setenv(f"{ENV_PREFIX}{given.upper()}", "1")
+        assert f"Did you mean {ENV_PREFIX}{meant.upper()}?" in refusal(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("max_serp_pages = 0", "max_serp_pages: it must be greater than or equal to 1 (it is 0)"),
+        ('max_serp_pages = "two"', "max_serp_pages: it must be a whole number (it is 'two')"),
+        ("max_serp_pages = 2.5", "max_serp_pages: it must be a whole number (it is 2.5)"),
+        ("links_per_page = true", "links_per_page: it can't be true or false"),
+        ('max_cost_usd = "0,5"', "max_cost_usd: it must be a number, with a point as in 0.5 (it is '0,5')"),
+        ("max_cost_usd = inf", "max_cost_usd: it must be a number"),
+        ("serp_max_age_days = nan", "serp_max_age_days: it must be a number"),
+        ("google_sheet_name = 7", "google_sheet_name: it must be a text in double quotes"),
+        (
+            'embedding_provider = "lokal"',
+            "it must be auto, openai, local, multilingual, lsa, sentence-transformers:MODEL "
+            "or file:PATH; did you mean local? (it is 'lokal')",
+        ),
+        ('embedding_provider = "files:v.csv"', "did you mean file:PATH? (it is 'files:v.csv')"),
+        ('embedding_provider = "sentence-transformer/x"', "did you mean sentence-transformers:MODEL?"),
+        ('embedding_provider = "file: "', "did you mean file:PATH?"),
+        ('fusion = "mix"', "fusion: it must be 'fill' or 'blend' (it is 'mix')"),
+        ('gl = "usa"', "gl: it must be a country's two letters, as in us or de (it is 'usa')"),
+        ('base_url = "localhost"', "base_url: it must be an address that begins with https:// or http://"),
+        ('schedule_timezone = "berlin"', "no such time zone; write it like Europe/Berlin (it is 'berlin')"),
+        ("max_serp_pages = two", "can't be read: "),
+        ('store_url = "sqlite:///C:\\data"', "with / in place of \\"),
+    ],
+)
+def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(
+    tmp_path: Path, line: str, words: str
+) -> None:
+    """The message holds file, setting, rule and value, and no word of a validation library."""
+    said = refusal(tmp_path, line)
+    assert said.startswith("config/settings.toml")
+    assert words in said
+    assert not re.search(r"pydantic|validation|regex|pattern|Input should|For further", said)
+
+
+def test_all_wrong_values_are_told_at_once(tmp_path: Path) -> None:
+    """Two mistakes take one round of mending."""
+    said = refusal(tmp_path, "max_serp_pages = 0\nlinks_per_page = 99")
+    assert "max_serp_pages" in said and "links_per_page" in said
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """INTERNAL_LINKER_ and the setting in capitals beats settings.toml, and a wrong one is named as such."""
+    toml(tmp_path, "max_serp_pages = 3\nlinks_per_page = 4")
+    monkeypatch.setenv(f"{ENV_PREFIX}MAX_SERP_PAGES", "7")
+    found = load_settings(tmp_path)
+    assert (found.max_serp_pages, found.links_per_page) == (7, 4)
+    monkeypatch.setenv(f"{ENV_PREFIX}MAX_SERP_PAGES", "70")
+    assert refusal(tmp_path).startswith(f"environment variable {ENV_PREFIX}MAX_SERP_PAGES: it must be")
+
+
+@pytest.mark.parametrize("name", KEY_FILES)
+def test_a_key_comes_from_its_file_the_plain_variable_or_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The file is read last: SERPER_API_KEY beats it, and INTERNAL_LINKER_SERPER_API_KEY beats both."""
+    file, variable = KEY_FILES[name]
+    write_text(tmp_path / file, "from-the-file")
+    seen = [getattr(load_settings(tmp_path), name).get_secret_value()]
+    for each in (variable, f"{ENV_PREFIX}{name.upper()}"):
+        monkeypatch.setenv(each, f"from-{each}")
+        seen.append(getattr(load_settings(tmp_path), name).get_secret_value())
+    assert seen == ["from-the-file", f"from-{variable}", f"from-{ENV_PREFIX}{name.upper()}"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        codecs.BOM_UTF8 + KEY.encode() + b"\r\n",
+        f"\r\n\r\n  {KEY}  \r\n\r\n".encode(),
+        f'"{KEY}"\n'.encode(),
+        KEY.encode("utf-16"),
+    ],
+    ids=["BOM and CRLF", "blank lines", "quotes", "PowerShell's UTF-16"],
+)
+def test_a_key_file_may_be_written_by_any_editor(tmp_path: Path, content: bytes) -> None:
+    """What Notepad, PowerShell and a careful paste leave around a key does no harm."""
+    path = tmp_path / "config/serper_api_key.txt"
+    write_text(path, "")
+    path.write_bytes(content)
+    assert load_settings(tmp_path).serper_api_key.get_secret_value() == KEY
+
+
+@pytest.mark.parametrize("content", [f"{KEY}\nanother-key".encode(), b"\xff\xfe\x00", b"k\xe4y"])
+def test_a_key_file_that_holds_more_than_a_key_is_named(tmp_path: Path, content: bytes) -> None:
+    """The message names the file and repeats nothing of what is in it."""
+    path = tmp_path / "config/openai_api_key.txt"
+    write_text(path, "")
+    path.write_bytes(content)
+    said = refusal(tmp_path)
+    assert said.startswith("config/openai_api_key.txt") and KEY not in said
+
+
+def test_a_bad_key_in_a_variable_is_not_blamed_on_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The message names the place that the key came from."""
+    monkeypatch.setenv("SERPER_API_KEY", f"{KEY} {KEY}")
+    said = refusal(tmp_path)
+    assert said == "environment variable SERPER_API_KEY: the key must stand there alone, on one line."
+
+
+@pytest.mark.parametrize("name", KEY_FILES)
+def test_a_secret_in_settings_toml_is_refused(tmp_path: Path, name: str) -> None:
+    """settings.toml is shared and tracked: a key there stops everything, and is not repeated."""
+    said = refusal(tmp_path, f'{name} = "{KEY}"')
+    assert said.endswith(f"Move it to {KEY_FILES[name][0].as_posix()}.") and KEY not in said
+
+
+def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
+    """repr, str, every dump and every error text keep keys and a database's password to themselves."""
+    for name, text in (("serper_api_key", KEY), ("openai_api_key", KEY), ("service_account", ACCOUNT)):
+        write_text(tmp_path / KEY_FILES[name][0], text)
+    found = load_settings(toml(tmp_path, 'store_url = "postgresql://me:pass-word-1@db/links"'))
+    shown = f"{found!r} {found} {found.model_dump()} {found.model_dump_json(exclude={'store_url'})}"
+    for secret in (KEY, "MIIEvQIBADANBg"):
+        assert secret not in shown
+    assert "pass-word-1" not in f"{found!r} {found}"
+    assert {KEY, ACCOUNT, ":pass-word-1@"} == set(found.secrets)
+
+
+def test_no_secret_stands_in_an_errors_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither our message, nor its cause, nor pydantic's own text repeats a key or an address's password."""
+    monkeypatch.setenv(f"{ENV_PREFIX}OPENAI_API_KEY", f"{KEY} and more")
+    toml(tmp_path, 'base_url = "ftp://me:pass-word-1@host"')
+    try:
+        load_settings(tmp_path)
+    except ConfigurationError as error:
+        text = "".join(traceback.format_exception(error)) + repr(error)
+    assert "openai" in text.lower() and KEY not in text and "pass-word-1" not in text
+    with pytest.raises(ValidationError) as caught:
+        Settings.model_validate({"serper_api_key": [KEY]})
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "143mV47WgY5xAd0KVPFZ50cF-YaQHYJI",
+        "https://docs.google.com/spreadsheets/d/143mV47WgY5xAd0KVPFZ50cF-YaQHYJI/edit#gid=0",
+        "https://docs.google.com/spreadsheets/d/143mV47WgY5xAd0KVPFZ50cF-YaQHYJI",
+        " https://docs.google.com/spreadsheets/u/1/d/143mV47WgY5xAd0KVPFZ50cF-YaQHYJI/edit?gid=7#gid=7 ",
+    ],
+)
+def test_a_sheets_address_is_as_good_as_its_id(tmp_path: Path, written: str) -> None:
+    """Whatever stands in the browser's address bar may be pasted."""
+    found = load_settings(toml(tmp_path, f'google_sheet_id = "{written}"'))
+    assert found.google_sheet_id == "143mV47WgY5xAd0KVPFZ50cF-YaQHYJI"
+
+
+@pytest.mark.parametrize("written", ["my sheet", "https://docs.google.com/spreadsheets/d/e/2PACX-1v/pubhtml"])
+def test_what_is_no_sheet_is_refused_before_google_is_asked(tmp_path: Path, written: str) -> None:
+    """A title, or the address of a published copy, is told apart from an id."""
+    assert "copy the address bar" in refusal(tmp_path, f'google_sheet_id = "{written}"')
+
+
+@pytest.mark.parametrize(
+    ("template", "site"),
+    [
+        ("site:yoursite.com {main_query}", "yoursite.com"),
+        ("site:www.shop.com/mag/ {main_query}", "www.shop.com/mag"),
+        ("{main_query} site:shop.co.uk -inurl:tag", "shop.co.uk"),
+        ("site:فروشگاه.com {main_query}", "فروشگاه.com"),
+    ],
+)
+def test_a_template_names_the_site_with_or_without_a_path(tmp_path: Path, template: str, site: str) -> None:
+    """Host and path after site: are where links may lead."""
+    assert load_settings(toml(tmp_path, f'search_query_template = "{template}"')).site == site
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("site:shop.com", "it must hold {main_query}"),
+        ("site:shop.com {query}", "it must hold {main_query}"),
+        ("{main_query}", "it must hold site: and your host once"),
+        ("site: shop.com {main_query}", "it must hold site: and your host once"),
+        ("site:{main_query}", "it must hold site: and your host once"),
+        ("site:shop.com OR site:shop.de {main_query}", "it must hold site: and your host once"),
+        ("site:https://shop.com {main_query}", "leave out https://"),
+    ],
+)
+def test_a_template_that_would_waste_credits_is_refused(tmp_path: Path, template: str, words: str) -> None:
+    """A search without the query, or outside the site, is never sent."""
+    said = refusal(tmp_path, f'search_query_template = "{template}"')
+    assert words in said and "site:yoursite.com {main_query}" in said
+
+
+@pytest.mark.parametrize(
+    "address", ["10.0.0.5:8786", "http://10.0.0.5:8786", "tcp://me:secret@host:1", "tcp://host"]
+)
+def test_another_address_is_no_schedulers(tmp_path: Path, address: str) -> None:
+    """One without tcp:// or port, or with a password, is refused; the password is not shown."""
+    told = refusal(tmp_path, f'dask_scheduler = "{address}"')
+    assert "dask_scheduler: it must be as in tcp://10.0.0.5:8786" in told
+    assert "secret" not in told
