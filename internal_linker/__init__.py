@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+from internal_linker.core.version import __version__
+
 # The public names and their modules. No import for type checkers stands here: every module would wait for all others.
 _MODULES = {
     "InternalLinkerError": "core.errors",
@@ -14,7 +15,16 @@ _MODULES = {
     "pairs": "api",
     "run": "api",
 }
-__all__ = ["InternalLinkerError", "clusters", "content_brief", "import_crawl", "lookup", "pairs", "run"]
+__all__ = [
+    "InternalLinkerError",
+    "__version__",
+    "clusters",
+    "content_brief",
+    "import_crawl",
+    "lookup",
+    "pairs",
+    "run",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -26,4 +36,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names, so that a notebook completes them."""
-    return [*__all__, "__version__"]
+    return __all__

@@ -15,9 +15,9 @@ from internal_linker.anchors.target_phrases import Rarity, wanted
 from internal_linker.core.arrays import Bools
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import ExistingLink, Page
-from internal_linker.ranking.metrics import spans
 from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, Wanted
 from internal_linker.text.sentences import around, paragraphs, sentences
+from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
 
 T = TypeVar("T")

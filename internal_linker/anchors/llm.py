@@ -10,9 +10,8 @@ import numpy as np
 from internal_linker.anchors.finder import ANCHORS
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import FINAL, ServiceError
-from internal_linker.core.ports import AnswerCache, Chat
+from internal_linker.core.ports import Anchors, AnswerCache, Chat
 from internal_linker.core.records import Page
-from internal_linker.review.link_memory import Anchors
 from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS, Phrases, Reader
 from internal_linker.text.words import normalise
 

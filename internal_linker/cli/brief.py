@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.more_project import ProjectOption, opened_project
+from internal_linker.cli.options import ProjectOption, opened_project
 from internal_linker.core.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from internal_linker.cli.more_project import ProjectOption, opened_project
+from internal_linker.cli.options import ProjectOption, opened_project
 
 
 def calibrate(

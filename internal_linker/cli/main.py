@@ -11,10 +11,9 @@ from typing import Annotated
 
 import typer
 
-from internal_linker import __version__
 from internal_linker.cli.audit import audit
 from internal_linker.cli.brief import content_brief
-from internal_linker.cli.cache import cache
+from internal_linker.cli.cache import cache, store
 from internal_linker.cli.calibrate import calibrate
 from internal_linker.cli.clusters import clusters
 from internal_linker.cli.evaluate import backtest, evaluate
@@ -24,7 +23,7 @@ from internal_linker.cli.pairs import pairs
 from internal_linker.cli.project import check, export_vectors, init
 from internal_linker.cli.review import review
 from internal_linker.cli.run import lookup, run, schedule
-from internal_linker.cli.store import store
+from internal_linker.core.version import __version__
 from internal_linker.usecases.exit import Start, guarded
 
 EPILOG = (

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.more_project import ProjectOption, opened_project
 from internal_linker.cli.options import (
     BrandOption,
     ByOption,
@@ -14,9 +13,11 @@ from internal_linker.cli.options import (
     KeepBrandsOption,
     LimitOption,
     MatryoshkaOption,
+    ProjectOption,
     WordsOption,
     at_work,
     conclude,
+    opened_project,
 )
 
 if TYPE_CHECKING:

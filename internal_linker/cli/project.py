@@ -4,7 +4,7 @@ from contextlib import closing
 
 import typer
 
-from internal_linker.cli.more_project import ProjectOption, opened_project, project_folder
+from internal_linker.cli.options import ProjectOption, opened_project, project_folder
 from internal_linker.core.errors import ExitCode
 
 

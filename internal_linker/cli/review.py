@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.more_project import ProjectOption, opened_project
+from internal_linker.cli.options import ProjectOption, opened_project
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.more_project import ProjectOption, opened_project, project_folder
+from internal_linker.cli.options import ProjectOption, opened_project, project_folder
 from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.exit import Start, guarded
 

@@ -6,6 +6,9 @@ from hashlib import blake2b
 from math import nan
 from typing import Literal
 
+import numpy as np
+
+from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Origin
 
 Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
@@ -174,3 +177,44 @@ def source_id(source: str) -> str:
 
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
+
+
+# Standard deviations above the source's average target. At the middle a link has strength 0.5, one scale further
+# 0.73.
+MIDDLE, SCALE = 2.0, 1.5
+
+
+def strengths(scores: Vectors) -> Vectors:
+    """The strengths of many links, of the scores' shape; NaN where there is no score."""
+    # 1 / (1 + exp(-x)), which would overflow far below the middle.
+    found: Vectors = 0.5 + 0.5 * np.tanh((scores - MIDDLE) / (2 * SCALE))
+    return found
+
+
+def strength(score: float) -> float:
+    """The logistic function of the score, 0 to 1; NaN where there is none."""
+    return float(strengths(np.array(score)))
+
+
+def tier_of(strength: float, inline: float, sidebar: float) -> Tier:
+    """The tier of a link by its strength; one without strength is for review.
+
+    Args:
+        strength: 0 to 1, or NaN.
+        inline: the least strength of a link in the text, 0 to 1.
+        sidebar: the least one of a link beside it; not above `inline`.
+    """
+    if strength >= inline:
+        return "inline"
+    return "sidebar" if strength >= sidebar else "review"
+
+
+def is_link(edge: Edge) -> bool:
+    """Whether the edge is a link, and no pair of nearly the same pages."""
+    return edge.kind not in COPIES
+
+
+def kind_of(source: str, target: str) -> EdgeKind:
+    """What a link would be before its place in the text is known: to a folder that the page lies in, or not."""
+    path = target.partition("://")[2].rstrip("/") + "/"
+    return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"

@@ -4,12 +4,17 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Protocol, TypeVar
 
 from internal_linker.core.arrays import Block, Ints, Nearest, Neighbourhood, Vectors
-from internal_linker.core.edges import Edge, ReviewRow, Status, Verdict
+from internal_linker.core.edges import (
+    Anchor,
+    Edge,
+    ReviewRow,
+    Status,
+    Verdict,
+)
 from internal_linker.core.records import (
     Completion,
     EncodedBatch,
     Recommendation,
-    Reject,
     SerpPage,
     TableStream,
     Text,
@@ -51,13 +56,6 @@ class LinkSink(Protocol):
             OutputError: the file can't be written.
             ServiceError: the service failed; what was written so far stays whole.
         """
-
-
-class RejectSink(Protocol):
-    """Keeps the rows that could not be used."""
-
-    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
-        """Replace the list of the last run; the answer says in sentences what was unusual."""
 
 
 class ListSink(Protocol[Item_contra]):
@@ -298,3 +296,18 @@ class ReviewDesk(ListSink[ReviewRow], Protocol):
             OutputError: it can't be written, or is not as we made it; it is as it was.
             ServiceError: the service failed; what was written so far stays whole.
         """
+
+
+class Anchors(Protocol):
+    """Finds texts for links."""
+
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> Sequence[tuple[Anchor, ...]]:
+        """For each of a page's targets some anchors, the best first; `said` are those of its other links."""
+
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        """Whether a link whose texts have not changed keeps these anchors."""
+
+    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
+        """The anchors with one first that is not overused for this target; an editor's `own` counts in its place."""

@@ -1,11 +1,21 @@
 """The records that travel through a run: frozen, without behaviour that touches the outside."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
+
+# Why no link may lead to a page, as collected, with the rule that a link to it breaks.
+_RULES = (
+    (re.compile(r"status 3|redirects|its redirect"), "redirected-target"),
+    (re.compile(r"status"), "broken-target"),
+    (re.compile(r"canonicalised|its canonical"), "copy-target"),
+    (re.compile(r"not indexable"), "noindex-target"),
+)
+
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
@@ -296,3 +306,121 @@ class Recommendation:
 def fold_query(query: str) -> str:
     """Case and spacing away, so that two writings of a query are one."""
     return " ".join(query.casefold().split())
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """An answer with a page.
+
+    Attributes:
+        url: what was asked for.
+        headers: those that are looked at later, their names in lower case.
+        body: the page's bytes.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class PageCache(Protocol):
+    """Pages by their URL."""
+
+    def get(self, url: str) -> FetchedPage | None:
+        """The page as it was fetched last, if it is there and sound."""
+
+    def put(self, page: FetchedPage) -> None:
+        """Keep a page in the place of what was fetched before, durable when this returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddedLink:
+    """A link that an editor made, as the user writes its URLs, and its target's place for its source, from 1.
+
+    0: it was not among the candidates.
+    """
+
+    source: str
+    target: str
+    anchor: str
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExcludedTarget:
+    """Where no link of `source` may lead, and why: URLs as the user writes them; no source: see the reason."""
+
+    source: str
+    target: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """Two pages of nearly the same text, as the user writes their URLs; `canonical` is the one to keep.
+
+    `similarity` and `lexical` are as in `Candidate`, `overlap` the share of their shingles, 0 to 1.
+    """
+
+    page: str
+    canonical: str
+    similarity: float
+    lexical: float
+    overlap: float
+
+
+@dataclass(frozen=True, slots=True)
+class Orphan:
+    """A page that no other links to today, and the pages most similar to it, best first: the user's own URLs."""
+
+    page: str
+    sources: tuple[str, ...]
+
+
+SOURCE, TARGET = "source", "target"
+# What `Page.not_target` says of a page that is a source alone: it is a good page all the same.
+SOURCE_ONLY = "its Role is source"
+_BOTH = frozenset({"", "both", "source and target", "source, target"})
+
+
+def role_of(cell: str) -> str:
+    """What a page is alone, "source" or "target"; "" for one that is both.
+
+    Raises:
+        ValueError: the cell says something else; the message says what it may say.
+    """
+    role = " ".join(cell.casefold().split())
+    if role in (SOURCE, TARGET):
+        return role
+    if role not in _BOTH:
+        raise ValueError("its Role is none of source, target and both: it counts as both")
+    return ""
+
+
+def takes_links(page: Page) -> bool:
+    """Whether links may be set in the page's text: it is no error or copy, and no target alone."""
+    return page.not_target in ("", SOURCE_ONLY) and not page.target_only
+
+
+@dataclass
+class Searched:
+    """What came of the search step: results and notes by a source's identity, and the counts."""
+
+    targets: dict[tuple[str, str], tuple[SerpTarget, ...]] = field(default_factory=dict)
+    notes: dict[tuple[str, str], str] = field(default_factory=dict)
+    calls: int = 0
+    credits: int = 0
+    cached_pages: int = 0
+    problem: str = ""
+
+
+def fault_of(page: Page) -> str:
+    """The rule that a link to this page breaks; "" for a proper target."""
+    if not page.not_target:
+        return ""
+    return next((rule for reason, rule in _RULES if reason.match(page.not_target)), "")
+
+
+def is_visited(page: Page) -> bool:
+    """Whether the address shows a page of its own: no error, no redirect, no copy."""
+    return fault_of(page) in {"", "noindex-target"}

@@ -1,16 +1,53 @@
 """Texts -> one vector each, from the cache where it was paid for before, else from the encoder."""
 
+import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from internal_linker.core.arrays import Vectors, shortened, unit_rows
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Encoder, Progress, VectorCache
-from internal_linker.core.records import EncodedBatch, Text, Usage
+from internal_linker.core.records import EncodedBatch, Page, Text, Usage
 from internal_linker.core.sequences import Lazy
-from internal_linker.embeddings.text import distinct, text_hash
+
+
+def page_text(page: Page) -> Text:
+    """Title (else H1) and main content."""
+    return Text((page.title or page.h1).strip(), str(page.content).strip(), page.key)
+
+
+def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence[str]) -> Sequence[Text]:
+    """The text of every page, then of every query, each made when it is asked for: contents may lie in a file.
+
+    Args:
+        pages: all pages.
+        names: for pages, by their keys, the main query that stands for one without any text.
+        queries: those without a page.
+    """
+
+    def text(row: int) -> Text:
+        if row >= len(pages):
+            return Text(queries[row - len(pages)], "")
+        found = page_text(pages[row])
+        return found if found.title or found.body else replace(found, title=names.get(found.key, ""))
+
+    return Lazy(len(pages) + len(queries), text)
+
+
+def text_hash(text: Text) -> str:
+    """SHA-256 of title and body, hexadecimal: the same text has the same vector, whatever its URL."""
+    return hashlib.sha256(f"{text.title}\x00{text.body}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def distinct(hashes: Sequence[str]) -> dict[str, int]:
+    """Each hash with the first position it stands at, so that equal texts are encoded once."""
+    first: dict[str, int] = {}
+    for position, value in enumerate(hashes):
+        first.setdefault(value, position)
+    return first
+
 
 _BY_WORDS = "they are matched by their words alone."
 # Vectors that come from the cache together: 12 MB of them at 1536 numbers each.

@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import InputError
-from internal_linker.core.listed import AddedLink
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected, ExistingLink, Page, Targets, Text
+from internal_linker.core.records import AddedLink, Collected, ExistingLink, Page, Targets, Text
 from internal_linker.evaluation.holdout import (
     AS_CONFIGURED,
     Hidden,

@@ -7,16 +7,27 @@ from dataclasses import dataclass, field, replace
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected, ExistingLink, Fusion, Page, Source, Targets, Text
-from internal_linker.embeddings.text import all_texts
+from internal_linker.core.records import (
+    Collected,
+    ExistingLink,
+    Fusion,
+    Page,
+    Searched,
+    Source,
+    Targets,
+    Text,
+)
+from internal_linker.embeddings.embed import all_texts
 from internal_linker.ranking.features import FIXED_WEIGHTS, Weights
-from internal_linker.ranking.metrics import Measured, cold, hidden, measure, reach, without_anchors
+from internal_linker.ranking.metrics import Measured, measure, reach, text_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.training import TOO_FEW, Lesson, teach
-from internal_linker.serp.search import Searched
+from internal_linker.text.spans import without_anchors
 
+# A target in five is cold: four fifths of the links stay to learn from.
+COLD = 5
 # Candidates of each source among which the hidden links are looked for.
 REACH = 50
 AS_CONFIGURED = "as configured, in-links for everyone"
@@ -63,6 +74,16 @@ class Hidden:
             Source(page.key, page.url, self.queries.get(page.key, ""), page, in_sheet=False)
             for page in self.pages
         )
+
+
+def hidden(source_url: str, target_url: str) -> bool:
+    """Whether a link is among the half that is hidden: chosen by the pair's hash, so everywhere the same."""
+    return text_digest(f"{source_url}\n{target_url}")[0] % 2 == 0
+
+
+def cold(target_url: str) -> bool:
+    """Whether a target is among the fifth none of whose links may be learned from."""
+    return int.from_bytes(text_digest(target_url)[:8]) % COLD == 0
 
 
 HIDINGS: Mapping[str, Hides] = {

@@ -1,5 +1,7 @@
 """Tables as crawlers export them -> the pages, each once, and the links, in our own words; rejects and counts."""
 
+import json
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,10 +19,69 @@ from internal_linker.adapters.tables.columns import (
 )
 from internal_linker.core.records import Reject, StoredText, TableStream
 from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
-from internal_linker.ingest.crawl_rows import AT, KEPT, LINK_KINDS, PAGE_KINDS, STANDING, Row, bad_status
 from internal_linker.ingest.crawler_vocabulary import english
-from internal_linker.ingest.link_rows import rejected_link
-from internal_linker.ingest.vector_cells import vector_cell
+from internal_linker.ingest.existing_links import rejected_link
+
+# What tells whether a page stands on its own; these cells of a page are those of one row.
+STANDING = (Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT)
+PAGE_KINDS = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, *STANDING, Kind.ROLE)
+LINK_KINDS = (*(Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE), Kind.START)
+# The crawler's count of words is read and not written.
+KEPT = (*PAGE_KINDS, Kind.WORDS)
+AT = {kind: at for at, kind in enumerate(KEPT)}
+
+# Cells in the order of `KEPT`.
+Row = list[str | StoredText]
+
+
+def cell(row: Row, kind: Kind) -> str:
+    """A cell as text."""
+    return str(row[AT[kind]])
+
+
+def bad_status(row: Row) -> bool:
+    """Whether a server gave something else than the page."""
+    status = re.match(r"\d+", cell(row, Kind.STATUS))
+    return status is not None and status[0] != "200"
+
+
+# Numbers of an embedding: ten times what any model gives.
+_MOST = 50_000
+# A float32, which is what vectors are kept as, holds no more, and its square nothing of less.
+_LARGEST, _SMALLEST = 1e38, 1e-18
+
+
+def vector_cell(cell: str) -> tuple[str, int]:
+    """The list, its numbers spelt as they were, and how many they are.
+
+    Args:
+        cell: numbers divided by commas, with or without square brackets.
+
+    Raises:
+        ValueError: it is no embedding; the message says why, in a person's words.
+    """
+    inside = cell.strip()
+    if inside.startswith("[") and inside.endswith("]"):
+        inside = inside[1:-1]
+    if inside.count(",") >= _MOST:
+        raise ValueError(f"its embedding has more than {_MOST:,} numbers")
+    try:
+        numbers = json.loads(f"[{inside}]", parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise ValueError("its embedding is no list of numbers") from None
+    if not all(type(number) in (int, float) for number in numbers) or len(numbers) < 2:
+        raise ValueError("its embedding is no list of numbers")
+    largest = max(abs(number) for number in numbers)
+    if largest < _SMALLEST:
+        raise ValueError("its embedding is nothing but zeros")
+    if largest > _LARGEST or not math.isfinite(largest):
+        raise ValueError("its embedding has a number that is too large")
+    return "[" + ", ".join(part.strip() for part in inside.split(",")) + "]", len(numbers)
+
+
+def _refuse(name: str) -> float:
+    raise ValueError(name)
+
 
 # Cells that are words of the crawler's own.
 _WORDS = (Kind.LINK_POSITION, Kind.LINK_TYPE)

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from internal_linker.adapters.tables.columns import Kind
-from internal_linker.core.roles import SOURCE, TARGET, role_of
+from internal_linker.core.records import SOURCE, TARGET, role_of
 from internal_linker.core.sections import Sections
 from internal_linker.core.urls import other_page
-from internal_linker.ingest.crawl_rows import AT, Row, bad_status, cell
+from internal_linker.ingest.crawl import AT, Row, bad_status, cell
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE
 from internal_linker.text.html import is_html, read_html
 

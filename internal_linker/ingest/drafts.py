@@ -1,16 +1,33 @@
 """A file, standard input or a text itself -> the brief of a page that does not exist yet."""
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO
+
+from markdown_it import MarkdownIt
 
 from internal_linker.adapters.files.encodings import Shape, recognise, recognise_open, unreadable
 from internal_linker.core.briefs import Brief
 from internal_linker.core.errors import InputError
 from internal_linker.ingest.docx import read_docx
-from internal_linker.ingest.markdown_files import read_markdown
 from internal_linker.text.html import HtmlText, is_html, read_html
+
+# What Hugo, Jekyll and others keep above the text.
+_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TITLE = re.compile(r"^title[ \t]*:[ \t]*(\"|'|)(.*?)\1[ \t]*$", re.MULTILINE)
+
+
+def read_markdown(text: str) -> tuple[str, str]:
+    """HTML, and the front matter's title, "" where there is none."""
+    title = ""
+    if front := _FRONT_MATTER.match(text):
+        text = text[front.end() :]
+        named = _TITLE.search(front[1])
+        title = named[2] if named else ""
+    return str(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)), title
+
 
 _MARKDOWN, _WORD = (".md", ".markdown"), ".docx"
 _KNOWN = (".txt", *_MARKDOWN, _WORD, ".html", ".htm")

@@ -1,16 +1,25 @@
 """The table of existing links -> what was collected, with every link that stands in a page's text already."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import starmap
 
 from internal_linker.adapters.tables.columns import Kind, columns_of
 from internal_linker.core.records import Collected, ExistingLink, Reject, TableStream
-from internal_linker.core.urls import NormalForms, leads_to_no_page
+from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
 from internal_linker.ingest.crawler_vocabulary import CONTENT, HYPERLINK, english
-from internal_linker.ingest.link_rows import rejected_link
+
+
+def rejected_link(table: str, number: int, *ends: str) -> Reject:
+    """The first of a row's ends (source, destination) that is no URL, with the reason."""
+    for kind, url in zip((Kind.SOURCE, Kind.DESTINATION), ends, strict=True):
+        try:
+            normal_form(url)
+        except ValueError as error:
+            return Reject(table, number, url.strip(), f"{kind}: {error}")
+    raise AssertionError(f"both ends of row {number} are URLs")
+
 
 _PLACE = re.compile("[0-9]{1,9}")
 # Characters; what is longer is the text of a whole page by mistake.
@@ -59,11 +68,6 @@ def doubt(collected: Collected, name: str) -> str:
         f"{name}: none of its {collected.skipped_links} rows is a link in a page's text "
         "(Type Hyperlink, Link Position Content). Delete these two columns if all its rows are such links."
     )
-
-
-def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
-    """How many pages link to each page (normal forms) today."""
-    return Counter(target for _, target in {(link.source, link.target) for link in links})
 
 
 def _read(

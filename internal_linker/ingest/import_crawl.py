@@ -7,9 +7,11 @@ from itertools import chain
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, display, find_named
 from internal_linker.core.errors import InputError
-from internal_linker.core.ports import Progress, RejectSink, StreamSource
-from internal_linker.core.records import StoredText, TableStream
+from internal_linker.core.ports import ListSink, Progress, StreamSource
+from internal_linker.core.records import Reject, StoredText, TableStream
 from internal_linker.ingest.crawl import (
+    LINK_KINDS,
+    PAGE_KINDS,
     Crawl,
     CrawlTable,
     add_pages,
@@ -19,7 +21,6 @@ from internal_linker.ingest.crawl import (
     written,
 )
 from internal_linker.ingest.crawl_filters import Filters, page_rows
-from internal_linker.ingest.crawl_rows import LINK_KINDS, PAGE_KINDS
 
 NO_CONTENT = (
     "No file has the pages' text, and a run needs a column 'Main Content': let your crawler extract it and import "
@@ -47,7 +48,7 @@ class Places:
     pages: WriteTable
     links: WriteTable
     vectors: WriteTable
-    rejects: RejectSink
+    rejects: ListSink[Reject]
 
 
 @dataclass(frozen=True, slots=True)

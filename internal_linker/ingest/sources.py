@@ -11,14 +11,13 @@ from internal_linker.adapters.files.atomic import KeepingOld
 from internal_linker.adapters.files.plain_text import plain_text, shortened
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import names_columns
+from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.csv_writer import write_rows
-from internal_linker.adapters.tables.links_csv import CsvTable
 from internal_linker.adapters.tables.lists_csv import RejectedCsv
-from internal_linker.adapters.tables.xlsx_tables import XlsxTable
+from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
-from internal_linker.core.fetched import PageCache
 from internal_linker.core.ports import Progress, StreamSource
-from internal_linker.core.records import Asides
+from internal_linker.core.records import Asides, PageCache
 from internal_linker.core.urls import normal_form
 from internal_linker.ingest.import_crawl import Places
 from internal_linker.ingest.web.client import SiteClient

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.core.listed import Duplicate
-from internal_linker.core.records import Page
+from internal_linker.core.records import Duplicate, Page
 
 # Words of a shingle. Longer ones make one changed word count more often, shorter ones are set phrases.
 SHINGLE = 4

@@ -7,12 +7,18 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Nearest, Vectors
+from internal_linker.core.arrays import NO_PAIRS, Bools, Ints, Nearest, Pairs, Vectors, both, is_in, pairs_of
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import Page, Text
-from internal_linker.core.row_pairs import NO_PAIRS, Pairs, both, is_in, pairs_of
-from internal_linker.matching.candidates import Matches, Pool, language_codes, scores, understands
-from internal_linker.matching.comparing import SERVED, Comparison
+from internal_linker.matching.candidates import (
+    SERVED,
+    Comparison,
+    Matches,
+    Pool,
+    language_codes,
+    scores,
+    understands,
+)
 from internal_linker.matching.near_duplicates import NearDuplicates, Pair
 from internal_linker.matching.neighbours.exact import nearest
 from internal_linker.matching.tfidf import Fits, TermWeights, index_terms

@@ -6,16 +6,14 @@ from math import isfinite
 
 import numpy as np
 
-from internal_linker.analysis.audit.rules_targets import is_visited
 from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.arrays import pairs_of, ranks
 from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected, Source, Targets, fold_query
-from internal_linker.core.row_pairs import pairs_of, ranks
-from internal_linker.embeddings.embed import embed, encodable
-from internal_linker.embeddings.text import all_texts
-from internal_linker.ingest.gathering import gather
+from internal_linker.core.records import Collected, Searched, Source, Targets, fold_query, is_visited
+from internal_linker.embeddings.embed import all_texts, embed, encodable
+from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Parts, Rules
@@ -24,7 +22,7 @@ from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.selection import link_targets, select
 from internal_linker.ranking.training import teach
 from internal_linker.review.transitions import decided
-from internal_linker.serp.search import Searched, search_all
+from internal_linker.serp.search import search_all
 from internal_linker.text.words import words
 
 # The most similar pages; of those that would link to the new page best of all are taken.

@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
-from internal_linker.core.listed import Duplicate, ExcludedTarget, Orphan
 from internal_linker.core.ports import (
     AnswerCache,
     Chat,
@@ -15,7 +14,6 @@ from internal_linker.core.ports import (
     LinkSink,
     ListSink,
     Progress,
-    RejectSink,
     ReviewDesk,
     RunStore,
     SerpCache,
@@ -24,7 +22,7 @@ from internal_linker.core.ports import (
     VectorCache,
     Workers,
 )
-from internal_linker.core.records import StoredText
+from internal_linker.core.records import Duplicate, ExcludedTarget, Orphan, Reject, StoredText
 from internal_linker.core.sections import Sections
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
@@ -62,7 +60,7 @@ class Parts:
     encoder: Encoder
     vector_cache: VectorCache
     sinks: Sequence[LinkSink]
-    rejects: RejectSink
+    rejects: ListSink[Reject]
     excluded: ListSink[ExcludedTarget]
     duplicates: ListSink[Duplicate]
     orphans: ListSink[Orphan]

@@ -8,19 +8,17 @@ from typing import Any
 
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.llm import Rephrased
-from internal_linker.core.listed import ExcludedTarget
-from internal_linker.core.ports import ListSink, Progress, RunStore
-from internal_linker.core.records import Source, Targets
+from internal_linker.core.ports import Anchors, ListSink, Progress, RunStore
+from internal_linker.core.records import ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid
 from internal_linker.core.sections import section_of
 from internal_linker.pipeline.context import Parts, Rules
 from internal_linker.pipeline.deliver import deliver
-from internal_linker.pipeline.drift import drift
+from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of
 from internal_linker.pipeline.report import Report
-from internal_linker.pipeline.run_facts import RunFacts, facts_in, facts_of
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
-from internal_linker.review.link_memory import Anchors, Memory
+from internal_linker.review.link_memory import Memory
 
 
 @dataclass(frozen=True)

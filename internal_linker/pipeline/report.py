@@ -6,14 +6,13 @@ from dataclasses import dataclass, field
 
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.errors import OutputError, ServiceError
-from internal_linker.core.records import Collected, Recommendation, Usage
+from internal_linker.core.records import Collected, Recommendation, Searched, Usage
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
-from internal_linker.ranking.listing import Listed
+from internal_linker.ranking.site_lists import Listed
 from internal_linker.ranking.training import Lesson
 from internal_linker.review.acceptance import Acceptance
 from internal_linker.review.link_memory import Memory
-from internal_linker.serp.search import Searched
 
 
 @dataclass

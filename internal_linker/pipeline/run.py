@@ -8,29 +8,61 @@ from dataclasses import replace
 import numpy as np
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.errors import Interrupted
+from internal_linker.core.errors import InputError, Interrupted
 from internal_linker.core.ports import Encoder, Progress
-from internal_linker.core.records import Choice, Collected, Recommendation, Source, Targets, Text
+from internal_linker.core.records import (
+    Choice,
+    Collected,
+    Recommendation,
+    Searched,
+    Source,
+    Targets,
+    Text,
+    fold_query,
+)
 from internal_linker.core.sequences import Lazy
-from internal_linker.embeddings.embed import Embedded, embed, encodable, plan_embedding
-from internal_linker.embeddings.text import all_texts
-from internal_linker.ingest.gathering import gather
-from internal_linker.matching.candidates import language_codes
-from internal_linker.matching.comparing import SERVED
+from internal_linker.core.urls import normal_form
+from internal_linker.embeddings.embed import Embedded, all_texts, embed, encodable, plan_embedding
+from internal_linker.ingest.collect import gather
+from internal_linker.matching.candidates import SERVED, language_codes
 from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
-from internal_linker.pipeline.choose import choose
 from internal_linker.pipeline.context import Parts, Rules
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report
-from internal_linker.ranking.listing import Listed, list_site
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.selection import link_targets
+from internal_linker.ranking.site_lists import Listed, list_site
 from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
-from internal_linker.serp.search import Searched, group_by_search, search_all
+from internal_linker.serp.search import group_by_search, search_all
+
+
+def choose(sources: Sequence[Source], choice: Choice) -> list[Source]:
+    """The chosen sources, in the input's order.
+
+    Raises:
+        InputError: a URL is asked for that is in no list.
+    """
+    if choice.query:
+        known = [source for source in sources if fold_query(source.query) == fold_query(choice.query)]
+        return known[:1] or [Source("", "", choice.query, None, in_sheet=False)]
+    if choice.only:
+        keys = {_known_key(sources, url) for url in choice.only}
+        return [source for source in sources if source.key in keys]
+    return list(sources[: choice.limit] if choice.limit else sources)
+
+
+def _known_key(sources: Sequence[Source], url: str) -> str:
+    try:
+        key = normal_form(url)
+    except ValueError as error:
+        raise InputError(f"{url}: {error}.") from None
+    if not any(source.key == key for source in sources):
+        raise InputError(f"{url} is neither in the main queries nor in urls_rawdata.csv. Check its spelling.")
+    return key
 
 
 class Run:

@@ -12,7 +12,7 @@ from heapq import heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.row_pairs import ranks
+from internal_linker.core.arrays import ranks
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -5,9 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, ranks
 from internal_linker.core.records import Fusion, Page, SerpTarget
-from internal_linker.core.row_pairs import Pairs, is_in, ranks
 
 # What the first search result adds to the z-scored blend; the n-th adds 1/n of it. Measured with a
 # title search for a SERP, more did harm on one development site and less made no difference.

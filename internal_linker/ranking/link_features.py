@@ -1,14 +1,14 @@
 """A site's links -> what they say of a page that may be linked to next: whom similar pages link to, who links back."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.arrays import Ints, Pairs, Vectors
 from internal_linker.core.records import ExistingLink
-from internal_linker.core.row_pairs import Pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +93,8 @@ def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
     of = np.repeat(np.arange(len(known)), counts)
     at = np.arange(len(of)) - np.repeat(np.cumsum(counts) - counts, counts) + first[of]
     return Pairs(known[of], links.indices[at].astype(np.int64))
+
+
+def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
+    """How many pages link to each page (normal forms) today."""
+    return Counter(target for _, target in {(link.source, link.target) for link in links})

@@ -6,15 +6,13 @@ user's page list writes them.
 
 import hashlib
 import random
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.text.scripts import INSIDE
 
 # As many links as a page gets.
 PLACES = 5
@@ -24,11 +22,6 @@ RESAMPLES = 1000
 LOW, HIGH = 25, 974
 # Discount of each place in NDCG: 1, 0.63, 0.5, ...
 GAINS = 1 / np.log2(np.arange(PLACES) + 2)
-# A target in five is cold: four fifths of the links stay to learn from.
-COLD = 5
-
-# A shorter anchor that stands on the page as a part of words only is no link's text there: "C" in "CSS".
-PART_LENGTH = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,48 +95,9 @@ def reach(
     return found / pairs if pairs else float("nan")
 
 
-def hidden(source_url: str, target_url: str) -> bool:
-    """Whether a link is among the half that is hidden: chosen by the pair's hash, so everywhere the same."""
-    return _hash(f"{source_url}\n{target_url}")[0] % 2 == 0
-
-
-def cold(target_url: str) -> bool:
-    """Whether a target is among the fifth none of whose links may be learned from."""
-    return int.from_bytes(_hash(target_url)[:8]) % COLD == 0
-
-
 def fold(source_url: str, n: int) -> int:
     """Which of `n` parts, from 0, a source page is in; it says nothing about whether the page is cold."""
-    return int.from_bytes(_hash(source_url)[8:16]) % n
-
-
-def without_anchors(text: str, anchors: Iterable[str]) -> str:
-    """Put a space for every occurrence of the anchors, so that no link can be read off the page's text.
-
-    No positions are known, so an anchor that is a common word ("here") goes wherever it stands. It must be
-    a whole word or phrase in the same case; one that is nowhere so is cut out of longer words (a prefix may
-    be written onto a link), else in any case. One run of white space equals another.
-    """
-    folded = text.casefold()
-    phrases = {" ".join(anchor.split()) for anchor in anchors} - {""}
-    # Most anchors of menus and footers aren't in the content: no pattern is compiled for them.
-    phrases = {each for each in phrases if all(word in folded for word in each.casefold().split())}
-    pieces, at = [], 0
-    for start, end in sorted(span for phrase in phrases for span in spans(text, phrase)):
-        if start >= at:
-            pieces.append(text[at:start])
-        at = max(at, end)
-    return " ".join([*pieces, text[at:]])
-
-
-def spans(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Where a phrase, its white space single blanks, stands in a text, as (start, end): see `without_anchors`."""
-    exact = _found(text, phrase)
-    if whole := [span for span in exact if _is_whole(text, span)]:
-        return whole
-    if exact and len(phrase) >= PART_LENGTH:
-        return exact
-    return [span for span in _found(text, phrase, re.IGNORECASE) if _is_whole(text, span)]
+    return int.from_bytes(text_digest(source_url)[8:16]) % n
 
 
 def estimates(each: Vectors) -> list[Estimate]:
@@ -189,14 +143,6 @@ def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
         drawn = drawn[n:]
 
 
-def _hash(text: str) -> bytes:
+def text_digest(text: str) -> bytes:
+    """The sha256 of a text: the same on every computer."""
     return hashlib.sha256(text.encode()).digest()
-
-
-def _found(text: str, phrase: str, flags: int = 0) -> list[tuple[int, int]]:
-    pattern = r"\s+".join(map(re.escape, phrase.split()))
-    return [match.span() for match in re.finditer(pattern, text, flags)]
-
-
-def _is_whole(text: str, span: tuple[int, int]) -> bool:
-    return not any(INSIDE.match(text, at) for at in span)

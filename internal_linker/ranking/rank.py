@@ -9,19 +9,19 @@ from math import nan
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, Nearest, Vectors
+from internal_linker.core.arrays import NO_PAIRS, Ints, Nearest, Pairs, Vectors, both, is_in, pairs_of, ranks
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import (
     Candidate,
     Collected,
     ExistingLink,
     Fusion,
+    Searched,
     SerpTarget,
     Source,
     Targets,
     Text,
 )
-from internal_linker.core.row_pairs import NO_PAIRS, Pairs, both, is_in, pairs_of, ranks
 from internal_linker.matching.candidates import Matches
 from internal_linker.matching.site_index import Site
 from internal_linker.ranking.features import Signals, features, fixed_score, reordered
@@ -30,7 +30,6 @@ from internal_linker.ranking.link_features import Counted, LinkGraph
 from internal_linker.ranking.model import Calibration, Ranker
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, linked
-from internal_linker.serp.search import Searched
 
 # Pages whose links count as votes, the most similar ones: 15 and 30 are within NDCG@5 0.002, 8 cost 0.007.
 NEIGHBOURS = 15

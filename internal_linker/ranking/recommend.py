@@ -7,9 +7,9 @@ from math import ceil
 
 import numpy as np
 
+from internal_linker.core.arrays import ranks
 from internal_linker.core.edges import Edge
-from internal_linker.core.records import Candidate, Link, Recommendation, Targets
-from internal_linker.core.row_pairs import ranks
+from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Targets
 from internal_linker.ranking.allocation import Edges, spread
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import BLOCK, Ranking
@@ -17,7 +17,6 @@ from internal_linker.ranking.reverse_candidates import offers
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import select
 from internal_linker.review.link_memory import Memory
-from internal_linker.serp.search import Searched
 
 # A page is offered to as many of the pages that are most similar to it.
 OFFERS = 10

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from internal_linker.core.row_pairs import pairs_of, ranks
+from internal_linker.core.arrays import pairs_of, ranks
 from internal_linker.ranking.rank import BLOCK, Ranking
 
 

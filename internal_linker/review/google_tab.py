@@ -5,8 +5,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, count
 
 from internal_linker.adapters.google_sheets.client import GOOGLE
-from internal_linker.adapters.google_sheets.ranges import chunks
-from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, new_columns, tabs_of
+from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, chunks, new_columns, tabs_of
 from internal_linker.adapters.http.limits import with_retries
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.errors import InputError, OutputError
@@ -17,9 +16,8 @@ from internal_linker.review.google_tab_format import (
     new_tab,
     wider_filter,
 )
-from internal_linker.review.google_tab_placing import Placing
+from internal_linker.review.google_tab_placing import MAX_RUNS, Line, Placing, parts_of, require_ids
 from internal_linker.review.merge import HIDDEN, Board, verdicts
-from internal_linker.review.review_work import MAX_RUNS, Line, parts_of, require_ids
 
 _TITLE = "Review"
 # Numbers as they are, however they are shown; dates as they are shown.

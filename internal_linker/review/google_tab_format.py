@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from internal_linker.adapters.tables.columns import Cell
 from internal_linker.review.merge import (
     AMBER,
     ANCHOR,
@@ -15,7 +16,6 @@ from internal_linker.review.merge import (
     SCORE,
     STATUS,
     STATUSES,
-    Cell,
 )
 
 Request = dict[str, Any]

@@ -8,34 +8,25 @@ from datetime import UTC, datetime
 from heapq import nlargest
 from itertools import chain
 from math import inf, isnan
-from typing import Protocol
 
-from internal_linker.core.edges import Anchor, Decided, Edge, ReviewRow, Status, Verdict
+from internal_linker.core.edges import (
+    Decided,
+    Edge,
+    ReviewRow,
+    Status,
+    Verdict,
+    is_link,
+    kind_of,
+    strength,
+    tier_of,
+)
 from internal_linker.core.errors import InputError, ServiceError
-from internal_linker.core.listed import Duplicate
-from internal_linker.core.ports import EdgeStore, Progress, ReviewDesk
-from internal_linker.core.records import Link, Recommendation, Source, Targets
+from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk
+from internal_linker.core.records import Duplicate, Link, Recommendation, Source, Targets
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
-from internal_linker.core.tiers import strength, tier_of
-from internal_linker.review.rows import REVIEWABLE, distinct, is_link, kind_of, review_row, urgency
+from internal_linker.review.rows import REVIEWABLE, distinct, review_row, urgency
 from internal_linker.review.transitions import decided, heard, remembered
-
-
-class Anchors(Protocol):
-    """Finds texts for links."""
-
-    def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
-    ) -> Sequence[tuple[Anchor, ...]]:
-        """For each of a page's targets some anchors, the best first; `said` are those of its other links."""
-
-    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Whether a link whose texts have not changed keeps these anchors."""
-
-    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
-        """The anchors with one first that is not overused for this target; an editor's `own` counts in its place."""
-
 
 # Rows whose edges are read and written together.
 BLOCK = 1000

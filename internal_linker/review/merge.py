@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from internal_linker.adapters.tables.columns import fold_header
+from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
 from internal_linker.core.edges import VERDICTS, ReviewRow, Status, Verdict
 
-Cell = str | float
 """What the tool writes into a cell; only the score is a number."""
 Row = Sequence[Any]
 """A row as a desk's library gives it: texts, numbers, truth values, dates; it may end early."""
@@ -138,17 +137,6 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
         )
         for at in rows
     ]
-
-
-def text_of(cell: Any) -> str:
-    """What a cell says; whole numbers without a point."""
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, bool):
-        return str(cell).upper()
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return "" if cell is None else str(cell)
 
 
 def same(cell: Any, wanted: Cell) -> bool:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from internal_linker.core.edges import Cells, ReviewRow, Verdict
+from internal_linker.core.edges import Cells, ReviewRow, Verdict, is_link
 from internal_linker.core.ports import EdgeStore
-from internal_linker.review.rows import is_link, review_row
+from internal_linker.review.rows import review_row
 from internal_linker.review.transitions import heard
 
 

@@ -3,21 +3,10 @@
 from collections.abc import Mapping
 from math import isnan
 
-from internal_linker.core.edges import COPIES, Anchor, Edge, EdgeKind, ReviewRow, Status, edge_id
+from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status, edge_id
 
 # What there is to decide, and what was decided.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
-
-
-def is_link(edge: Edge) -> bool:
-    """Whether the edge is a link, and no pair of nearly the same pages."""
-    return edge.kind not in COPIES
-
-
-def kind_of(source: str, target: str) -> EdgeKind:
-    """What a link would be before its place in the text is known: to a folder that the page lies in, or not."""
-    path = target.partition("://")[2].rstrip("/") + "/"
-    return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"
 
 
 def review_row(edge: Edge) -> ReviewRow:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.text.scripts import MARKS, UNSPACED
 from internal_linker.text.stemming import stem
 from internal_linker.text.stop_words import stop_words
+from internal_linker.text.words import MARKS, UNSPACED
 
 Hashes = NDArray[np.uint32]
 # An anchor has so many words; a character of a script without spaces is a word, as word processors count.

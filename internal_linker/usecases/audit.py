@@ -16,10 +16,8 @@ from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
 from internal_linker.core.records import Collected, Page
 from internal_linker.core.sequences import Lazy
-from internal_linker.embeddings.embed import cached_vectors, hashes_of
-from internal_linker.embeddings.text import all_texts
-from internal_linker.ingest.collect import collect
-from internal_linker.ingest.gathering import with_links
+from internal_linker.embeddings.embed import all_texts, cached_vectors, hashes_of
+from internal_linker.ingest.collect import collect, with_links
 from internal_linker.pipeline.context import Parts
 from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.project import Project

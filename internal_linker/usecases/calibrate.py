@@ -8,10 +8,9 @@ from math import isnan
 
 import numpy as np
 
+from internal_linker.core.edges import strength, strengths
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import ExistingLink
-from internal_linker.core.roles import takes_links
-from internal_linker.core.tiers import strength, strengths
+from internal_linker.core.records import ExistingLink, takes_links
 from internal_linker.evaluation.calibration import (
     LEAST_PAIRS,
     Judged,
@@ -23,7 +22,7 @@ from internal_linker.evaluation.calibration import (
 )
 from internal_linker.evaluation.holdout import Hidden, learned
 from internal_linker.evaluation.labels import Pair
-from internal_linker.ingest.gathering import gather
+from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.context import Parts
 from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking

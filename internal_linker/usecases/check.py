@@ -10,8 +10,8 @@ from internal_linker.core.records import Collected
 from internal_linker.core.urls import within_site
 from internal_linker.ingest.collect import collect
 from internal_linker.ingest.existing_links import add_links, doubt
-from internal_linker.usecases.encoders import facts_of
 from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import cron_trigger, next_run
 from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.audit.outputs import duplicates_of
-from internal_linker.analysis.audit.records import SiteGraph
+from internal_linker.analysis.graph.communities import louvain
+from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.analysis.similarity.cluster_links import InnerLinks, inner_links, missing_links
 from internal_linker.analysis.similarity.cluster_names import cluster_names
 from internal_linker.analysis.similarity.cluster_records import (
@@ -32,7 +33,6 @@ from internal_linker.core.sequences import Lazy
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise
 from internal_linker.usecases.compare import Compared, Comparison, compare
-from internal_linker.usecases.computing import louvain
 from internal_linker.usecases.project import Project
 
 # scikit-learn takes as long to be loaded as 600 titles to be embedded, so one is done beside the other.

@@ -10,16 +10,15 @@ import numpy as np
 from internal_linker.analysis.similarity.brands import found_brands, without_brands
 from internal_linker.analysis.similarity.fields import FIELDS, Senses, likeness
 from internal_linker.analysis.similarity.similarity import Similarity
-from internal_linker.core.arrays import Bools, Ints
+from internal_linker.core.arrays import Bools, Ints, is_in
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Page
-from internal_linker.core.row_pairs import is_in
-from internal_linker.ingest.gathering import gather
+from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import language_codes
 from internal_linker.pipeline.context import Parts
-from internal_linker.usecases.encoders import content_words
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.providers import content_words
 from internal_linker.usecases.settings.sources import provider
 
 # Where neither --encoder nor the settings name a model, contents are compared by their words alone: on 18f-blog they

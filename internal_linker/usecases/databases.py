@@ -18,13 +18,20 @@ from internal_linker.adapters.database import (
 )
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.maintenance import copy_tables, require_cache
-from internal_linker.adapters.database.pruning import Needless, give_room_back, needless, prune
+from internal_linker.adapters.database.maintenance import (
+    Needless,
+    copy_tables,
+    damage,
+    give_room_back,
+    needless,
+    prune,
+    require_cache,
+    unreadable,
+)
 from internal_linker.adapters.database.schema import Waste
-from internal_linker.adapters.database.verifying import damage, unreadable
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.fetched import PageCache
 from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.records import PageCache
 from internal_linker.usecases.providers import Clients
 
 # Half a year of weekly runs: what none of them needed is not kept any longer.

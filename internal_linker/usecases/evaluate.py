@@ -12,7 +12,7 @@ from internal_linker.embeddings.embed import embed, encodable
 from internal_linker.evaluation.anchors import agreement
 from internal_linker.evaluation.backtest import Changes, as_it_was, backtest, compare, placed
 from internal_linker.evaluation.holdout import HIDINGS, REACH, Hidden, Row, evaluate, hide
-from internal_linker.ingest.gathering import gather, with_links
+from internal_linker.ingest.collect import gather, with_links
 from internal_linker.pipeline.context import Parts
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.training import TOO_FEW, Lesson

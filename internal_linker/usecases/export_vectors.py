@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.embeddings.embed import BLOCK, plan_embedding
-from internal_linker.embeddings.text import all_texts
+from internal_linker.embeddings.embed import BLOCK, all_texts, plan_embedding
 from internal_linker.ingest.collect import collect
 from internal_linker.pipeline.context import Parts
 

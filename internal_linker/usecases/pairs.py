@@ -9,10 +9,9 @@ from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
 from internal_linker.analysis.similarity.outputs import require_matrix, rows_of, write_matrix, write_tables
 from internal_linker.analysis.similarity.pairs import AlikePairs, alike
 from internal_linker.analysis.similarity.similarity import Similarity
-from internal_linker.core.arrays import Bools, Vectors
+from internal_linker.core.arrays import Bools, Vectors, ranks
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Page
-from internal_linker.core.row_pairs import ranks
 from internal_linker.core.sequences import Lazy
 from internal_linker.usecases.compare import Compared, Comparison, compare
 from internal_linker.usecases.project import Project

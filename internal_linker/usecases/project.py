@@ -16,7 +16,8 @@ from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.files.locks import folder_lock
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import Kind, find_column
-from internal_linker.adapters.tables.links_csv import CsvTable, Keeps, LinksCsv, OutputCsv
+from internal_linker.adapters.tables.csv_reader import CsvTable
+from internal_linker.adapters.tables.links_csv import Keeps, LinksCsv, OutputCsv
 from internal_linker.adapters.tables.lists_csv import (
     BacktestCsv,
     DiffCsv,
@@ -39,8 +40,8 @@ from internal_linker.review.link_memory import EdgeRules
 from internal_linker.review.queue import EdgeQueue
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.serp.search import SearchRules
-from internal_linker.usecases.computing import compute_at, workers
 from internal_linker.usecases.databases import Databases
+from internal_linker.usecases.providers import compute_at, workers
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings

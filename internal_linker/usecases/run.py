@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 from contextlib import closing
 
-from internal_linker import __version__
 from internal_linker.core.briefs import Brief, BriefLinks
 from internal_linker.core.errors import ExitCode, InternalLinkerError
 from internal_linker.core.records import Choice
 from internal_linker.core.sections import Sections
+from internal_linker.core.version import __version__
 from internal_linker.pipeline.brief import content_brief
 from internal_linker.pipeline.report import Report
 from internal_linker.pipeline.run import Run

@@ -14,8 +14,8 @@ from internal_linker.core.edges import Anchor
 from internal_linker.core.records import ExistingLink, Page
 from internal_linker.text.html import read_html
 from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS
-from internal_linker.text.scripts import INSIDE
 from internal_linker.text.stop_words import stop_words
+from internal_linker.text.words import INSIDE
 from tests.support.builders import page, url
 
 POOLS = {

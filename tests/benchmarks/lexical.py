@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.matching.comparing import SERVED
+from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.inverted_index import CHAMPIONS, Postings
 from internal_linker.matching.neighbours.exact import nearest
 from internal_linker.matching.tfidf import index_terms

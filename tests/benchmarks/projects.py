@@ -13,8 +13,8 @@ from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Text
+from internal_linker.embeddings.embed import text_hash
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.embeddings.text import text_hash
 from internal_linker.usecases.settings.settings import Settings
 from tests.benchmarks.vectors import read_pages
 

@@ -21,9 +21,8 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Page, Text
 from internal_linker.core.urls import normal_form
-from internal_linker.embeddings.embed import embed, encodable, plan_embedding
+from internal_linker.embeddings.embed import embed, encodable, page_text, plan_embedding
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.embeddings.text import page_text
 from internal_linker.usecases.console import Reporter, open_console
 
 STORE = "sqlite:///vectors.sqlite3"

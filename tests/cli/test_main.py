@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker import __version__
+from internal_linker.core.version import __version__
 from tests.standins import GoogleStandIn, SerperStandIn
 from tests.support.small_project import (
     REPOSITORY,

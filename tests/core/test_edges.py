@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.tiers import MIDDLE, SCALE, strength, strengths, tier_of
+from internal_linker.core.edges import MIDDLE, SCALE, strength, strengths, tier_of
 
 SHARES = st.floats(0, 1)
 ORDER = ("review", "sidebar", "inline")

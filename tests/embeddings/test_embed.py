@@ -12,8 +12,7 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import EncodedBatch, Text, Usage
-from internal_linker.embeddings.embed import BLOCK, Embedded, Shortened, embed, plan_embedding
-from internal_linker.embeddings.text import text_hash
+from internal_linker.embeddings.embed import BLOCK, Embedded, Shortened, embed, plan_embedding, text_hash
 from tests.support.builders import Letters, MemoryVectors, Told
 
 TEXTS = [Text(word, "") for word in ("tea", "coffee", "water", "milk", "juice")]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.records import Text
-from internal_linker.embeddings.text import distinct, page_text, text_hash
+from internal_linker.embeddings.embed import distinct, page_text, text_hash
 from tests.support.builders import page
 
 TEXTS = st.builds(Text, st.text(max_size=20), st.text(max_size=20))

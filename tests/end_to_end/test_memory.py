@@ -22,11 +22,11 @@ READING = """
 import re, sys
 from pathlib import Path
 from internal_linker.embeddings.embed import hashes_of
-from internal_linker.ingest.gathering import gather
-from internal_linker.adapters.tables.links_csv import CsvTable
+from internal_linker.ingest.collect import gather
+from internal_linker.adapters.tables.csv_reader import (CsvTable)
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.text.language import detect
-from internal_linker.embeddings.text import all_texts
+from internal_linker.embeddings.embed import all_texts
 from tests.support.builders import Told
 
 def peak():

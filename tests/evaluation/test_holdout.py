@@ -9,8 +9,7 @@ import pytest
 
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.evaluation.holdout import AS_CONFIGURED, HIDINGS, hide
-from internal_linker.ranking.metrics import cold, hidden
+from internal_linker.evaluation.holdout import AS_CONFIGURED, HIDINGS, cold, hidden, hide
 from internal_linker.ranking.training import TOO_FEW
 from internal_linker.usecases import evaluate as measuring
 from internal_linker.usecases.console import Reporter

@@ -14,19 +14,19 @@ import httpx
 
 from internal_linker.adapters.files.encodings import recognise
 from internal_linker.adapters.files.plain_text import plain_text
+from internal_linker.adapters.google_sheets.client import key_fields
 from internal_linker.adapters.google_sheets.errors import Refusals
-from internal_linker.adapters.google_sheets.service_account import key_fields
 from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, tabs_of
 from internal_linker.adapters.http.limits import Budget, Circuit, retry_after
 from internal_linker.adapters.openai.chat import OpenAIChat
 from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of
-from internal_linker.adapters.tables.links_csv import CsvTable
-from internal_linker.adapters.tables.xlsx_tables import XlsxTable
+from internal_linker.adapters.tables.csv_reader import CsvTable
+from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.briefs import Brief
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
 from internal_linker.core.records import Collected, Reject
 from internal_linker.core.urls import normal_form, without_tracking
-from internal_linker.embeddings.encoders.vectors import VectorReader
+from internal_linker.embeddings.encoders.openai import VectorReader
 from internal_linker.ingest.collect import collect
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.ingest.existing_links import add_links

@@ -5,16 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from internal_linker.core.arrays import Vectors
-from internal_linker.core.records import Collected, Fusion, Page, SerpTarget, Source, Targets
-from internal_linker.core.row_pairs import pairs_of
-from internal_linker.embeddings.text import page_text
+from internal_linker.core.arrays import Vectors, pairs_of
+from internal_linker.core.records import Collected, Fusion, Page, Searched, SerpTarget, Source, Targets
+from internal_linker.embeddings.embed import page_text
 from internal_linker.matching.near_duplicates import SHINGLE, NearDuplicates, jaccard, shingles
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.rules import CANDIDATES, LinkRules
-from internal_linker.serp.search import Searched
 from tests.support.builders import page, source, url
 
 FIFTY = [f"word{number}" for number in range(50)]

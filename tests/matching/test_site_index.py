@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from internal_linker.core.arrays import Pairs, pairs_of
 from internal_linker.core.records import Text
-from internal_linker.core.row_pairs import Pairs, pairs_of
-from internal_linker.matching.comparing import SERVED
+from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.site_index import Site
 from internal_linker.matching.tfidf import FIXED_TERMS
 from tests.support.builders import page

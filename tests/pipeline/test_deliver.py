@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import OutputError
-from internal_linker.core.listed import ExcludedTarget
-from internal_linker.core.records import Candidate, Link, Recommendation
+from internal_linker.core.records import Candidate, ExcludedTarget, Link, Recommendation
 from internal_linker.pipeline.deliver import compact, deliver
 from tests.support.builders import Kept, KeptList, Told, source, url
 

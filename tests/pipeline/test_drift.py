@@ -11,8 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.records import Candidate, Link, Recommendation
-from internal_linker.pipeline.drift import MOST_PSI, drift, stability_index
-from internal_linker.pipeline.run_facts import BINS, RunFacts, facts_in, facts_of
+from internal_linker.pipeline.drift import (
+    BINS,
+    MOST_PSI,
+    RunFacts,
+    drift,
+    facts_in,
+    facts_of,
+    stability_index,
+)
 from tests.support.builders import source, url
 
 HISTOGRAMS = st.lists(st.integers(0, 500), min_size=BINS + 1, max_size=BINS + 1)

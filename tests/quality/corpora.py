@@ -9,7 +9,7 @@ import numpy as np
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Collected, ExistingLink, Page, Targets
 from internal_linker.core.urls import normal_form
-from internal_linker.embeddings.text import all_texts
+from internal_linker.embeddings.embed import all_texts
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules

@@ -18,10 +18,10 @@ from pathlib import Path
 from internal_linker.core.arrays import Vectors, shortened
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Encoder
+from internal_linker.embeddings.embed import page_text
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
-from internal_linker.embeddings.text import page_text
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.ranking.features import FIXED_WEIGHTS
 from internal_linker.ranking.metrics import Measured, measure, paired

@@ -4,9 +4,9 @@ from collections.abc import Collection
 
 import numpy as np
 
-from internal_linker.evaluation.holdout import by_similarity
+from internal_linker.evaluation.holdout import by_similarity, cold, hidden
 from internal_linker.ranking.features import FIXED_WEIGHTS
-from internal_linker.ranking.metrics import cold, fold, hidden, measure
+from internal_linker.ranking.metrics import fold, measure
 from tests.quality.corpora import ranking, site
 from tests.quality.known_links import (
     DRAWS,

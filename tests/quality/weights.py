@@ -19,9 +19,8 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import Text
-from internal_linker.embeddings.embed import embed, encodable
+from internal_linker.embeddings.embed import embed, encodable, page_text
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.embeddings.text import page_text
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.matching.tfidf import FIXED_TERMS
 from internal_linker.ranking.features import FIXED_WEIGHTS

@@ -7,9 +7,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.arrays import Ints
+from internal_linker.core.arrays import Ints, pairs_of
 from internal_linker.core.records import Fusion
-from internal_linker.core.row_pairs import pairs_of
 from internal_linker.ranking.fusion import SERP_WEIGHT, Ranked, fuse
 
 NUMBERS = range(8)

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from internal_linker.core.arrays import Pairs, pairs_of
 from internal_linker.core.records import ExistingLink
-from internal_linker.core.row_pairs import Pairs, pairs_of
 from internal_linker.ranking.link_features import LinkGraph
 
 Ends = set[tuple[int, int]]

@@ -14,16 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.ranking.metrics import (
-    Estimate,
-    cold,
-    fold,
-    hidden,
-    measure,
-    paired,
-    reach,
-    without_anchors,
-)
+from internal_linker.evaluation.holdout import cold, hidden
+from internal_linker.ranking.metrics import Estimate, fold, measure, paired, reach
+from internal_linker.text.spans import without_anchors
 from tests.support.builders import url
 
 CORPORA = Path(__file__).parents[3] / "shared" / "corpora"

@@ -10,13 +10,20 @@ import pytest
 
 from internal_linker.adapters.compute.processes import Processes
 from internal_linker.core.ports import Workers
-from internal_linker.core.records import Collected, Page, Recommendation, SerpTarget, Source, Targets
-from internal_linker.embeddings.text import page_text
+from internal_linker.core.records import (
+    Collected,
+    Page,
+    Recommendation,
+    Searched,
+    SerpTarget,
+    Source,
+    Targets,
+)
+from internal_linker.embeddings.embed import page_text
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.training import Lesson, teach
-from internal_linker.serp.search import Searched
 from tests.support import link_sites
 
 

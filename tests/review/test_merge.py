@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.adapters.tables.columns import text_of
 from internal_linker.core.edges import VERDICTS, ReviewRow
 from internal_linker.review.merge import (
     ANCHOR,
@@ -21,7 +22,6 @@ from internal_linker.review.merge import (
     clean,
     merge,
     same,
-    text_of,
     verdicts,
 )
 from tests.support.reviews import row, verdict

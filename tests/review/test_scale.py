@@ -2,7 +2,7 @@
 
 import time
 
-from internal_linker.adapters.google_sheets.ranges import MAX_BYTES
+from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES
 from tests.standins import GoogleStandIn
 from tests.support.reviews import ids, review_tab, row, shown
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from internal_linker.core.records import SerpHit, SerpTarget, Targets
 from internal_linker.core.urls import normal_form
-from internal_linker.serp.serp import eligible_targets, search_text, wants_another_page
+from internal_linker.serp.search import eligible_targets, search_text, wants_another_page
 from internal_linker.usecases.settings.exclusions import Exclusions
 from tests.support.builders import SITE, TEMPLATE, nothing_excluded, source, targets, url
 

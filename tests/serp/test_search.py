@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import FINAL, OutOfCredits, ServiceError
-from internal_linker.core.records import SerpPage, Source
-from internal_linker.serp.search import FAILURES_IN_A_ROW, Searched, SearchRules, group_by_search, search_all
+from internal_linker.core.records import Searched, SerpPage, Source
+from internal_linker.serp.search import FAILURES_IN_A_ROW, SearchRules, group_by_search, search_all
 from tests.support.builders import (
     SITE,
     TEMPLATE,

@@ -253,7 +253,7 @@ class Kept:
         self.links += recommendations
         return self.gaps
 
-    def write(self, rejects: Sequence[Reject]) -> Sequence[str]:
+    def write(self, items: Iterable[Reject]) -> Sequence[str]:
         self.writes += 1
-        self.rejects += rejects
+        self.rejects += items
         return ()

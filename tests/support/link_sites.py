@@ -5,12 +5,11 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from internal_linker.core.ports import Workers
-from internal_linker.core.records import Collected, ExistingLink, Page, Source, Targets
-from internal_linker.embeddings.text import page_text
+from internal_linker.core.records import Collected, ExistingLink, Page, Searched, Source, Targets
+from internal_linker.embeddings.embed import page_text
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import linked
-from internal_linker.serp.search import Searched
 from tests.support.builders import page, url
 
 RULES = LinkRules(5, "fill", 0.65)

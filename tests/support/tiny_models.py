@@ -16,8 +16,7 @@ import pytest
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
-from internal_linker.embeddings.encoders.transformer_encoder import TransformerEncoder
+from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder, Wishes, loaded_model
 
 torch: Any = pytest.importorskip("torch", reason="the extra transformers is not installed")
 pytest.importorskip("sentence_transformers", reason="the extra transformers is not installed")

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
 from internal_linker.adapters.database.schema import METADATA, Moment, Waste
-from internal_linker.core.fetched import FetchedPage
+from internal_linker.core.records import FetchedPage
 
 FETCHED_PAGES = Table(
     "fetched_pages",

@@ -22,8 +22,8 @@ from sqlalchemy.exc import ArgumentError
 from sqlalchemy.schema import CreateTable
 from sqlalchemy.types import TypeDecorator
 
-from internal_linker import __version__
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.version import __version__
 
 METADATA = MetaData()
 # Advisory locks are numbers that all programs of a database share: ours are the letters of "linker", then one.

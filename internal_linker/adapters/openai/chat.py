@@ -3,8 +3,7 @@
 from typing import Any
 
 from internal_linker.adapters.http.limits import Budget, with_retries
-from internal_linker.adapters.openai.api import Remedies
-from internal_linker.adapters.openai.server import Server
+from internal_linker.adapters.openai.api import Remedies, Server
 from internal_linker.core.records import Completion
 
 # A page's anchors take some hundred; the rest is for models that think first.

@@ -4,10 +4,13 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import Any
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Table, TableStream
+
+Cell = str | float
 
 # Characters; no column that matters has a longer name.
 _LONGEST = 100
@@ -205,3 +208,14 @@ def fold_header(name: str) -> str:
 def _first(header: Sequence[str], names: Sequence[str]) -> int | None:
     folded = [fold_header(name) if len(name) <= _LONGEST else "" for name in header]
     return next((folded.index(name) for name in names if name in folded), None)
+
+
+def text_of(cell: Any) -> str:
+    """What a cell says; whole numbers without a point."""
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is None else str(cell)

@@ -12,6 +12,7 @@ from pathlib import Path
 from internal_linker.adapters.files.encodings import recognise, unreadable
 from internal_linker.adapters.tables.columns import names_columns
 from internal_linker.core.errors import InputError
+from internal_linker.core.records import TableStream
 
 # Characters; far over any page's text, and small enough for the C long of Windows.
 LONGEST_CELL = 100_000_000
@@ -122,3 +123,30 @@ def _first_records(lines: Sequence[str], separator: str, count: int) -> list[lis
     with suppress(csv.Error):
         found.extend(islice(records, count))
     return found
+
+
+class CsvTable:
+    """A CSV file as a StreamSource; rows are numbered as a spreadsheet program shows them.
+
+    Args:
+        path: the file.
+        name: what rejects call the table; the file's name if not given.
+    """
+
+    def __init__(self, path: Path, name: str | None = None) -> None:
+        self.path, self.name = path, name or path.name
+        self.remarks: tuple[str, ...] = ()
+        """Once the stream is open: what was replaced or left out of the file, one sentence each."""
+
+    def stream(self) -> TableStream:
+        """The header and, while they are gone through, the rows, which may be shorter or longer than it.
+
+        Raises:
+            InputError: the file is missing, unreadable, empty or no CSV; at a damaged row, going through them
+                raises it.
+        """
+        source = CsvRecords(self.path)
+        records = source.stream()
+        _, header = next(records)
+        self.remarks = source.remarks
+        return TableStream(self.name, tuple(header), records)

@@ -3,11 +3,12 @@
 import csv
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on
+from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on, replace_whole
+from internal_linker.adapters.tables.xlsx_writer import Sheet
 
 Row = Sequence[str | int]
 
@@ -64,3 +65,29 @@ def _harmless(cell: str | int) -> str | int:
         return cell
     harmless = defuse(cell)
     return cell if harmless is cell or _NUMBER.fullmatch(cell) else harmless
+
+
+class ResultCsv:
+    """A table of results; four decimals a figure.
+
+    Args:
+        path: the file.
+        write_whole: replaces a file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, sheet: Sheet) -> list[str]:
+        """Replace the last one; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        header = [column.name for column in sheet.columns]
+        return write_rows(self.path, header, _rows(sheet), self._write_whole)
+
+
+def _rows(sheet: Sheet) -> Iterator[Row]:
+    for cells in sheet.rows:
+        yield [decimal(cell) if isinstance(cell, float) else cell for cell in cells]

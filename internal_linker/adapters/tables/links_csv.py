@@ -11,7 +11,7 @@ from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_rows
 from internal_linker.core.edges import Anchor, Edge, edge_id
 from internal_linker.core.errors import InputError
-from internal_linker.core.records import Recommendation, TableStream, fold_query
+from internal_linker.core.records import Recommendation, fold_query
 from internal_linker.core.sequences import batched
 from internal_linker.core.urls import normal_form
 
@@ -21,33 +21,6 @@ Keeps = Callable[[str], bool] | None
 _QUERY = "Main Query"
 # Recommendations whose edges are read at once: little memory, and still a question for a hundred links.
 _ROWS = 25
-
-
-class CsvTable:
-    """A CSV file as a StreamSource; rows are numbered as a spreadsheet program shows them.
-
-    Args:
-        path: the file.
-        name: what rejects call the table; the file's name if not given.
-    """
-
-    def __init__(self, path: Path, name: str | None = None) -> None:
-        self.path, self.name = path, name or path.name
-        self.remarks: tuple[str, ...] = ()
-        """Once the stream is open: what was replaced or left out of the file, one sentence each."""
-
-    def stream(self) -> TableStream:
-        """The header and, while they are gone through, the rows, which may be shorter or longer than it.
-
-        Raises:
-            InputError: the file is missing, unreadable, empty or no CSV; at a damaged row, going through them
-                raises it.
-        """
-        source = CsvRecords(self.path)
-        records = source.stream()
-        _, header = next(records)
-        self.remarks = source.remarks
-        return TableStream(self.name, tuple(header), records)
 
 
 class _LinkCsv:

@@ -7,8 +7,7 @@ from typing import Generic, TypeVar
 from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
 from internal_linker.adapters.tables.csv_writer import Row, decimal, write_rows
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.listed import AddedLink, Duplicate, ExcludedTarget, Orphan
-from internal_linker.core.records import Reject
+from internal_linker.core.records import AddedLink, Duplicate, ExcludedTarget, Orphan, Reject
 from internal_linker.core.runs import Difference
 
 Item = TypeVar("Item")

@@ -6,7 +6,14 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
+from internal_linker.adapters.files.atomic import (
+    ReplaceBinary,
+    ReplaceWhole,
+    remarks_on,
+    replace_binary,
+    replace_whole,
+)
+from internal_linker.adapters.tables.csv_writer import decimal, write_rows
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
 
@@ -91,3 +98,29 @@ def _pyarrow() -> tuple[Any, Any]:
             "pyarrow is not installed. Install it by pip install internal-linker[parquet], or take --full-matrix npy."
         ) from None
     return pyarrow, pyarrow.parquet
+
+
+class MatrixCsv:
+    """The similarities of all pages: URLs above and at the left, four decimals a figure.
+
+    Args:
+        path: the file.
+        write_whole: replaces a file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
+        """Replace the last one; the answer says in sentences what was unusual.
+
+        Args:
+            urls: n of them.
+            tiles: (r, n) each, all rows in their order.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+        figures = (row for tile in tiles for row in tile.tolist())
+        rows = ([url, *map(decimal, row)] for url, row in zip(urls, figures, strict=True))
+        return write_rows(self.path, ["", *urls], rows, self._write_whole)

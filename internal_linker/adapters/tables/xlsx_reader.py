@@ -4,14 +4,17 @@ import functools
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
 
+from internal_linker.adapters.tables.columns import names_columns
 from internal_linker.core.errors import InputError
+from internal_linker.core.records import TableStream
 
 # A cell that holds something, by its address.
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]+)"[^>]*[^/]>')
@@ -82,3 +85,66 @@ def _refuse_bombs(file: BinaryIO) -> None:
 def _column(letters: bytes) -> int:
     """1 for A, 28 for AB."""
     return int(functools.reduce(lambda number, letter: 26 * number + letter - 64, letters, 0))
+
+
+_REMEDY = 'Export it again as CSV, or open it in a spreadsheet program and save it as "CSV UTF-8".'
+
+Record = tuple[int, Sequence[str]]
+
+
+class XlsxTable:
+    """A StreamSource; rows are numbered as Excel shows them.
+
+    Args:
+        path: the file.
+        name: what rejects call the table.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self.path, self.name = path, name
+        self.remarks: tuple[str, ...] = ()
+        """Once the stream is open: which sheet is left out, one sentence each."""
+
+    def stream(self) -> TableStream:
+        """The header and, while they are gone through, the rows; a title line above the header is no row.
+
+        Raises:
+            InputError: the file is missing, damaged, too large, empty or no workbook.
+        """
+        if not self.path.is_file():
+            raise InputError(f"{self.path} is not there. Put the file there, or correct its name.")
+        with readable(self.path, _REMEDY):
+            sheets = worksheets(self.path)
+            sheet = next((sheet for sheet in sheets if sheet.start is not None), None)
+            more = [each.name for each in sheets if each.start is not None]
+        if sheet is None:
+            raise InputError(f"{self.path} is empty. Fill in the table with its header line.")
+        if more:
+            self.remarks = (f"{self.path}: only the sheet {sheet.name} is read, not {', '.join(more)}.",)
+        records = _records(sheet)
+        # Older crawl exports begin with a line like "All Inlinks".
+        head = list(islice(records, 2))
+        if len(head) == 2 and _is_title(head[0][1]) and names_columns(head[1][1]):
+            del head[0]
+        header = tuple(cell.strip() for cell in head[0][1])
+        return TableStream(self.name, header, chain(head[1:], records))
+
+
+def _is_title(cells: Sequence[str]) -> bool:
+    return sum(map(bool, cells)) == 1 and not names_columns(cells)
+
+
+def _records(sheet: CalamineSheet) -> Iterator[Record]:
+    """Each row that is not wholly empty, with its number."""
+    assert sheet.start is not None, "an empty sheet has no rows"
+    for number, cells in enumerate(sheet.iter_rows(), sheet.start[0] + 1):
+        texts = tuple(map(_text, cells))
+        if any(text and not text.isspace() for text in texts):
+            yield number, texts
+
+
+def _text(cell: Any) -> str:
+    """What a person sees in the cell: 200 for 200.0, TRUE for a truth."""
+    if isinstance(cell, bool):
+        return str(cell).upper()
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

@@ -4,10 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
+from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 import xlsxwriter
 from xlsxwriter.url import Url
+
+from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
 
 Cell = str | int | float
 # What is written of a sheet; Excel ends at 1,048,576 rows with the header.
@@ -112,3 +115,36 @@ def _url(cell: Cell) -> Url | None:
     url = Url(cell)
     url.text = cell
     return url
+
+
+class ResultsXlsx:
+    """A workbook of results.
+
+    Args:
+        path: the file.
+        write_whole: replaces a file.
+    """
+
+    def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
+        self.path, self._write_whole = path, write_whole
+
+    def write(self, sheets: Sequence[Sheet]) -> list[str]:
+        """Replace the last one; the answer says in sentences what was unusual.
+
+        Raises:
+            OutputError: it can't be written; the earlier file is as it was.
+        """
+
+        def body(file: BinaryIO) -> None:
+            book = open_book(file)
+            add_sheets(book, sheets)
+            book.close()
+
+        landed = self._write_whole(self.path, body)
+        remarks = [
+            f"{self.path.name} has the first {MOST_ROWS:,} of {len(sheet.rows):,} rows of {sheet.name}: "
+            "a sheet can't have more."
+            for sheet in sheets
+            if len(sheet.rows) > MOST_ROWS
+        ]
+        return remarks + remarks_on(self.path, landed)

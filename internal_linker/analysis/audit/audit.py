@@ -17,7 +17,6 @@ from internal_linker.analysis.audit.records import (
     Limits,
     ProposedLink,
     SectionMatrix,
-    SiteGraph,
     Topic,
 )
 from internal_linker.analysis.audit.rules_anchors import (
@@ -32,14 +31,10 @@ from internal_linker.analysis.audit.rules_pages import (
     page_faults,
     reciprocal_faults,
 )
-from internal_linker.analysis.audit.rules_targets import (
-    duplicate_faults,
-    exact_copies,
-    is_visited,
-    target_faults,
-)
+from internal_linker.analysis.audit.rules_targets import duplicate_faults, exact_copies, target_faults
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
 from internal_linker.analysis.graph.site_graph import (
+    SiteGraph,
     adopted,
     between,
     closed_circles,
@@ -48,9 +43,8 @@ from internal_linker.analysis.graph.site_graph import (
 )
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.listed import Duplicate
-from internal_linker.core.more_sections import grouped, sections_of
-from internal_linker.core.records import Collected, Page
+from internal_linker.core.records import Collected, Duplicate, Page, is_visited
+from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import normal_form
 from internal_linker.text.words import words
 

@@ -4,9 +4,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import GraphFigures, Limits, Measure, SiteGraph
+from internal_linker.analysis.audit.records import GraphFigures, Limits, Measure
 from internal_linker.analysis.graph.pagerank import gini, pagerank, top_share
 from internal_linker.analysis.graph.site_graph import (
+    SiteGraph,
     across,
     click_depth,
     components,

@@ -7,7 +7,7 @@ from pathlib import Path
 from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.analysis.audit.records import ProposedLink
 from internal_linker.core.errors import InputError
-from internal_linker.core.listed import Duplicate
+from internal_linker.core.records import Duplicate
 
 
 def read_links(path: Path) -> Iterator[ProposedLink]:

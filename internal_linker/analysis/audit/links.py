@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import ProposedLink, SiteGraph
+from internal_linker.analysis.audit.records import ProposedLink
 from internal_linker.analysis.audit.rules_anchors import AnchoredLinks
-from internal_linker.analysis.graph.site_graph import graph_of, new_only
+from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of, new_only
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.edges import strengths
 from internal_linker.core.records import Collected
-from internal_linker.core.tiers import strengths
 from internal_linker.core.urls import NormalForms
 from internal_linker.text.words import normalise
 

@@ -4,16 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from internal_linker.analysis.audit.audit_graph import EdgesCsv, NodesCsv
-from internal_linker.analysis.audit.graph_exports import GexfFile, GraphmlFile
+from internal_linker.analysis.audit.graph_exports import EdgesCsv, GexfFile, GraphmlFile, NodesCsv
 from internal_linker.analysis.audit.inputs import read_duplicates, read_links
-from internal_linker.analysis.audit.records import AuditSink, ProposedLink, SiteGraph
+from internal_linker.analysis.audit.records import AuditSink, ProposedLink
 from internal_linker.analysis.audit.report.html import AuditHtml
 from internal_linker.analysis.audit.workbook import AuditXlsx
+from internal_linker.analysis.graph.communities import louvain
+from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.listed import Duplicate
-from internal_linker.usecases.computing import louvain
+from internal_linker.core.records import Duplicate
 
 
 def proposed_of(files: Path) -> Iterable[ProposedLink] | None:

@@ -4,26 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
 
 Severity = Literal["error", "warning", "note"]
 Standing = Literal["mended", "stays", "new"]
 """What becomes of a finding when the proposed links are adopted: gone, still there, or caused by them."""
-
-
-@dataclass(frozen=True, slots=True)
-class SiteGraph:
-    """The links between the n pages of a site in one state (existing, proposed, both), each pair of pages once.
-
-    Attributes:
-        sources: (e,) rows of the pages that link.
-        targets: (e,) rows of the pages linked to; never the source's own.
-        weights: (e,) above 0: 1 for an existing link, its strength for a proposed one.
-    """
-
-    sources: Ints
-    targets: Ints
-    weights: Vectors
 
 
 @dataclass(frozen=True, slots=True)

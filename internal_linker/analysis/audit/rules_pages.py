@@ -5,14 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import (
-    Finding,
-    GraphFigures,
-    Limits,
-    SiteGraph,
-    finding,
-    standing,
-)
+from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits, finding, standing
+from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Bools, Ints
 
 # Fewer links to one page are no hub, whatever the mean says: sites with hardly any links have a tiny one.

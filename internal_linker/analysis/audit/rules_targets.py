@@ -1,31 +1,9 @@
 """Links as they are written, and near-duplicates -> links that lead to no proper page, and pages that stand twice."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from internal_linker.analysis.audit.records import Finding, Standing, finding
-from internal_linker.core.listed import Duplicate
-from internal_linker.core.records import Page
-
-# Why no link may lead to a page, as collected, with the rule that a link to it breaks.
-_RULES = (
-    (re.compile(r"status 3|redirects|its redirect"), "redirected-target"),
-    (re.compile(r"status"), "broken-target"),
-    (re.compile(r"canonicalised|its canonical"), "copy-target"),
-    (re.compile(r"not indexable"), "noindex-target"),
-)
-
-
-def fault_of(page: Page) -> str:
-    """The rule that a link to this page breaks; "" for a proper target."""
-    if not page.not_target:
-        return ""
-    return next((rule for reason, rule in _RULES if reason.match(page.not_target)), "")
-
-
-def is_visited(page: Page) -> bool:
-    """Whether the address shows a page of its own: no error, no redirect, no copy."""
-    return fault_of(page) in {"", "noindex-target"}
+from internal_linker.core.records import Duplicate, Page, fault_of
 
 
 def target_faults(

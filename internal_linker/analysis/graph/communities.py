@@ -4,7 +4,7 @@ from types import ModuleType
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import SiteGraph
+from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError
 
@@ -40,3 +40,12 @@ def _networkit() -> ModuleType:
         ) from None
     module: ModuleType = networkit
     return module
+
+
+def louvain() -> LouvainCommunities:
+    """What finds communities of pages in a graph.
+
+    Raises:
+        ConfigurationError: the extra `graph` is not installed.
+    """
+    return LouvainCommunities()

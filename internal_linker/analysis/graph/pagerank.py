@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import sparse
 
-from internal_linker.analysis.audit.records import SiteGraph
+from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Vectors
 
 # How often a visitor follows a link before starting anew somewhere; Brin and Page's, and everybody's since.

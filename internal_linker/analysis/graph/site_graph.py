@@ -1,11 +1,28 @@
 """Pairs of pages -> the graph of a site's links, and what its paths tell: clicks, shortest ways, closed circles."""
 
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from internal_linker.analysis.audit.records import SiteGraph
 from internal_linker.core.arrays import Bools, Ints, Vectors
+
+
+@dataclass(frozen=True, slots=True)
+class SiteGraph:
+    """The links between the n pages of a site in one state (existing, proposed, both), each pair of pages once.
+
+    Attributes:
+        sources: (e,) rows of the pages that link.
+        targets: (e,) rows of the pages linked to; never the source's own.
+        weights: (e,) above 0: 1 for an existing link, its strength for a proposed one.
+    """
+
+    sources: Ints
+    targets: Ints
+    weights: Vectors
+
 
 # What scipy writes for a page that nothing led to.
 _NOWHERE = -9999

@@ -7,8 +7,7 @@ import numpy as np
 
 from internal_linker.analysis.similarity.cluster_records import MissingLinks
 from internal_linker.analysis.similarity.similarity import MOST_ROWS, TILE
-from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.core.row_pairs import is_in
+from internal_linker.core.arrays import Bools, Ints, Vectors, is_in
 
 # Of each page the most similar ones of its cluster that it doesn't link to.
 NEAREST = 3

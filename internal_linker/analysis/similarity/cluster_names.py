@@ -12,8 +12,8 @@ import numpy as np
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.core.arrays import Ints
 from internal_linker.text.phrases import Phrases, Reader
-from internal_linker.text.scripts import UNSPACED
 from internal_linker.text.stop_words import stop_words
+from internal_linker.text.words import UNSPACED
 
 # Terms of a name, and those at hand where two clusters would have the same one.
 _TERMS, _MORE = 3, 6

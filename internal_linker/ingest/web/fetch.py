@@ -5,17 +5,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from internal_linker.core.errors import ServiceError
-from internal_linker.core.fetched import FetchedPage, PageCache
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Asides, Reject
+from internal_linker.core.records import Asides, FetchedPage, PageCache, Reject
 from internal_linker.core.urls import NormalForms, normal_form
-from internal_linker.ingest.web.client import Answer, NoAnswer, Refused, SiteClient
-from internal_linker.ingest.web.decoding import decoded
-from internal_linker.ingest.web.html_page import read_page
+from internal_linker.ingest.web.client import Answer, NoAnswer, Refused, SiteClient, site_of, target_of
+from internal_linker.ingest.web.html_page import decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
 from internal_linker.ingest.web.robots import Robots
 from internal_linker.ingest.web.saved_pages import MOST_BYTES
-from internal_linker.ingest.web.whole import site_of, target_of
 
 _MOST_HOPS = 10
 # Requests in a row without an answer, or with a plea for patience: the site is gone.

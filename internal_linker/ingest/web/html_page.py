@@ -1,15 +1,127 @@
 """A page's HTML, its URL and its server's headers -> what an import knows of it, and its links by their position."""
 
+import codecs
+import logging
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from internal_linker.ingest.crawler_vocabulary import CONTENT, NOT_INDEXABLE
-from internal_linker.ingest.web.main_text import main_html
-from internal_linker.text.html import parsed
+from internal_linker.text.html import parsed, read_html
+
+# Names of encodings that browsers know; Python knows others, too, that are no encodings of text.
+_KNOWN = re.compile(
+    r"utf-?8|utf-?16(le|be)?|us-ascii|iso-?8859-\d{1,2}|latin-?\d|windows-\d{3,4}|cp-?\d{3,4}|koi8-[ru]|shift[-_]jis"
+    r"|sjis|euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5(-hkscs)?|tis-620|macintosh",
+    re.IGNORECASE,
+)
+# Browsers read the smaller ones as the larger ones that hold them.
+_LARGER = {"us-ascii": "cp1252", "iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252"}
+_LARGER |= {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-9": "cp1254", "shift_jis": "cp932"}
+_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
+_META = re.compile(rb"<meta\b[^>]{0,500}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{1,40})", re.IGNORECASE)
+# Bytes in which a page must name its encoding; many do so too late.
+_HEAD = 4096
+
+
+def decoded(data: bytes, content_type: str = "") -> str:
+    """The text: by its byte order mark, its server's word, its own, else UTF-8 or Windows-1252; never an error.
+
+    Args:
+        data: the page.
+        content_type: the header of that name, "" without one.
+    """
+    for mark, encoding in _BOMS:
+        if data.startswith(mark):
+            return _text(data.removeprefix(codecs.BOM_UTF8), encoding)
+    told = re.search(r"charset\s*=\s*[\"']?([^\s;\"']+)", content_type, re.IGNORECASE)
+    meta = _META.search(data[:_HEAD])
+    for name in (told[1] if told else "", meta[1].decode("ascii") if meta else ""):
+        if encoding := _python_name(name, of_meta=not told or name != told[1]):
+            return _text(data, encoding)
+    try:
+        return _text(data, "utf-8", "strict")
+    except UnicodeDecodeError:
+        return _text(data, "cp1252")
+
+
+def _python_name(name: str, *, of_meta: bool) -> str:
+    """What Python calls it; "" for none that is known."""
+    low = name.lower()
+    if not _KNOWN.fullmatch(low):
+        return ""
+    if of_meta and low.startswith("utf-16"):
+        # Whoever could read that in the page was not reading UTF-16.
+        return "utf-8"
+    try:
+        return codecs.lookup(_LARGER.get(low, low)).name
+    except LookupError:
+        return ""
+
+
+def _text(data: bytes, encoding: str, errors: str = "replace") -> str:
+    return data.decode(encoding, errors).replace("\0", "")
+
+
+# Each page without a text would be a line on the terminal.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL + 1)
+# Characters of HTML: this much takes some four seconds.
+_MOST = 3_000_000
+_NO_TEXT = "script, style, noscript, template, svg, iframe, object, select, textarea, dialog"
+
+
+def main_html(
+    tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]
+) -> tuple[str, bool, Set[tuple[str, str]]]:
+    """HTML of the main text, whether it is the whole page instead, and (target, anchor) of the links in it.
+
+    The text keeps its markup, since a run tells headings and links by it: neither becomes an anchor.
+
+    Args:
+        tree: the page; the parts are taken out of it.
+        url: where it is.
+        parts: menus, footers and the like, the outer ones first.
+    """
+    before = tree.html or ""
+    # Inner ones first: with an outer one its inner ones are gone.
+    for node in reversed(parts):
+        node.decompose()
+    html = tree.html or ""
+    found = _extracted(html, url)
+    whole = not found
+    if whole:
+        found = _rest(html) or _rest(before)
+    return found, whole, frozenset(read_html(found).links) if found else frozenset()
+
+
+def _extracted(html: str, url: str) -> str:
+    if len(html) > _MOST:
+        return ""
+    # Half a second, which an import of tables alone need not wait for.
+    import trafilatura
+
+    try:
+        found = trafilatura.extract(
+            html, url=url, output_format="html", include_links=True, include_comments=False
+        )
+    # A page may be of any kind, and none ends an import: what the library stumbles over is read whole.
+    except Exception:
+        return ""
+    return found if found and read_html(found).text else ""
+
+
+def _rest(html: str) -> str:
+    """All that a person reads, as HTML; "" where there is nothing."""
+    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    if tree.body is None:
+        return ""
+    for node in reversed(tree.body.css(_NO_TEXT)):
+        node.decompose()
+    return (tree.body.html or "") if tree.body.text(strip=True) else ""
+
 
 # What a page's part is, by its element or by the role that it has.
 _PARTS = {"nav": "Navigation", "header": "Header", "footer": "Footer", "aside": "Aside"}

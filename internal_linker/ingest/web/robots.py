@@ -6,8 +6,7 @@ from urllib.parse import urljoin, urlsplit
 from protego import Protego
 
 from internal_linker.core.errors import ServiceError
-from internal_linker.ingest.web.client import ROBOT, NoAnswer, SiteClient
-from internal_linker.ingest.web.whole import fetch_whole
+from internal_linker.ingest.web.client import ROBOT, NoAnswer, SiteClient, fetch_whole
 
 # Bytes of which a search engine reads a robots.txt.
 _MOST_BYTES = 500_000

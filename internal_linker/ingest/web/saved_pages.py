@@ -9,8 +9,7 @@ from urllib.parse import quote, unquote, urljoin
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Asides, Reject
 from internal_linker.core.urls import normal_form
-from internal_linker.ingest.web.decoding import decoded
-from internal_linker.ingest.web.html_page import address_in, read_page
+from internal_linker.ingest.web.html_page import address_in, decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_page
 
 SUFFIXES = frozenset({".html", ".htm", ".xhtml"})

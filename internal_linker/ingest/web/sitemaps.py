@@ -10,9 +10,8 @@ from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.records import Asides, Reject
-from internal_linker.ingest.web.client import MOST_BYTES, NoAnswer, SiteClient
+from internal_linker.ingest.web.client import MOST_BYTES, NoAnswer, SiteClient, fetch_whole, site_of
 from internal_linker.ingest.web.robots import Robots
-from internal_linker.ingest.web.whole import fetch_whole, site_of
 
 # Sitemaps of one site, of up to 50,000 pages each.
 _MOST_SITEMAPS = 5_000

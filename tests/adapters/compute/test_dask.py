@@ -22,8 +22,8 @@ from internal_linker.embeddings.encoders.dask import TEXTS_A_TASK, DaskEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.matching.neighbours.exact import join_block
 from internal_linker.matching.neighbours.knn_join import EXACT_ROWS, Joined, join
-from internal_linker.usecases.computing import compute_at, local_encoder_at
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.providers import compute_at, local_encoder_at
 from tests.matching.neighbours.test_knn_join import digests_of
 from tests.support.builders import Told
 from tests.support.cluster_work import LeavesAFile, unfit_encoder
@@ -209,7 +209,7 @@ import sys
 from pathlib import Path
 import numpy as np
 from internal_linker.core.arrays import Block
-from internal_linker.usecases.computing import compute_at
+from internal_linker.usecases.providers import compute_at
 from internal_linker.matching.neighbours.exact import join_block
 vectors = np.eye(8, dtype=np.float16)
 block = Block("all", np.arange(8), np.arange(8), 3)
@@ -271,7 +271,7 @@ def test_without_the_extra_it_says_how_to_get_it() -> None:
     program = """
 import sys
 sys.modules["distributed"] = None
-from internal_linker.usecases.computing import compute_at
+from internal_linker.usecases.providers import compute_at
 compute_at("")
 compute_at("tcp://127.0.0.1:8786")
 """

@@ -9,8 +9,8 @@ from sqlalchemy import Engine, select, update
 
 from internal_linker.adapters.database.engine import open_database, transact
 from internal_linker.adapters.database.fetched_pages import FETCHED_PAGES, StoredPages, is_sound, waste
-from internal_linker.adapters.database.pruning import prune
-from internal_linker.core.fetched import FetchedPage
+from internal_linker.adapters.database.maintenance import prune
+from internal_linker.core.records import FetchedPage
 
 URL = "https://www.tiny.example/a/"
 TAGGED = FetchedPage(URL, {"etag": 'W/"\u00fc\0"', "content-type": "text/html"}, "سبز".encode() * 1000)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from sqlalchemy import Connection, create_engine, inspect, text
 
-from internal_linker import __version__
 from internal_linker.adapters.database import schema
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.version import __version__
 from tests.support import store_contents
 from tests.support.databases import statements
 from tests.support.small_project import command, forget_settings

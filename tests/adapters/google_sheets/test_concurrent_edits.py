@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from internal_linker.adapters.google_sheets.ranges import MAX_BYTES, chunks, ranges
+from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES, chunks, ranges
 from tests.standins import GoogleStandIn, Reset
 from tests.support.sheets import HEADER, READ, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
 

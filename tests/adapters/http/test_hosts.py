@@ -12,7 +12,7 @@ from internal_linker.adapters.google_sheets import client as google_client
 from internal_linker.adapters.http import client as bounded_http
 from internal_linker.adapters.http import limits
 from internal_linker.adapters.http.limits import ATTEMPTS, DOWN_CALLS
-from internal_linker.adapters.openai import server as openai_server
+from internal_linker.adapters.openai import api as openai_server
 from internal_linker.core.errors import InternalLinkerError, ServiceDown, ServiceError
 from tests.serp.test_serper import client as serper_at
 from tests.standins import Answer, Drip, Fault, GoogleStandIn, Reply, SerperStandIn, Twist

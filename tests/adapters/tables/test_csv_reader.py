@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.adapters.tables.csv_reader import LONGEST_CELL
+from internal_linker.adapters.tables.csv_reader import LONGEST_CELL, CsvTable
 from internal_linker.adapters.tables.csv_writer import defuse
-from internal_linker.adapters.tables.links_csv import CsvTable
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Table
 from tests.support.builders import whole

@@ -12,13 +12,21 @@ import numpy as np
 import pytest
 
 from internal_linker.adapters.files.atomic import replace_whole
-from internal_linker.adapters.tables.links_csv import CsvTable, LinksCsv, OutputCsv
+from internal_linker.adapters.tables.csv_reader import CsvTable
+from internal_linker.adapters.tables.links_csv import LinksCsv, OutputCsv
 from internal_linker.adapters.tables.lists_csv import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.edges import Anchor, Edge, edge_id
 from internal_linker.core.errors import OutputError
-from internal_linker.core.listed import AddedLink, ExcludedTarget
-from internal_linker.core.records import Candidate, Link, Recommendation, Reject, Source
+from internal_linker.core.records import (
+    AddedLink,
+    Candidate,
+    ExcludedTarget,
+    Link,
+    Recommendation,
+    Reject,
+    Source,
+)
 from internal_linker.core.urls import normal_form
 from tests.support.builders import anything, whole
 

@@ -11,8 +11,8 @@ from internal_linker.analysis.audit.outputs import communities
 from internal_linker.analysis.audit.records import Limits
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
 from internal_linker.analysis.graph.site_graph import graph_of
-from internal_linker.core.more_sections import MOST_SECTIONS, grouped, sections_of
 from internal_linker.core.records import Collected, ExistingLink
+from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
 from tests.support.builders import nothing_excluded, page, url
 from tests.support.small_project import (
     REPOSITORY,

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from internal_linker.analysis.audit.audit_graph import EdgesCsv, NodesCsv
-from internal_linker.analysis.audit.graph_exports import GexfFile, GraphmlFile
+from internal_linker.analysis.audit.graph_exports import EdgesCsv, GexfFile, GraphmlFile, NodesCsv
 from internal_linker.analysis.audit.records import Audit
 from internal_linker.core.errors import OutputError
 from tests.support.audits import audit, audited

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.analysis.audit.figures import figures
-from internal_linker.analysis.audit.records import RULES, Finding, GraphFigures, Limits, SiteGraph
+from internal_linker.analysis.audit.records import RULES, Finding, GraphFigures, Limits
 from internal_linker.analysis.audit.rules_anchors import (
     AnchoredLinks,
     ambiguous_anchors,
@@ -22,17 +22,16 @@ from internal_linker.analysis.audit.rules_pages import (
     page_faults,
     reciprocal_faults,
 )
-from internal_linker.analysis.audit.rules_targets import (
-    duplicate_faults,
-    exact_copies,
-    fault_of,
-    is_visited,
-    target_faults,
+from internal_linker.analysis.audit.rules_targets import duplicate_faults, exact_copies, target_faults
+from internal_linker.analysis.graph.site_graph import (
+    SiteGraph,
+    adopted,
+    closed_circles,
+    graph_of,
+    reciprocal_pairs,
 )
-from internal_linker.analysis.graph.site_graph import adopted, closed_circles, graph_of, reciprocal_pairs
 from internal_linker.core.arrays import Bools
-from internal_linker.core.listed import Duplicate
-from internal_linker.core.records import Page
+from internal_linker.core.records import Duplicate, Page, fault_of, is_visited
 from tests.support.builders import page, url
 
 Pairs = list[tuple[int, int]]

@@ -7,9 +7,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.analysis.audit.records import SiteGraph
 from internal_linker.analysis.graph.pagerank import DAMPING, gini, pagerank, top_share
 from internal_linker.analysis.graph.site_graph import (
+    SiteGraph,
     across,
     adopted,
     between,

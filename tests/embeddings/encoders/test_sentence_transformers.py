@@ -15,11 +15,16 @@ import pytest
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders import batch_size
-from internal_linker.embeddings.encoders.batch_size import MOST_TOKENS, bytes_a_token, tokens_at_once
+from internal_linker.embeddings.encoders import sentence_transformers as batch_size
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
-from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
-from internal_linker.embeddings.encoders.transformer_encoder import TransformerEncoder
+from internal_linker.embeddings.encoders.sentence_transformers import (
+    MOST_TOKENS,
+    TransformerEncoder,
+    Wishes,
+    bytes_a_token,
+    loaded_model,
+    tokens_at_once,
+)
 from tests.support.tiny_models import (
     HIDDEN,
     POSITIONS,
@@ -216,7 +221,7 @@ GB = 2**30
 MEASURED = """
 import sys
 from pathlib import Path
-from internal_linker.embeddings.encoders.batch_size import bytes_a_token
+from internal_linker.embeddings.encoders.sentence_transformers import bytes_a_token
 from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
 
 def peak():

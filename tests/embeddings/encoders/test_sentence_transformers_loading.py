@@ -32,7 +32,7 @@ LOAD = """
 import sys
 from pathlib import Path
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.embeddings.encoders.transformer_encoder import TransformerEncoder
+from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder
 from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
 for name in sys.argv[1:]:
     try:

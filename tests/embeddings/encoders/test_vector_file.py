@@ -17,8 +17,8 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Text
 from internal_linker.embeddings.embed import embed, encodable
-from internal_linker.embeddings.encoders.encoder import VectorFile
-from internal_linker.usecases.encoders import vector_file
+from internal_linker.embeddings.encoders.vector_file import VectorFile
+from internal_linker.usecases.providers import vector_file
 from tests.support.builders import MemoryVectors, Told
 from tests.support.small_project import (
     URLS,

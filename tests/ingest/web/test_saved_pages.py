@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.ingest.web.decoding import decoded
-from internal_linker.ingest.web.html_page import WebPage, read_page
+from internal_linker.ingest.web.html_page import WebPage, decoded, read_page
 from internal_linker.text.html import read_html
 from tests.support.crawls import A, B, C, crawl, empty_project, imported, links, pages, table
 from tests.support.small_project import (

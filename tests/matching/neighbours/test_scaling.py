@@ -5,7 +5,7 @@ import re
 import pytest
 
 from internal_linker.embeddings.encoders.openai import KNOWN_MODELS
-from internal_linker.matching.comparing import SERVED
+from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.neighbours.knn_join import EXACT_ROWS, EXACT_SECONDS
 from tests.support.clusters import GUIDE
 from tests.support.small_project import REPOSITORY
