@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from math import nan
 
 from internal_linker.core.edges import Anchor
+from internal_linker.core.results import Columns, Result, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +85,8 @@ class LikePage:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class BriefLinks:
+@dataclass(frozen=True, repr=False)
+class BriefLinks(Result):
     """What a brief asks for.
 
     Attributes:
@@ -106,3 +107,12 @@ class BriefLinks:
     links_from: tuple[BriefLink, ...] = ()
     notes: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """`links_to` and `links_from`, best first; `like`: pages that may be this page already."""
+        columns = [name for name in BriefLink.__dataclass_fields__ if name != "more_anchors"]
+        return {
+            "links_to": columns_of(self.links_to, *columns),
+            "links_from": columns_of(self.links_from, *columns),
+            "like": columns_of(self.like, *LikePage.__dataclass_fields__),
+        }

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from internal_linker.core.edges import Cells, ReviewRow, Verdict, is_link
+from internal_linker.core.edges import Cells, Edge, ReviewRow, Verdict, is_link
 from internal_linker.core.ports import EdgeStore
 from internal_linker.review.rows import review_row
 from internal_linker.review.transitions import heard
@@ -24,9 +24,16 @@ class EdgeQueue:
         return map(review_row, edges)
 
     def decide(self, verdict: Verdict) -> None:
-        """Keep what an editor said; what a review place held when it was read last stays known."""
-        edge = self.store.by_id([verdict.id])[verdict.id]
-        row = review_row(edge)
-        seen = replace(edge, cells=Cells(row.status, row.anchor, row.notes))
-        said = heard(seen, verdict, datetime.now(UTC).isoformat(timespec="seconds"))
-        self.store.put([replace(said, cells=edge.cells)])
+        """Keep what an editor said."""
+        self.store.put([answered(self.store.by_id([verdict.id])[verdict.id], verdict)])
+
+
+def answered(edge: Edge, verdict: Verdict) -> Edge:
+    """Return the edge with an editor's answer to the row that `review_row` makes of it.
+
+    The edge's cells stay as they are: what a review place held when it was read last.
+    """
+    row = review_row(edge)
+    seen = replace(edge, cells=Cells(row.status, row.anchor, row.notes))
+    said = heard(seen, verdict, datetime.now(UTC).isoformat(timespec="seconds"))
+    return replace(said, cells=edge.cells)

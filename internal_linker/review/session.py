@@ -1,10 +1,12 @@
-"""Links that wait for a word, and an editor's keys -> a verdict for each, one after another."""
+"""A session of review: an editor's keys become a verdict for each link that waits, one after another."""
 
 from collections import Counter
+from dataclasses import asdict, dataclass
 from typing import Protocol
 
 from internal_linker.core.edges import ReviewRow, Status, Verdict
 from internal_linker.core.ports import ReviewQueue
+from internal_linker.core.results import Columns, Result
 
 KEYS = {
     "a": "accept",
@@ -15,6 +17,30 @@ KEYS = {
     "q": "quit",
 }
 _DECIDED: dict[str, Status] = {"a": "accepted", "r": "rejected"}
+
+
+@dataclass(frozen=True)
+class ReviewCounts(Result):
+    """What came of a review.
+
+    Attributes:
+        accepted, rejected, edited: links that were decided, by their new status.
+        skipped: links that were looked at and left undecided, or as they were.
+        taken_back: links whose earlier decision was taken back.
+        left: links that still wait for a decision.
+    """
+
+    accepted: int = 0
+    rejected: int = 0
+    edited: int = 0
+    skipped: int = 0
+    taken_back: int = 0
+    left: int = 0
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `counts`: each attribute with its number of links."""
+        counts = asdict(self)
+        return {"counts": {"decision": list(counts), "links": list(counts.values())}}
 
 
 class ReviewFace(Protocol):
@@ -33,27 +59,23 @@ class ReviewFace(Protocol):
         """A sentence."""
 
 
-def review(queue: ReviewQueue, face: ReviewFace, by: str) -> Counter[str]:
+def review(queue: ReviewQueue, face: ReviewFace, by: str) -> ReviewCounts:
     """Go through the links until all are decided or skipped, or the person quits; each word is kept at once.
 
     Args:
         queue: the links, and the place for words.
         face: the person.
         by: who the person is.
-
-    Returns:
-        How many were "accepted", "rejected", "edited" and "skipped", and how many are "left" undecided.
     """
     rows = list(queue.pending())
-    counts: Counter[str] = Counter(left=len(rows))
+    counts: Counter[str] = Counter()
     for seen, row in enumerate(rows):
         face.show(row, len(rows) - seen)
         word = _word(row, queue, face, by)
         if word == "quit":
             break
         counts[word] += 1
-        counts["left"] -= word != "skipped"
-    return counts
+    return ReviewCounts(**counts, left=len(rows) - counts.total() + counts["skipped"])
 
 
 def _word(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str) -> str:

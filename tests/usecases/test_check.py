@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.usecases.check import Fact, check_project
+from internal_linker.usecases.check import Fact, check
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 from tests.standins.google_token import EMAIL
 from tests.support.small_project import (
@@ -73,7 +73,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
 
 
 def facts(folder: Path) -> dict[str, Fact]:
-    return {fact.name: fact for fact in check_project(folder)}
+    return {fact.name: fact for fact in check(folder).facts}
 
 
 def faults(folder: Path) -> dict[str, str]:
@@ -247,8 +247,10 @@ def test_settings_and_patterns_are_checked_first(tmp_path: Path, file: str, text
     """Where they can't be read, nothing else can be looked at, and the place is named."""
     folder = make_project(tmp_path)
     write_text(folder / file, text)
-    found = facts(folder)
-    assert list(found) == ["Settings"] and found["Settings"].ok is False and words in found["Settings"].text
+    result = check(folder)
+    assert not result.ok and list(result.facts) == result.failed
+    found = result.to_frame().to_dict("list")
+    assert (found["name"], found["ok"]) == (["Settings"], [False]) and words in found["text"][0]
 
 
 def test_a_damaged_cache_is_found(tmp_path: Path) -> None:

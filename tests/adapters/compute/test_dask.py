@@ -285,8 +285,8 @@ compute_at("tcp://127.0.0.1:8786")
 def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:
     """With `dask_scheduler` the local encoder is the cluster's, without it this computer's."""
     project = make_project(tmp_path, {"embedding_provider": "local"})
-    assert isinstance(open_project(project).encoder([]), LocalEncoder)
+    assert isinstance(open_project(project).clients.encoder([]), LocalEncoder)
     assert isinstance(compute_at(""), Threads)
     write_settings(project, {"embedding_provider": "local", "dask_scheduler": "tcp://127.0.0.1:8786"})
-    assert isinstance(open_project(project).encoder([]), DaskEncoder)
+    assert isinstance(open_project(project).clients.encoder([]), DaskEncoder)
     assert isinstance(compute_at("tcp://127.0.0.1:8786"), DaskCompute)

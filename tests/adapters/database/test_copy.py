@@ -13,8 +13,11 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.records import SerpPage
+from internal_linker.usecases.cache import copy_store
+from internal_linker.usecases.options import CopyStoreOptions
+from internal_linker.usecases.project import open_project
 from tests.adapters.database.test_neighbours import neighbourhood, same
-from tests.support.builders import Letters
+from tests.support.builders import Letters, Told
 from tests.support.small_project import command, forget_settings, write_text
 
 FILE = "sqlite:///files/cache.sqlite3"
@@ -88,6 +91,17 @@ def test_copying_again_changes_nothing(
     assert copy(way, tmp_path) == copy(way, tmp_path) == 0
     assert f"embeddings:     {ROWS} rows: 0 copied, {ROWS} there already" in capsys.readouterr().out
     same(Cache(way[1], tmp_path).joins.get("j"), neighbourhood(3000, 200))
+
+
+def test_rows_and_copies_are_counted(tmp_path: Path) -> None:
+    """By table: what was read, and what of it was copied the first time and the second."""
+    Cache(FILE, tmp_path).fill()
+    options = CopyStoreOptions(source=FILE, destination="copy.sqlite3")
+    first, second = (copy_store(open_project(tmp_path), options, Told()).to_frame() for _ in "12")
+    assert first[["rows", "copied"]].dtypes.tolist() == ["int64", "int64"]
+    both = zip(first.values.tolist(), second.values.tolist(), strict=True)
+    found = {again[0]: (rows, copied, *again[1:]) for (_, rows, copied), again in both}
+    assert (found["embeddings"], found["runs"]) == ((ROWS, ROWS, ROWS, 0), (0, 0, 0, 0))
 
 
 def test_of_two_answers_the_newer_stays(way: tuple[str, str], tmp_path: Path) -> None:

@@ -186,12 +186,12 @@ def test_the_password_has_a_file_of_its_own(
     folder = make_project(tmp_path, {"store_url": postgres})
     write_text(folder / "config/store_password.txt", f"{PASSWORD}\n")
     project = open_project(folder)
-    assert project.store().url.password == PASSWORD and PASSWORD in project.settings.secrets
+    assert project.databases.store().url.password == PASSWORD and PASSWORD in project.settings.secrets
     monkeypatch.setenv("PGPASSWORD", "pass-word-2")
-    assert open_project(folder).store().url.password == "pass-word-2"
+    assert open_project(folder).databases.store().url.password == "pass-word-2"
     own = make_url(postgres).set(password="pass-word-3").render_as_string(hide_password=False)
     write_settings(folder, {"store_url": own})
-    assert open_project(folder).store().url.password == "pass-word-3"
+    assert open_project(folder).databases.store().url.password == "pass-word-3"
 
 
 def test_check_names_the_database_without_its_password(
