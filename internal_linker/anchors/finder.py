@@ -15,7 +15,7 @@ from internal_linker.anchors.target_phrases import Rarity, wanted
 from internal_linker.core.arrays import Bools
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import ExistingLink, Page
-from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, Wanted
+from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, TargetPhrases
 from internal_linker.text.sentences import around, paragraphs, sentences
 from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
@@ -121,7 +121,7 @@ class Anchoring:
         return [place for link in links for place in link_places(content, link)]
 
     def _anchors(
-        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
+        self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
     ) -> tuple[Anchor, ...]:
         found = best_spans(source.text, aim, ANCHORS, said) if target in self._pages else []
         if not found:
@@ -133,7 +133,7 @@ class Anchoring:
         return tuple(Anchor(content[at:end], around(content, begins, at, end), at) for at, end in places)
 
     def _titled(
-        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
+        self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
     ) -> tuple[Anchor, ...]:
         """The target's title as an anchor, and the paragraph in which it may be written."""
         page = self._pages.get(target)
@@ -154,12 +154,12 @@ class Anchoring:
         covered = _covered(phrases, _taken(page, content, links))
         return _Source(content, Text(phrases, covered, self._habits(phrases)))
 
-    def _target(self, target: str) -> Wanted:
+    def _target(self, target: str) -> TargetPhrases:
         if target not in self._wanted:
             self._wanted[target] = self._names(target).packed()
-        return Wanted.unpacked(self._wanted[target])
+        return TargetPhrases.unpacked(self._wanted[target])
 
-    def _names(self, target: str, without: str = "") -> Wanted:
+    def _names(self, target: str, without: str = "") -> TargetPhrases:
         """What an anchor for a page should say; the links of one source may be left out of what is known."""
         page = self._pages.get(target)
         if page is None:
