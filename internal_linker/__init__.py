@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-from internal_linker.core.version import __version__
+# A literal: the build backend reads it from the file, before the package can be imported.
+__version__ = "0.1.0"
 
 # The public names and their modules. No import for type checkers stands here: every module would wait for all others.
 _MODULES = {
