@@ -68,12 +68,11 @@ def settings() -> str:
         if name in KEY_FILES:
             continue
         if field.title:
-            parts += ["", f"## {field.title}", "", *_head("setting", "default", "allowed", "meaning")]
+            parts += ["", f"## {field.title}", "", *_head("setting", "default and range", "meaning")]
         kinds = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
-        values = ", ".join(f"`{json.dumps(kind)}`" for kind in kinds)
-        bounds = values or allowed(field)
-        default = f"`{json.dumps(field.default, ensure_ascii=False)}`"
-        parts.append(_row(f"`{name}`", default, bounds, str(field.description)))
+        bounds = ", ".join(f"`{json.dumps(kind)}`" for kind in kinds) or allowed(field)
+        default = f"`{json.dumps(field.default, ensure_ascii=False)}`{bounds and f'<br>({bounds})'}"
+        parts.append(_row(f"`{name}`", default, str(field.description)))
     return "\n".join(parts[1:])
 
 

@@ -215,8 +215,8 @@ class Settings(ServiceSettings):
         0.95,
         ge=0.5,
         le=1,
-        description="Cosine from which two pages that share most of their text are never linked to each "
-        "other.",
+        description="Cosine at or above which two pages that share most of their text are never linked to "
+        "each other.",
     )
     sections_off: tuple[str, ...] = Field(
         (),
@@ -239,15 +239,14 @@ class Settings(ServiceSettings):
         0.8,
         ge=0,
         le=1,
-        description="Strength from which a link is good enough for the text (tier inline), 0 to 1; calibrate "
-        "proposes a value.",
+        description="Minimum strength of a link in the text (tier inline), 0 to 1; calibrate proposes a value.",
     )
     tier_sidebar: float = Field(
         0.65,
         ge=0,
         le=1,
-        description="Strength from which a link is good enough for a box beside the text (tier sidebar), 0 to "
-        "1; weaker links are in tier review.",
+        description="Minimum strength of a link beside the text (tier sidebar), 0 to 1; weaker links are in "
+        "tier review.",
     )
     approval_sections: tuple[str, ...] = Field(
         (),
@@ -259,13 +258,13 @@ class Settings(ServiceSettings):
         4,
         ge=1,
         title="Audit",
-        description="Clicks from the home page beyond which audit reports a page as deep.",
+        description="Clicks from the home page above which audit reports a page as deep.",
     )
     max_links_on_page: int = Field(
-        100, ge=1, description="Links on a page beyond which audit reports it as dense."
+        100, ge=1, description="Links on a page above which audit reports it as dense."
     )
     max_links_per_100_words: float = Field(
-        5.0, gt=0, description="Links per 100 words beyond which audit reports a page as dense."
+        5.0, gt=0, description="Links per 100 words above which audit reports a page as dense."
     )
 
     store_url: str = Field(
