@@ -3,7 +3,8 @@
 from importlib import import_module
 from typing import Any
 
-from internal_linker.core.version import __version__
+# A literal: the build backend reads it from the file, before the package can be imported.
+__version__ = "0.1.0"
 
 # The public functions, imported when somebody asks for one: the command line starts without what it doesn't need.
 _FUNCTIONS = (

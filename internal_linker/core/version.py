@@ -1,3 +1,5 @@
 """The version of the package."""
 
-__version__ = "0.1.0"
+from internal_linker import __version__
+
+__all__ = ["__version__"]

@@ -25,7 +25,7 @@ from tests.support.small_project import REPOSITORY, environment
 if TYPE_CHECKING:
     from distributed import LocalCluster
 
-GUIDE = (REPOSITORY / ".github/SCALING.md").read_text(encoding="utf-8")
+GUIDE = (REPOSITORY / "docs/scaling.md").read_text(encoding="utf-8")
 COMMANDS = re.findall(r"^ *\$ \.venv/bin/python (-m dask .*)$", GUIDE, re.MULTILINE)
 TLS_VARIABLES = dict(re.findall(r"^(DASK_\w+)=(.+)$", GUIDE, re.MULTILINE))
 

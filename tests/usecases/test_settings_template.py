@@ -7,9 +7,8 @@ import pytest
 
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
 from internal_linker.usecases.settings.template import render_settings
+from tests.docs.generated import sample_settings
 from tests.support.small_project import REPOSITORY, forget_settings, write_text
-
-SAMPLE = {"search_query_template": "site:www.slowkettle.example {main_query}"}
 
 
 def test_the_file_holds_every_setting_with_its_default() -> None:
@@ -57,4 +56,4 @@ def test_given_values_stand_in_the_place_of_defaults() -> None:
 def test_the_repositorys_file_is_the_one_that_would_be_written() -> None:
     """config/settings.toml is in step with the code, save the sample's own host."""
     tracked = (REPOSITORY / "config/settings.toml").read_text(encoding="utf-8")
-    assert tracked == render_settings(dict(SAMPLE))
+    assert tracked == sample_settings()

@@ -36,13 +36,14 @@ class ServiceSettings(BaseSettings):
     query_source: Literal["auto", "sheet", "csv"] = Field(
         "auto",
         title="Main queries",
-        description="Where URL and Main Query come from, and where links go beside files/: the Google Sheet, "
-        "files/main_queries.csv, or auto: the Sheet if google_sheet_id and a service account are there.",
+        description="Where main queries come from, and where links are written in addition to files/: the "
+        "Google Sheet (sheet), files/main_queries.csv (csv), or auto: the Sheet if "
+        "google_sheet_id and a service account are set.",
     )
-    google_sheet_id: str = Field("", description="The Sheet's id, or its whole address.")
-    google_sheet_name: str = Field("", description="The tab's name; empty: the first tab.")
+    google_sheet_id: str = Field("", description="ID or address of the Sheet.")
+    google_sheet_name: str = Field("", description="Name of the tab; empty: the first tab.")
     google_api_url: Url = Field(
-        "https://sheets.googleapis.com", description="Address of the Sheets API; change it for a proxy only."
+        "https://sheets.googleapis.com", description="Address of the Sheets API; change it only for a proxy."
     )
 
     serp_provider: Literal["auto", "serper", "none"] = Field(
@@ -58,7 +59,7 @@ class ServiceSettings(BaseSettings):
         2,
         ge=1,
         le=10,
-        description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
+        description="Maximum result pages per query, 1 credit each; fewer if five links are found.",
     )
     gl: Country = Field(
         "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
@@ -71,98 +72,96 @@ class ServiceSettings(BaseSettings):
         6.0,
         ge=0,
         le=36500,
-        description="Days that search results are used again; below 7, a weekly run asks anew.",
+        description="Days for which search results are reused; below 7, a weekly run searches again.",
     )
-    max_serp_credits: int = Field(2500, ge=0, description="Credits that one run may spend at the most.")
+    max_serp_credits: int = Field(2500, ge=0, description="Maximum credits that one run may spend.")
     # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
-    serp_requests_in_flight: int = Field(
-        16, ge=1, le=64, description="Searches under way at the same time, at the most."
-    )
+    serp_requests_in_flight: int = Field(16, ge=1, le=64, description="Maximum searches at the same time.")
     serp_requests_per_second: float = Field(
-        5.0, gt=0, description="Searches a second at the most; the free plan allows 5."
+        5.0, gt=0, description="Maximum searches per second; the free plan allows 5."
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
 
     embedding_provider: Provider = Field(
         "auto",
         title="Embeddings",
-        description="auto: OpenAI if there is a key, else the local model; "
-        "multilingual: 15 languages, installed on wish; lsa: word statistics only, no model; "
-        "sentence-transformers:MODEL: any such model, by its name or folder, installed on wish; "
-        "file:PATH: vectors that you have.",
+        description="auto: OpenAI if there is a key, else local; openai; local: the packaged English model; "
+        "multilingual: 15 languages (extra package); lsa: word statistics, no model; "
+        "sentence-transformers:MODEL: any such model, by name or folder (extra package); "
+        "file:PATH: your own vectors.",
     )
-    embedding_model: str = Field("text-embedding-3-small", description="Model of the openai provider.")
+    embedding_model: str = Field("text-embedding-3-small", description="Model for the openai provider.")
     embedding_dimensions: int = Field(
-        0, ge=0, le=8192, description="Numbers in a vector; 0: as many as the model gives."
+        0, ge=0, le=8192, description="Numbers in a vector; 0: the model's default."
     )
     base_url: Url = Field(
         OPENAI_URL,
-        description="Any server that speaks OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
+        description="Any server with OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
     )
     embedding_price: float = Field(
         -1.0,
         ge=-1,
-        description="US dollars for a million tokens; -1: the known prices of OpenAI's models, 0 for others.",
+        description="US dollars per million tokens; -1: the known prices of OpenAI's models, 0 for others.",
     )
     max_cost_usd: float = Field(
-        5.0, ge=0, description="US dollars that one run may spend on embeddings at the most."
+        5.0, ge=0, description="Maximum US dollars that one run may spend on embeddings."
     )
     max_input_tokens: int = Field(
         8191,
         ge=16,
-        description="Tokens of a page that are embedded by the openai provider; the rest is cut off.",
+        description="Tokens of a page that the openai provider embeds; the rest is cut off.",
     )
     embedding_requests_in_flight: int = Field(
-        4, ge=1, le=64, description="Requests under way at the same time."
+        4, ge=1, le=64, description="Maximum embedding requests at the same time."
     )
     embedding_storage: Literal["float16", "float32"] = Field(
         "float16",
-        description="How vectors are kept, in the cache and in memory: "
-        "float16 takes half the room and gives the same links.",
+        description="How vectors are stored in the cache and in memory; float16 halves the size and gives the "
+        "same links.",
     )
     matryoshka_dimensions: int = Field(
         0,
         ge=0,
         le=8192,
-        description="Numbers of a vector that count, from its beginning, for models that were trained for it; "
-        "0: all. The cache keeps all of them.",
+        description="Compare only the first numbers of each vector, for models trained for it; 0: all. The "
+        "cache keeps whole vectors.",
     )
     transformer_pooling: Literal["", "mean", "cls", "max"] = Field(
         "",
         title="Models of sentence-transformers",
-        description="What becomes of the vectors of a text's tokens: their mean, the first one (cls) or the largest "
-        "of each number (max); empty: as the model has it, and mean where it doesn't say.",
+        description="How token vectors become one vector: their mean, the first one (cls) or the maximum of "
+        "each number (max); empty: as the model is configured, else mean.",
     )
     transformer_max_length: int = Field(
         0,
         ge=0,
         le=131_072,
-        description="Tokens that the model reads at a time; of a page it reads four times as many. "
-        "0: as many as it can.",
+        description="Tokens that the model reads at a time; of a page it reads four times as many. 0: the "
+        "model's maximum.",
     )
     transformer_device: Literal["auto", "cuda", "mps", "cpu"] = Field(
         "auto",
-        description="Where the model runs: an NVIDIA GPU (cuda), an Apple GPU (mps) or the processor; "
-        "auto: the first of them that is there.",
+        description="Where the model runs: NVIDIA GPU (cuda), Apple GPU (mps) or CPU; auto: the first that is "
+        "available.",
     )
     transformer_precision: Literal["auto", "float32", "float16"] = Field(
-        "auto", description="How the model computes; auto: float16 on cuda, float32 elsewhere."
+        "auto", description="Floating-point precision of the model; auto: float16 on cuda, else float32."
     )
 
     anchor_model: str = Field(
         "",
         title="Anchors by a language model (off)",
-        description="Chat model that may choose a link's anchor anew, within its sentence, as in gpt-4.1-mini; "
-        "empty: none is asked. Sentences and titles of your pages are sent to it.",
+        description="Chat model that may choose another anchor from a link's sentence, such as gpt-4.1-mini; "
+        "empty: off. Sentences and titles of your pages are sent to it.",
     )
     anchor_base_url: Url = Field(
         OPENAI_URL,
-        description="Any server that speaks OpenAI's chat API; the key is that of config/openai_api_key.txt.",
+        description="Any server with OpenAI's chat API; the key is in config/openai_api_key.txt.",
     )
     max_anchor_tokens: int = Field(
         200_000,
         ge=0,
-        description="Tokens, questions and answers together, that one run may spend on anchors at the most.",
+        description="Maximum tokens, questions and answers together, that one run may spend on anchors.",
     )
 
 
@@ -184,115 +183,123 @@ class Settings(ServiceSettings):
         hide_input_in_errors=True,
     )
 
-    links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links for each page.")
+    links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links per page.")
     fusion: Literal["fill", "blend"] = Field(
         "fill",
-        description="fill: search results first, in their order, then the most similar pages; "
-        "blend: both ranked together.",
+        description="fill: search results first, in their order, then the most similar pages; blend: both "
+        "ranked together.",
     )
     serp_floor: float = Field(
         0.0,
         ge=-10,
         le=10,
-        description="Similarity of a search result, in standard deviations above the page's average target: "
-        "with less, blend drops it and fill counts it in the summary.",
+        description="Similarity that a search result should have, in standard deviations above the page's "
+        "average target; blend drops results below it, fill counts them in the summary.",
     )
     lexical_weight: float = Field(
         0.65,
         ge=0,
         le=1,
-        description="Share of the words (TF-IDF) in the similarity; the rest is the embedding's.",
+        description="Weight of words (TF-IDF) in the similarity, 0 to 1; embeddings have the rest.",
     )
     min_inlinks: int = Field(
-        2, ge=0, le=50, description="Links that every page should get from others, if any page is near it."
+        2,
+        ge=0,
+        le=50,
+        description="Links that every page should get from other pages, if any are similar to it.",
     )
     max_inlinks: float = Field(
-        10.0, ge=0, description="Links that a page may get, as a multiple of the mean; 0: no limit."
+        10.0, ge=0, description="Maximum links to one page, as a multiple of the average; 0: no limit."
     )
     near_duplicate: float = Field(
         0.95,
         ge=0.5,
         le=1,
-        description="Cosine from which two pages that share most of their text are never linked to each other.",
+        description="Cosine at or above which two pages that share most of their text are never linked to "
+        "each other.",
     )
     sections_off: tuple[str, ...] = Field(
         (),
-        description="Parts of the site whose pages keep the links that they have, as in "
-        '["/blog", "/*/archive/*"]; for one run: --section /blog=off.',
+        description='Parts of the site whose pages keep the links that they have, such as ["/blog", '
+        '"/*/archive/*"]; for one run: --section /blog=off.',
     )
     target_pages: Literal["known", "site"] = Field(
         "known",
-        description="Where links may lead: pages of your own lists (known), "
-        "or any search result on the site (site).",
+        description="Where links may lead: to pages in your own lists (known), or to any search result on the "
+        "site (site).",
     )
 
     review: Literal["auto", "none"] = Field(
         "auto",
         title="Review",
-        description="Where editors accept and reject links. auto: the tab Review of the Sheet, or files/review.xlsx "
-        "without a Sheet; none: nowhere.",
+        description="Where editors accept and reject links. auto: the tab Review of the Sheet, or "
+        "files/review.xlsx without a Sheet; none: nowhere.",
     )
     tier_inline: float = Field(
         0.8,
         ge=0,
         le=1,
-        description="Strength, 0 to 1, from which a link belongs into the text (tier inline); calibrate proposes it.",
+        description="Minimum strength of a link in the text (tier inline), 0 to 1; calibrate proposes a value.",
     )
     tier_sidebar: float = Field(
         0.65,
         ge=0,
         le=1,
-        description="Strength, 0 to 1, from which a link may stand beside the text (tier sidebar); with less: review.",
+        description="Minimum strength of a link beside the text (tier sidebar), 0 to 1; weaker links are in "
+        "tier review.",
     )
     approval_sections: tuple[str, ...] = Field(
         (),
-        description="Parts of the site whose links wait in Review until an editor accepts them, from or to "
-        'their pages, as in ["/health", "/*/legal/*"].',
+        description="Parts of the site whose links, from and to their pages, wait in Review until an editor "
+        'accepts them, such as ["/health", "/*/legal/*"].',
     )
 
     max_clicks: int = Field(
-        4, ge=1, title="Audit", description="Clicks from the home page beyond which audit calls pages deep."
+        4,
+        ge=1,
+        title="Audit",
+        description="Clicks from the home page above which audit reports a page as deep.",
     )
     max_links_on_page: int = Field(
-        100, ge=1, description="Links on one page beyond which audit calls it dense."
+        100, ge=1, description="Links on a page above which audit reports it as dense."
     )
     max_links_per_100_words: float = Field(
-        5.0, gt=0, description="Links in 100 words of a page beyond which audit calls it dense."
+        5.0, gt=0, description="Links per 100 words above which audit reports a page as dense."
     )
 
     store_url: str = Field(
         "sqlite:///files/cache.sqlite3",
         title="Cache",
         repr=False,  # a server's address can hold a password
-        description="Database for vectors and search results; a relative path starts at the project folder. "
-        "For a team: postgresql+psycopg://user@host/database, the password in config/store_password.txt.",
+        description="Database of the cache; a relative path starts at the project folder. For a team: "
+        "postgresql+psycopg://user@host/database, with the password in config/store_password.txt.",
     )
 
     dask_scheduler: Scheduler = Field(
         "",
-        title="Past one computer (.github/SCALING.md)",
-        description="Dask scheduler whose workers compare the pages and run the local model, as in "
-        "tcp://10.0.0.5:8786; empty: this computer.",
+        title="More than one computer (docs/scaling.md)",
+        description="Address of a Dask scheduler whose workers compare pages and run the local model, such as "
+        "tcp://10.0.0.5:8786; empty: this computer does it.",
     )
 
     schedule_cron: str = Field(
         "0 3 * * SUN",
         title="Schedule (internal-linker schedule)",
-        description="Minute, hour, day, month, weekday; weekdays as MON ... SUN.",
+        description="Minute, hour, day, month and weekday of runs; weekdays as MON to SUN.",
     )
-    schedule_timezone: Zone = Field("", description="Such as Europe/Berlin; empty: the computer's.")
+    schedule_timezone: Zone = Field(
+        "", description="Time zone, such as Europe/Berlin; empty: the computer's."
+    )
     schedule_grace_minutes: int = Field(
-        60, ge=1, description="Minutes that a run may start late, after sleep or a restart."
+        60, ge=1, description="Minutes by which a run may start late, after sleep or a restart."
     )
 
-    serper_api_key: SecretStr = Field(SecretStr(""), description="Serper's key.")
+    serper_api_key: SecretStr = Field(SecretStr(""), description="Key of Serper.")
     openai_api_key: SecretStr = Field(
-        SecretStr(""), description="OpenAI's key, or that of the servers at base_url and anchor_base_url."
+        SecretStr(""), description="Key of OpenAI, or of the servers at base_url and anchor_base_url."
     )
-    service_account: SecretStr = Field(
-        SecretStr(""), description="JSON text of a Google service account's key."
-    )
-    store_password: SecretStr = Field(SecretStr(""), description="Password of store_url's server.")
+    service_account: SecretStr = Field(SecretStr(""), description="JSON key of a Google service account.")
+    store_password: SecretStr = Field(SecretStr(""), description="Password of the server in store_url.")
 
     @field_validator("*", mode="before")
     @classmethod

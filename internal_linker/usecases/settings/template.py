@@ -9,9 +9,9 @@ from pydantic.fields import FieldInfo
 from internal_linker.usecases.settings.settings import ENV_PREFIX, KEY_FILES, Settings
 
 _HEAD = f"""\
-# Settings of Internal Linker. Every setting stands here with its default; change what you need.
-# An environment variable named {ENV_PREFIX} + the setting in capitals wins over this file.
-# Keys and passwords do not belong here, but each in a file beside this one: serper_api_key.txt,
+# Settings of Internal Linker. Every setting is listed with its default; change what you need.
+# An environment variable named {ENV_PREFIX} plus the setting in capitals overrides this file.
+# Keys and passwords do not belong here but into files beside this one: serper_api_key.txt,
 # openai_api_key.txt, service_account.txt and store_password.txt.
 """
 
@@ -25,7 +25,8 @@ def render_settings(values: dict[str, Any] | None = None) -> str:
         if field.title:
             lines.append(f"\n# --- {field.title} ---\n")
         lines += [f"# {line}" for line in textwrap.wrap(str(field.description), 108, break_on_hyphens=False)]
-        lines.append(f"# Default: {_toml(field.default)}{_range(field)}")
+        bounds = allowed(field)
+        lines.append(f"# Default: {_toml(field.default)}{bounds and f'; {bounds}'}")
         lines.append(f"{name} = {_toml((values or {}).get(name, field.default))}\n")
     return "\n".join(lines)
 
@@ -35,12 +36,12 @@ def _toml(value: str | float) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _range(field: FieldInfo) -> str:
-    """The numbers allowed, as `; 1 to 10`, `; 0 or more` or `; above 0`."""
+def allowed(field: FieldInfo) -> str:
+    """Return the range of a number, as "1 to 10", "0 or more" or "above 0"; "" for a setting without one."""
     names = ("ge", "gt", "le")
     bounds = {name: getattr(each, name) for each in field.metadata for name in names if hasattr(each, name)}
     if "le" in bounds:
-        return f"; {bounds['ge']:g} to {bounds['le']:g}"
+        return f"{bounds['ge']:g} to {bounds['le']:g}"
     if "ge" in bounds:
-        return f"; {bounds['ge']:g} or more"
-    return f"; above {bounds['gt']:g}" if "gt" in bounds else ""
+        return f"{bounds['ge']:g} or more"
+    return f"above {bounds['gt']:g}" if "gt" in bounds else ""

@@ -1,0 +1,175 @@
+"""The tables of the documentation that follow from the code, and where they belong.
+
+A page has a place for each of them: `<!-- generated: NAME -->` ... `<!-- end -->`.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, Literal, get_args, get_origin
+
+import typer
+
+from internal_linker.analysis.audit.records import RULES
+from internal_linker.cli.main import app
+from internal_linker.embeddings.encoders.openai import KNOWN_MODELS
+from internal_linker.matching.candidates import SERVED
+from internal_linker.matching.neighbours.knn_join import EXACT_ROWS
+from internal_linker.usecases.settings.settings import KEY_FILES, Settings
+from internal_linker.usecases.settings.template import allowed, render_settings
+
+_PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+# Every command has it; the page says so once.
+COMMON = "--project"
+
+# What docs/scaling.md says its formulas stand on.
+CORE = 75e9  # operations a second; half of it by cells
+PROBES = 16
+SITES = [(pages, size) for pages in (100_000, 1_000_000, 10_000_000) for size in (384, 1536)]
+TOKENS = 667
+TEXT_BYTES = 3000
+PAGE_SECONDS = 0.23
+
+
+# The sample site's own host is the one value in config/settings.toml that is not a default.
+SAMPLE = {"search_query_template": "site:www.slowkettle.example {main_query}"}
+
+
+def sample_settings() -> str:
+    """The text of config/settings.toml."""
+    return render_settings(dict(SAMPLE))
+
+
+def renewed(text: str) -> str:
+    """A page with its generated tables as the code has them.
+
+    Raises:
+        KeyError: the page has a place for a table that nobody makes.
+    """
+    return _PLACE.sub(lambda found: f"{found[1]}{table(found[2])}\n{found[3]}", text)
+
+
+def places(text: str) -> list[str]:
+    """The names of the tables that a page has a place for."""
+    return [name for _, name, _ in _PLACE.findall(text)]
+
+
+def table(name: str) -> str:
+    """The generated table of this name."""
+    if name.startswith("options of "):
+        return options_table(COMMANDS[name.removeprefix("options of ")])
+    return {"settings": settings, "rules": rules, "comparing": comparing, "embedding": embedding}[name]()
+
+
+def settings() -> str:
+    """Every setting by topic, as settings.toml groups them."""
+    parts: list[str] = []
+    for name, field in Settings.model_fields.items():
+        if name in KEY_FILES:
+            continue
+        if field.title:
+            parts += ["", f"## {field.title}", "", *_head("setting", "default and range", "meaning")]
+        kinds = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+        bounds = ", ".join(f"`{json.dumps(kind)}`" for kind in kinds) or allowed(field)
+        default = f"`{json.dumps(field.default, ensure_ascii=False)}`{bounds and f'<br>({bounds})'}"
+        parts.append(_row(f"`{name}`", default, str(field.description)))
+    return "\n".join(parts[1:])
+
+
+def rules() -> str:
+    """What an audit looks for."""
+    rows = [_row(f"`{name}`", severity, meaning) for name, (severity, meaning) in RULES.items()]
+    return "\n".join([*_head("rule", "severity", "meaning"), *rows])
+
+
+def comparing() -> str:
+    """How long the comparison of all pages takes by the formulas of docs/scaling.md."""
+    head = ("pages", "d", "vectors", "all with all: tasks", "2 cores", "64 cores")
+    lines = _head(*head, "by cells: cells", "2 cores", "64 cores")
+    for pages, size in SITES:
+        exact, cells = 2.0 * pages**2 * size, 2 * 2.0 * pages * PROBES * pages**0.5 * size
+        left = (f"{pages:,}", str(size), _gigabytes(2.0 * pages * size), f"{-(-pages // EXACT_ROWS):,}")
+        times = (
+            _time(exact, 2),
+            _time(exact, 64),
+            f"{round(pages**0.5):,}",
+            _time(cells, 2),
+            _time(cells, 64),
+        )
+        lines.append(_row(*left, *times))
+    return "\n".join(lines)
+
+
+def embedding() -> str:
+    """What embedding takes by the formulas of docs/scaling.md."""
+    head = ("pages", "texts", "local model, 2 cores", "64 cores", "OpenAI small", "OpenAI large")
+    lines = _head(*head, "neighbours in the cache")
+    for pages in sorted({pages for pages, _ in SITES}):
+        work = pages * PAGE_SECONDS * CORE
+        prices = [KNOWN_MODELS[f"text-embedding-3-{name}"][1] for name in ("small", "large")]
+        dollars = [f"${pages * TOKENS / 1e6 * price:,.0f}" for price in prices]
+        texts, near = _gigabytes(pages * TEXT_BYTES), _gigabytes(16.0 * SERVED * pages)
+        lines.append(_row(f"{pages:,}", texts, _time(work, 2), _time(work, 64), *dollars, near))
+    return "\n".join(lines)
+
+
+def options_table(command: Any) -> str:
+    """Arguments and options of a command, as its --help has them."""
+    rows = [
+        _row(_usage(each), _default(each), str(each.help))
+        for each in command.params
+        if COMMON not in each.opts
+    ]
+    if not rows:
+        return "No options of its own."
+    return "\n".join([*_head("option", "default", "meaning"), *rows])
+
+
+def _commands(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
+    for name, each in getattr(command, "commands", {}).items():
+        yield from _commands(each, *path, name)
+    if not hasattr(command, "commands"):
+        yield " ".join(path), command
+
+
+# By what a person types: "run", "cache verify".
+COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app)))
+
+
+def _usage(parameter: Any) -> str:
+    """`--limit N`, or for an argument its name."""
+    is_option = parameter.param_type_name == "option"
+    value = parameter.metavar or ("N" if isinstance(parameter.default, int | float) else "TEXT")
+    if is_option and parameter.is_flag:
+        value = ""
+    return f"`{' '.join(filter(None, [*parameter.opts[:is_option], value]))}`"
+
+
+def _default(parameter: Any) -> str:
+    if parameter.required:
+        return "required"
+    return f"`{parameter.default}`" if parameter.default else ""
+
+
+def _head(*names: str) -> list[str]:
+    return [_row(*names), "|---" * len(names) + "|"]
+
+
+def _row(*cells: str) -> str:
+    escaped = (cell.replace("|", r"\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |".replace("|  |", "| |")
+
+
+def _time(operations: float, cores: int) -> str:
+    """As a person says it."""
+    seconds = operations / CORE / cores
+    unit, length = next(
+        (unit, one)
+        for unit, one in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1))
+        if seconds >= one or one == 1
+    )
+    return f"{seconds / length:.2g} {unit}" if seconds / length < 10 else f"{seconds / length:.0f} {unit}"
+
+
+def _gigabytes(size: float) -> str:
+    return f"{size / 1e9:.2g} GB" if size < 10e9 else f"{size / 1e9:.0f} GB"

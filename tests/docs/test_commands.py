@@ -1,0 +1,124 @@
+"""Every command and every Python example in the documentation runs on the sample site, and prints what is shown."""
+
+import io
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core.errors import ExitCode
+from tests.docs.generated import COMMANDS
+from tests.docs.pages import PAGES, doc
+from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
+from tests.support.web_server import Site, sitemap
+from tests.support.web_sites import html_page
+
+SHOWN = sorted({arguments for each in PAGES for arguments in each.commands})
+OUTPUTS = [shown for each in PAGES for shown in each.outputs]
+PYTHON = [
+    pytest.param(block.text, id=f"{each.name}-{number}")
+    for each in PAGES
+    for number, block in enumerate(block for block in each.blocks if block.language == "python")
+]
+# It keeps running.
+NOT_RUN = {"schedule"}
+FETCHED = "https://www.example.com"
+RUN_ID = r"\b20\d{6}-\d{6}\b"
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample site after two runs, with the files that the pages name beside it."""
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    for name in ("files", "config"):
+        shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("*key.txt", "cache*"))
+    links = (folder / "files/existing_links.csv").read_text(encoding="utf-8")
+    write_text(folder / "inlinks-june.csv", "".join(links.splitlines(keepends=True)[::2]))
+    write_text(folder / "inlinks-july.csv", links)
+    write_text(folder / "all_inlinks.csv", links)
+    pages = (folder / "files/urls_rawdata.csv").read_text(encoding="utf-8")
+    write_text(folder / "crawl.csv", pages.replace("URL,Title,H1", "Address,Title 1,H1-1", 1))
+    write_text(folder / "saved-pages/brewing/index.html", html_page("Brewing"))
+    write_text(folder / "draft.md", "# Oat milk latte art\n\nSteam oat milk to 55 °C and swirl the jug.\n")
+    with pytest.MonkeyPatch.context() as patch:
+        forget_settings(patch)
+        assert [command("run", "--project", str(folder)) for _ in range(2)] == [0, 0]
+    return folder
+
+
+@pytest.fixture
+def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the sample site as the current folder; nobody types anything."""
+    forget_settings(monkeypatch)
+    shutil.copytree(sample, tmp_path / "site")
+    monkeypatch.chdir(tmp_path / "site")
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    return tmp_path / "site"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    """A site with a sitemap and a page."""
+    with Site({"/robots.txt": "User-agent: *\nAllow: /\n", "/tea/": html_page("Tea")}) as server:
+        server.pages["/sitemap.xml"] = sitemap(f"{server.url}/tea/")
+        yield server
+
+
+@pytest.mark.parametrize("arguments", SHOWN)
+def test_commands_run(arguments: str, folder: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every `$ ./run_main.sh ...` ends with exit code 0, and prints what the page shows below it.
+
+    Addresses, numbers and quotations may differ.
+    """
+    words = shlex.split(_with_real_runs(arguments, capsys)) or ["run"]
+    if words[0] == "import" and {"--sitemap", "--urls"} & {*words}:
+        write_text(folder / "my-pages.txt", f"{site.url}/tea/\n")
+        words = [word.replace(FETCHED, site.url) for word in words] + ["--allow-private", "--delay", "0"]
+    assert command(*words) == ExitCode.SUCCESS
+    printed = {_outline(line) for line in "".join(capsys.readouterr()).splitlines()}
+    shown = [line for of, text in OUTPUTS if of == arguments for line in text.splitlines() if line != "..."]
+    assert [line for line in shown if _outline(line) not in printed] == []
+
+
+def test_every_command_is_shown() -> None:
+    """docs/commands.md runs each of them."""
+    shown = {" ".join(shlex.split(arguments)[:2]) for arguments in doc("commands").commands}
+    run = {name for name in COMMANDS if any(f"{each} ".startswith(f"{name} ") for each in shown)}
+    assert run | NOT_RUN == set(COMMANDS)
+
+
+def test_there_are_outputs() -> None:
+    """The README shows a run and a lookup; other pages show more."""
+    assert len(OUTPUTS) >= 5
+
+
+@pytest.mark.parametrize("code", PYTHON)
+def test_python_runs(code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every Python example prints something, started in the folder of a project."""
+    exec(code, {})
+    assert capsys.readouterr().out
+
+
+def _with_real_runs(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The runs that a page names stand for those of the sample, in their order."""
+    if not re.search(RUN_ID, arguments):
+        return arguments
+    assert command("history") == ExitCode.SUCCESS
+    real = sorted(set(re.findall(RUN_ID, capsys.readouterr().out)))
+    for shown, run in zip(sorted(set(re.findall(RUN_ID, arguments))), real, strict=False):
+        arguments = arguments.replace(shown, run)
+    return arguments
+
+
+def _outline(line: str) -> str:
+    """A line without what depends on the site, the model and the time."""
+    line = re.sub(r"https?://\S+", "URL", line)
+    line = re.sub(r'"[^"]*"', "QUOTE", line)
+    line = re.sub(r"  in: .*", "  in: SENTENCE", line)
+    line = re.sub(r"  [^ ][^<]*<- URL", "  NAME <- URL", line)
+    line = re.sub(r"(<->|-->|<--)", "   ", line)
+    line = re.sub(r"pairs?\b", "pairs", line)
+    return re.sub(r"[\d.,]*\d", "#", " ".join(line.split()))

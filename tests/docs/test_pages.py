@@ -1,0 +1,136 @@
+"""The pages name what exists: tables follow from the code, links and paths lead somewhere, options are real."""
+
+import re
+import tomllib
+from inspect import isfunction, signature
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+import internal_linker
+from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.settings.settings import KEY_FILES, Settings
+from tests.docs.generated import COMMANDS, COMMON, places, renewed
+from tests.docs.pages import PAGES, README, Page, doc
+from tests.support.small_project import REPOSITORY
+
+EVERY_PAGE = pytest.mark.parametrize("page", PAGES, ids=[each.name for each in PAGES])
+OPTIONS = {name for each in COMMANDS.values() for one in each.params for name in one.opts} | {
+    "--help",
+    "--version",
+}
+# Of pytest, of tests/lock.py, of the endurance trials and of other programs.
+OTHER_OPTIONS = {"--all", "--upgrade", "--only", "--kills", "--seed", "--weathers", "--check"}
+# Files and columns of crawlers, names of libraries and of functions that the pages explain.
+OTHER_NAMES = {"internal_all", "all_inlinks", "trust_remote_code", "weights_only", "run_main", "run_tests"}
+FUNCTIONS = [getattr(internal_linker, name) for name in internal_linker.__all__]
+ARGUMENTS = {name for each in FUNCTIONS if isfunction(each) for name in signature(each).parameters}
+PYTHON_NAMES = {"internal_linker", *internal_linker.__all__} | ARGUMENTS
+
+
+@EVERY_PAGE
+def test_tables_are_those_of_the_code(page: Page) -> None:
+    """What follows from the code is up to date: rewrite it with `python -m tests.docs`."""
+    assert renewed(page.text) == page.text
+
+
+def test_every_command_has_its_options() -> None:
+    """docs/commands.md has a heading and a table of options for each command, and no other."""
+    named = [name.removeprefix("options of ") for name in places(doc("commands").text)]
+    assert sorted(named) == sorted(COMMANDS)
+    assert {name.replace(" ", "-") for name in COMMANDS} <= doc("commands").anchors
+    assert all(COMMON in {name for one in each.params for name in one.opts} for each in COMMANDS.values())
+
+
+@EVERY_PAGE
+def test_links_lead_somewhere(page: Page) -> None:
+    """Files, pictures and headings that a page links to exist."""
+    pages = {each.path: each for each in PAGES}
+    broken = []
+    for link in page.links:
+        parts = urlsplit(link)
+        if parts.scheme:
+            continue
+        target = (page.path.parent / parts.path).resolve() if parts.path else page.path
+        if not target.exists() or (parts.fragment and parts.fragment not in pages[target].anchors):
+            broken.append(link)
+    assert broken == []
+
+
+@EVERY_PAGE
+def test_paths_exist(page: Page) -> None:
+    """Every path of the repository in backticks exists."""
+    paths = [
+        text for text in page.code if re.match(r"(internal_linker|tests|config|docs|\.ci|\.github)/", text)
+    ]
+    missing = [text for text in paths if not (REPOSITORY / text).exists()]
+    # The places of keys, and where two pages were before.
+    keys = {path.as_posix() for path, _ in KEY_FILES.values()}
+    assert sorted({*missing} - keys - {".github/SCALING.md"}) == []
+
+
+@EVERY_PAGE
+def test_options_exist(page: Page) -> None:
+    """Every option in backticks belongs to a command."""
+    named = {option for text in page.code for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", text)}
+    assert named - OPTIONS - OTHER_OPTIONS == set()
+
+
+@EVERY_PAGE
+def test_names_exist(page: Page) -> None:
+    """Every name with an underscore in backticks is a setting, a public name of the package or an argument of one."""
+    named = {text.partition(" = ")[0] for text in page.code}
+    names = {text for text in named if re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)+", text)}
+    assert names - set(Settings.model_fields) - PYTHON_NAMES - OTHER_NAMES == set()
+
+
+@EVERY_PAGE
+def test_settings_can_be_used_as_shown(page: Page) -> None:
+    """Every block of TOML is a valid settings.toml."""
+    for block in page.blocks:
+        if block.language == "toml":
+            Settings.model_validate(tomllib.loads(block.text))
+
+
+def test_exit_codes_are_all_explained() -> None:
+    """docs/operations.md explains each exit code, and no other."""
+    rows = doc("operations").text.partition("| code | meaning")[2].partition("\n\n")[0]
+    codes = [int(code) for code in re.findall(r"^\| (\d+) ", rows, re.MULTILINE)]
+    assert codes == [int(code) for code in ExitCode]
+
+
+def test_rooms_are_all_explained() -> None:
+    """docs/contributing.md says what each room of the package is for."""
+    package = Path(internal_linker.__file__).parent
+    rooms = {f"internal_linker/{each.name}/" for each in package.iterdir() if (each / "__init__.py").exists()}
+    assert rooms - set(doc("contributing").code) == set()
+
+
+def test_the_readme_is_short() -> None:
+    """It is a front page: at most 200 lines, with a picture."""
+    assert len(README.text.splitlines()) <= 200
+    assert any(link.endswith(".png") for link in README.links)
+
+
+def test_the_readme_leads_to_every_page() -> None:
+    """No page of docs/ is left unmentioned."""
+    assert {each.name for each in PAGES if each.name.startswith("docs/")} - set(README.links) == set()
+
+
+def test_messages_are_quoted_as_they_are() -> None:
+    """The symptoms in quotation marks that the README explains are messages of the program."""
+    table = README.text.partition("| symptom |")[2]
+    quoted = re.findall(r'^\|[^|]*?"([^"]+)"', table, re.MULTILINE)
+    code = "".join(
+        path.read_text(encoding="utf-8") for path in Path(internal_linker.__file__).parent.rglob("*.py")
+    )
+    assert quoted and [text for text in quoted if re.split(r" \d+ |\.\.\.", text)[0] not in code] == []
+
+
+def test_pictures_are_all_shown() -> None:
+    """No picture lies about unused."""
+    shown = {
+        (each.path.parent / link).resolve() for each in PAGES for link in each.links if link.endswith(".png")
+    }
+    assert shown == {*(REPOSITORY / "docs/pictures").iterdir()}
