@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
@@ -130,7 +131,7 @@ class ExistingLink:
     start: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collected:
     """The input of a run, in order: sources of the query table first, then pages without a query.
 
@@ -149,6 +150,16 @@ class Collected:
     aliases: Mapping[str, str] = field(default_factory=dict)
     inner_links: int = 0
     skipped_links: int = 0
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each page, by its key."""
+        return {page.key: row for row, page in enumerate(self.pages)}
+
+    @cached_property
+    def queries(self) -> Mapping[str, str]:
+        """The first main query of each page that has one, by its key."""
+        return {source.key: source.query for source in reversed(self.sources) if source.query}
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,8 +45,7 @@ def agreement(collected: Collected) -> Agreement:
         InputError: no link between two pages of one language has its anchor in the source's main content.
     """
     pages = {page.key: page for page in collected.pages}
-    queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
-    anchoring = Anchoring(collected.pages, collected.links, queries)
+    anchoring = Anchoring(collected.pages, collected.links, collected.queries)
     by_fold = [anchoring.knowing(partial(_outside, part)) for part in range(FOLDS)]
     absent, each, stand = 0, [], []
     for source, target in _linked(collected):

@@ -119,8 +119,7 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
         )
     # The anchors of links that may be known go, too: so the texts are the same, and embedded once, whatever is hidden.
     read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
-    queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
-    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), queries)
+    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), collected.queries)
 
 
 def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
@@ -228,7 +227,7 @@ def site_ranking(
 ) -> Ranking:
     """What ranks for every page of the site, knowing the visible links."""
     collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
-    return Ranking(collected, site.sources, targets, Searched(), texts, vectors, rules)
+    return Ranking(collected, site.sources, targets, Searched(), texts=texts, vectors=vectors, rules=rules)
 
 
 def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:

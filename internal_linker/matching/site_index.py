@@ -47,7 +47,6 @@ class Site:
         workers: what shares the comparing of a large site; all of it is done here if not given.
 
     Attributes:
-        rows: each page's row, by its key.
         with_text: (len(texts),) which rows are pages that can be compared.
         has_vectors, has_dates: whether any text has a vector, and any URL a date.
     """
@@ -57,13 +56,13 @@ class Site:
         pages: Sequence[Page],
         texts: Sequence[Text],
         vectors: Vectors,
+        *,
         terms: TermWeights,
         near_duplicate: float,
         joined: Nearest | None = None,
         workers: Workers | None = None,
     ) -> None:
         self.pages = pages
-        self.rows = {page.key: row for row, page in enumerate(pages)}
         self.with_text: Bools = np.array([bool(text.whole) for text in texts], np.bool_)
         self.with_text[len(pages) :] = False
         self.has_vectors = bool(vectors.any())
@@ -92,10 +91,6 @@ class Site:
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
         """Pairs of nearly the same text that were met so far, by their rows."""
         return self._duplicates.pairs
-
-    def rows_of(self, keys: Iterable[str]) -> list[int]:
-        """The rows of those keys that are pages."""
-        return [self.rows[key] for key in keys if key in self.rows]
 
     def prepare(self, rows: Iterable[int]) -> None:
         """Find and compare the candidates of these rows, where that was not done before."""

@@ -103,8 +103,7 @@ class Publication:
             memory.duplicate_edge(pair, keys[pair.page], keys[pair.canonical])
             for pair in (report.listed.duplicates if report.listed else ())
         )
-        queries = {source.key: source.query for source in reversed(report.collected.sources) if source.query}
-        anchors = self._anchors(Anchoring(pages, report.collected.links, queries))
+        anchors = self._anchors(Anchoring(pages, report.collected.links, report.collected.queries))
         given = report.recommendations, self.targets, anchors, duplicates, self.progress
         memory.keep(*given, gone=lambda end: not (self.partial or self.rules.off.hold(end)))
         if report.rephrased and report.rephrased.gap:

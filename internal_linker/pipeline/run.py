@@ -197,9 +197,8 @@ class Run:
 
     def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:
         """The text of every page, then of every source that has no page."""
-        queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
         return all_texts(
-            collected.pages, queries, [source.query for source in sources if source.page is None]
+            collected.pages, collected.queries, [source.query for source in sources if source.page is None]
         )
 
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
@@ -253,11 +252,20 @@ class Run:
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
-        nearest = joined.nearest if joined else None
-        given = collected, sources, targets, searched, texts, embedded.vectors, rules, nearest
         # For some rows other processes are started in vain.
         with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
-            ranking, lesson = teach(Ranking(*given, workers), collected.links)
+            ranking = Ranking(
+                collected,
+                sources,
+                targets,
+                searched,
+                texts=texts,
+                vectors=embedded.vectors,
+                rules=rules,
+                joined=joined.nearest if joined else None,
+                workers=workers,
+            )
+            ranking, lesson = teach(ranking, collected.links)
             found = recommend(ranking, searched, rules, self.progress.advance, memory)
             recommendations = compact(found)
             listed = None if self.choice.partial else list_site(ranking, collected)

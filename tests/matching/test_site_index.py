@@ -16,7 +16,8 @@ def site(*more: str, bodies: list[str] = BODIES) -> Site:
     """Pages with these contents, and queries behind them."""
     pages = [page(number, body) for number, body in enumerate(bodies)]
     texts = [Text("", body) for body in (*bodies, *more)]
-    return Site(pages, texts, np.zeros((len(texts), 1), np.float32), FIXED_TERMS, 0.95)
+    vectors = np.zeros((len(texts), 1), np.float32)
+    return Site(pages, texts, vectors, terms=FIXED_TERMS, near_duplicate=0.95)
 
 
 def crowded() -> Site:

@@ -78,7 +78,7 @@ def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights
     orders = {name: [dict[str, list[str]]() for _ in draws] for name in rows}
     urls = np.array([page.url for page in ranked.site.pages])
     known = [ranked.knowing(draw.visible, ranked.sources) for draw in draws]
-    blocks = ranked.signals(ranked.sources, known)
+    blocks = ranked.signals(range(len(ranked.sources)), known)
     for first, (_, found) in zip(range(0, len(ranked.sources), BLOCK), blocks, strict=True):
         some = ranked.sources[first : first + BLOCK]
         for number, together in enumerate(found):

@@ -53,9 +53,8 @@ def links(
     rules = LinkRules(3, "fill", 0.65, least, most)
     texts = [page_text(page) for page in pages]
     searched = searched or Searched()
-    ranking = Ranking(
-        collected, sources, targets, searched, texts, np.zeros((len(pages), 1), np.float32), rules
-    )
+    vectors = np.zeros((len(pages), 1), np.float32)
+    ranking = Ranking(collected, sources, targets, searched, texts=texts, vectors=vectors, rules=rules)
     return list(recommend(ranking, searched, rules))
 
 
