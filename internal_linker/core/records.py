@@ -415,10 +415,10 @@ def takes_links(page: Page) -> bool:
 
 @dataclass
 class Searched:
-    """What came of the search step: results and notes by a source's identity, and the counts."""
+    """What came of the search step: results and notes by the source's place, and the counts."""
 
-    targets: dict[tuple[str, str], tuple[SerpTarget, ...]] = field(default_factory=dict)
-    notes: dict[tuple[str, str], str] = field(default_factory=dict)
+    targets: dict[int, tuple[SerpTarget, ...]] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
     calls: int = 0
     credits: int = 0
     cached_pages: int = 0

@@ -165,8 +165,10 @@ def evaluate(
     progress.start("Ranking", (len(ways) + len(fused) + 2) * len(site.sources), "pages")
     orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
     if searched.targets:
-        results = {source.url: searched.targets.get(source.identity, ()) for source in site.sources}
-        orders["search results"] = {url: [hit.url for hit in hits] for url, hits in results.items()}
+        orders["search results"] = {
+            source.url: [hit.url for hit in searched.targets.get(place, ())]
+            for place, source in enumerate(site.sources)
+        }
     orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
     orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)
     progress.finish(f"{len(site.sources)} pages in {len(orders)} ways")

@@ -90,7 +90,14 @@ def _targets(plan: Planned, parts: Parts, rules: Rules) -> Targets:
         return "" if key == NOWHERE else rules.search.excluded(url, key)
 
     site = plan.collected
-    targets = link_targets(site.pages, site.sources, excluded, rules.any_on_site, site.links, site.aliases)
+    targets = link_targets(
+        site.pages,
+        site.sources,
+        excluded,
+        any_on_site=rules.any_on_site,
+        links=site.links,
+        aliases=site.aliases,
+    )
     # A page that is written anew may be one that editors know.
     rejected = decided(parts.edges.each(judged=True)).rejected if parts.edges else {}
     return replace(targets, rejected=rejected)

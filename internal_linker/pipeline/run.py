@@ -158,9 +158,9 @@ class Run:
             collected.pages,
             collected.sources,
             self.rules.search.excluded,
-            self.rules.any_on_site,
-            collected.links,
-            collected.aliases,
+            any_on_site=self.rules.any_on_site,
+            links=collected.links,
+            aliases=collected.aliases,
         )
         off = self.rules.off
         sources = [

@@ -271,8 +271,7 @@ class Ranking:
 
     def _hits(self, place: int) -> list[SerpTarget]:
         """The search results that a source may link to."""
-        source = self.sources[place]
-        return [*eligible(source, self._searched.targets.get(source.identity, ()), self.targets)]
+        return [*eligible(self.sources[place], self._searched.targets.get(place, ()), self.targets)]
 
     def _near_enough(
         self,

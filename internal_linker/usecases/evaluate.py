@@ -134,7 +134,14 @@ def opened(project: Project) -> Iterator[tuple[Parts, Reporter]]:
 def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
     """Where links may lead, with these links known."""
     excluded = project.rules().search.excluded
-    return link_targets(collected.pages, collected.sources, excluded, False, links, collected.aliases)
+    return link_targets(
+        collected.pages,
+        collected.sources,
+        excluded,
+        any_on_site=False,
+        links=links,
+        aliases=collected.aliases,
+    )
 
 
 def encoding(site: Hidden, parts: Parts, reporter: Reporter) -> Callable[[Sequence[Text]], Vectors]:

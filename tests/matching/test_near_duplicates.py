@@ -121,7 +121,7 @@ def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> 
     pages[2] = page("copy2", str(pages[2].content), lang="de")
     pages[0] = page("copy0", str(pages[0].content), lang="en")
     results = tuple(SerpTarget(each.key, each.url, rank) for rank, each in enumerate(pages[1:5], 1))
-    searched = Searched(targets={(pages[0].key, "query"): results})
+    searched = Searched(targets={0: results})
     (first, *_) = recommend(
         ranking(pages, vectors, searched=searched, fusion=fusion),
         searched,

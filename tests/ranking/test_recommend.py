@@ -99,10 +99,11 @@ def test_no_page_gets_more_than_its_share() -> None:
 def test_search_results_stay_where_the_search_comes_first() -> None:
     """With `fill` no page gives up a search result for another page's sake."""
     serp = {
-        (page.key, "q " + page.key): tuple(
+        place: tuple(
             SerpTarget(other.key, other.url, rank) for rank, other in enumerate(PAGES[:4], 1) if other != page
         )
-        for page in PAGES[20:]
+        for place, page in enumerate(PAGES)
+        if place >= 20
     }
     found = links(PAGES, 2, searched=Searched(targets=serp))
     for one in found[20:]:
