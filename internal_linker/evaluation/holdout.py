@@ -140,6 +140,7 @@ def evaluate(
     targets: Targets,
     vectors: Callable[[Sequence[Text]], Vectors],
     rules: LinkRules,
+    *,
     searched: Searched,
     progress: Progress,
 ) -> tuple[list[Row], Lesson | None]:

@@ -116,13 +116,16 @@ class Site:
         signals = self._comparer.pairs(*_by_text(texts, more))
         similarity = np.concatenate([*(pool.similarity for pool in pools), *(each[0] for each in signals)])
         lexical = np.concatenate([*(pool.lexical for pool in pools), *(each[1] for each in signals)])
-        return self._ranked(texts, both(pairs, more), similarity, lexical, among, lexical_weight)
+        return self._ranked(
+            texts, both(pairs, more), similarity, lexical, among=among, lexical_weight=lexical_weight
+        )
 
     def fresh(
         self,
         texts: Ints,
         matches: Matches,
         count: int,
+        *,
         among: Bools,
         lexical_weight: float,
         old: Pairs,
@@ -185,9 +188,8 @@ class Site:
         others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
         others = others[others != row]
         pairs = Pairs(np.full(len(others), at), others)
-        return self._ranked(
-            texts, pairs, *self._comparer.pairs(texts[[at]], [others])[0], among, lexical_weight
-        )
+        ((similarity, lexical),) = self._comparer.pairs(texts[[at]], [others])
+        return self._ranked(texts, pairs, similarity, lexical, among=among, lexical_weight=lexical_weight)
 
     def _ranked(
         self,
@@ -195,6 +197,7 @@ class Site:
         pairs: Pairs,
         similarity: Vectors,
         lexical: Vectors,
+        *,
         among: Bools,
         lexical_weight: float,
     ) -> Matches:

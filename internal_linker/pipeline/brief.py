@@ -47,9 +47,8 @@ def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress
     targets = _targets(plan, parts, rules)
     searched = Searched()
     if parts.serp and plan.source.query:
-        given = parts.serp, parts.serp_cache, targets, rules.search, progress
-        searched = search_all([plan.source], *given)
-    ranking, problem = _ranked(plan, targets, searched, parts, rules, progress)
+        searched = search_all([plan.source], parts.serp, parts.serp_cache, targets, rules.search, progress)
+    ranking, problem = _ranked(plan, targets, searched, parts=parts, rules=rules, progress=progress)
     progress.start("Links", 2, "steps")
     chosen = select(plan.source, next(ranking.of([NEW])), targets, limit, "")
     inward = _inward(ranking, plan, limit)
@@ -74,8 +73,15 @@ def _gathered(parts: Parts, progress: Progress) -> Collected:
     progress.start("Input", 0, "rows")
     for notice in parts.notices:
         progress.warn(notice)
-    tables = parts.queries, parts.pages, parts.links, None
-    collected = gather(*tables, queries_in_sheet=parts.queries_in_sheet, progress=progress, keep=parts.keep)
+    collected = gather(
+        parts.queries,
+        parts.pages,
+        parts.links,
+        None,
+        queries_in_sheet=parts.queries_in_sheet,
+        progress=progress,
+        keep=parts.keep,
+    )
     if not collected.pages:
         raise InputError(
             "There are no pages that could link to a new one. "
@@ -104,7 +110,7 @@ def _targets(plan: Planned, parts: Parts, rules: Rules) -> Targets:
 
 
 def _ranked(
-    plan: Planned, targets: Targets, searched: Searched, parts: Parts, rules: Rules, progress: Progress
+    plan: Planned, targets: Targets, searched: Searched, *, parts: Parts, rules: Rules, progress: Progress
 ) -> tuple[Ranking, str]:
     """What ranks for the new page, the first source, and for all that may link to it; why vectors are missing."""
     pages = plan.collected.pages

@@ -20,8 +20,8 @@ def links_to(plan: Planned, anchoring: Anchoring, targets: Sequence[Candidate]) 
     names = _Names(plan, pages)
     anchors = anchoring.propose(plan.page.key, [target.key for target in targets])
     for rank, (target, ours) in enumerate(zip(targets, anchors, strict=True), 1):
-        ends = _url(plan), target.url
-        yield _link(ends, pages.get(target.key), rank, rank, target, names.added(target.key, ours))
+        other, known = pages.get(target.key), names.added(target.key, ours)
+        yield _link(_url(plan), target.url, other, target, known, rank=rank, place=rank)
 
 
 def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
@@ -29,8 +29,8 @@ def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> 
     key, names = plan.page.key, _Names(plan, {plan.page.key: plan.page})
     for rank, (source, signals, place) in enumerate(found, 1):
         (ours,) = anchoring.propose(source.key, [key])
-        ends = source.url, _url(plan)
-        yield _link(ends, source.page, rank, place, signals, names.added(key, ours))
+        known = names.added(key, ours)
+        yield _link(source.url, _url(plan), source.page, signals, known, rank=rank, place=place)
 
 
 class _Names:
@@ -66,26 +66,29 @@ def _url(plan: Planned) -> str:
 
 
 def _link(
-    ends: tuple[str, str],
+    source: str,
+    target: str,
     other: Page | None,
-    rank: int,
-    place: int,
     signals: Candidate,
     anchors: tuple[Anchor, ...],
+    *,
+    rank: int,
+    place: int,
 ) -> BriefLink:
     best = anchors[0] if anchors else Anchor("", verbatim=False)
     return BriefLink(
-        *ends,
-        (other.title or other.h1) if other else "",
-        rank,
-        place,
-        signals.score,
-        signals.similarity,
-        signals.lexical,
-        signals.probability,
-        signals.serp_rank,
-        best.text,
-        best.sentence,
-        best.verbatim,
-        anchors[1:],
+        source,
+        target,
+        title=(other.title or other.h1) if other else "",
+        rank=rank,
+        place=place,
+        score=signals.score,
+        similarity=signals.similarity,
+        lexical=signals.lexical,
+        probability=signals.probability,
+        serp_rank=signals.serp_rank,
+        anchor=best.text,
+        sentence=best.sentence,
+        verbatim=best.verbatim,
+        more_anchors=anchors[1:],
     )

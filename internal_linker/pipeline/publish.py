@@ -65,9 +65,13 @@ class Publication:
 
     def _facts(self) -> RunFacts:
         report, encoder, rules = self.report, self.parts.encoder, self.rules.edges
-        pages = len(report.collected.pages)
         return facts_of(
-            report.recommendations, pages, encoder.name, encoder.recipe, rules.inline, rules.sidebar
+            report.recommendations,
+            pages=len(report.collected.pages),
+            encoder=encoder.name,
+            recipe=encoder.recipe,
+            inline=rules.inline,
+            sidebar=rules.sidebar,
         )
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
@@ -104,8 +108,14 @@ class Publication:
             for pair in (report.listed.duplicates if report.listed else ())
         )
         anchors = self._anchors(Anchoring(pages, report.collected.links, report.collected.queries))
-        given = report.recommendations, self.targets, anchors, duplicates, self.progress
-        memory.keep(*given, gone=lambda end: not (self.partial or self.rules.off.hold(end)))
+        memory.keep(
+            report.recommendations,
+            self.targets,
+            anchors,
+            duplicates,
+            self.progress,
+            gone=lambda end: not (self.partial or self.rules.off.hold(end)),
+        )
         if report.rephrased and report.rephrased.gap:
             report.gaps.append(report.rephrased.gap)
 

@@ -96,7 +96,14 @@ class Run:
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
         ranking, lesson, recommendations, listed = self._recommend(
-            collected, sources, targets, searched, texts, embedded, joined, memory
+            collected,
+            sources,
+            targets,
+            searched,
+            texts=texts,
+            embedded=embedded,
+            joined=joined,
+            memory=memory,
         )
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
@@ -229,10 +236,10 @@ class Run:
             digests([*names, *own], embedded.hashes, [*languages, *([""] * len(own))]),
             language_codes([*languages, *([""] * len(own))]),
             targets,
-            SERVED,
-            None if parts.encoder.corpus_bound else parts.joins,
-            parts.compute,
-            self.progress,
+            served=SERVED,
+            store=None if parts.encoder.corpus_bound else parts.joins,
+            compute=parts.compute,
+            progress=self.progress,
         )
 
     def _recommend(
@@ -241,6 +248,7 @@ class Run:
         sources: Sequence[Source],
         targets: Targets,
         searched: Searched,
+        *,
         texts: Sequence[Text],
         embedded: Embedded,
         joined: Joined | None,

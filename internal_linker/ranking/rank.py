@@ -230,8 +230,14 @@ class Ranking:
         hits = [self._hits(place) for place in places]
         named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
         matches = site.matches(texts, among, weight, both(elected, named, offered))
-        old = pairs_of([self.old(place) for place in places])
-        new, twins = site.fresh(texts, matches, rules.candidates, among, weight, old)
+        new, twins = site.fresh(
+            texts,
+            matches,
+            rules.candidates,
+            among=among,
+            lexical_weight=weight,
+            old=pairs_of([self.old(place) for place in places]),
+        )
         serp = self._near_enough(places, hits, matches, twins)
         found = pairs_of([self._rows_of(hit.key for hit in ours) for ours in serp])
         keys = new.pairs.keys(n)

@@ -31,7 +31,8 @@ def sources_near(
     for first in range(0, len(rows), BLOCK):
         texts = rows[first : first + BLOCK]
         old = pairs_of([linking.get(row, ()) for row in texts.tolist()])
-        new, _ = site.fresh(texts, site.matches(texts, sources, weight), keep, sources, weight, old)
+        matches = site.matches(texts, sources, weight)
+        new, _ = site.fresh(texts, matches, keep, among=sources, lexical_weight=weight, old=old)
         near = new.at(np.fmax(new.similarity, new.lexical) > 0)
         near = near.at(ranks(near.of) < keep)
         found: list[list[int]] = [[] for _ in texts]

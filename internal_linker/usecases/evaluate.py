@@ -51,9 +51,10 @@ def evaluate_project(project: Project, hiding: str, keep_anchors: bool) -> None:
             vectors = encoding(site, parts, reporter)
             rules = project.rules()
             searched = search_cached(site.sources, project.market, parts.serp_cache, targets, rules.search)
-            tables.append(
-                (site, heading, *evaluate(site, targets, vectors, rules.linking, searched, reporter))
+            rows, lesson = evaluate(
+                site, targets, vectors, rules.linking, searched=searched, progress=reporter
             )
+            tables.append((site, heading, rows, lesson))
     for site, heading, rows, lesson in tables:
         _print_figures(f"{_asked(site, heading, keep_anchors)}; encoder {parts.encoder.name}", rows)
         _print_lesson(lesson)
