@@ -161,6 +161,14 @@ class Collected:
         """The first main query of each page that has one, by its key."""
         return {source.key: source.query for source in reversed(self.sources) if source.query}
 
+    def page(self, key: str) -> Page:
+        """Return the listed page of this key."""
+        return self.pages[self.rows[key]]
+
+    def find(self, key: str) -> Page | None:
+        """Return the page of this key; None where it is not listed."""
+        return self.page(key) if key in self.rows else None
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

@@ -99,11 +99,10 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
     Raises:
         InputError: there is no link to hide.
     """
-    pages = {page.key: page for page in collected.pages}
     truth: defaultdict[str, set[str]] = defaultdict(set)
     inner, visible = [], []
     for link in collected.links:
-        source, target = pages.get(link.source), pages.get(link.target)
+        source, target = collected.find(link.source), collected.find(link.target)
         if source is None or target is None or source is target:
             visible.append(link)
             continue

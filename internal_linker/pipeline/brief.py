@@ -53,7 +53,7 @@ def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress
     chosen = select(plan.source, next(ranking.of([NEW])), targets, limit, "")
     inward = _inward(ranking, plan, limit)
     progress.advance()
-    anchoring = Anchoring(plan.collected.pages, plan.collected.links, plan.collected.queries)
+    anchoring = Anchoring(plan.collected)
     found = BriefLinks(
         brief.name,
         brief.url,

@@ -107,7 +107,7 @@ class Publication:
             memory.duplicate_edge(pair, keys[pair.page], keys[pair.canonical])
             for pair in (report.listed.duplicates if report.listed else ())
         )
-        anchors = self._anchors(Anchoring(pages, report.collected.links, report.collected.queries))
+        anchors = self._anchors(Anchoring(report.collected))
         memory.keep(
             report.recommendations,
             self.targets,
@@ -123,8 +123,7 @@ class Publication:
         parts, report = self.parts, self.report
         if parts.chat is None or parts.answers is None:
             return site.variety()
-        pages = report.collected.pages
-        report.rephrased = Rephrased(site.variety(), pages, site.taken, parts.chat, parts.answers)
+        report.rephrased = Rephrased(site.variety(), report.collected, site.taken, parts.chat, parts.answers)
         return report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:

@@ -111,7 +111,7 @@ def backtest_project(project: Project, before: Path, after: Path, keep_anchors: 
         tables = [with_links(bare, project.link_table(path), reporter) for path in (before, after)]
         earlier, later = (table.links for table in tables)
         targets = targets_of(project, bare, earlier)
-        changes = compare(bare.pages, earlier, later, targets)
+        changes = compare(bare, earlier, later, targets)
         site = as_it_was(bare, earlier, changes, cut_anchors=not keep_anchors)
         rows, orders = backtest(
             site, targets, encoding(site, parts, reporter), project.rules().linking, reporter
