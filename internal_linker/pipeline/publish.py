@@ -102,10 +102,10 @@ class Publication:
         report, pages = self.report, self.report.collected.pages
         ends = [page.key for page in pages] + [source.end for source in sources if source.page is None]
         memory.hashes = {end: text[:16] for end, text in zip(ends, report.embedded.hashes, strict=True)}
-        keys = {page.url: page.key for page in pages}
+        found = report.listed.duplicates if report.listed else {}
         duplicates = (
-            memory.duplicate_edge(pair, keys[pair.page], keys[pair.canonical])
-            for pair in (report.listed.duplicates if report.listed else ())
+            memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
+            for (page, keep), pair in found.items()
         )
         anchors = self._anchors(Anchoring(report.collected))
         memory.keep(
@@ -131,7 +131,7 @@ class Publication:
         excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(parts.excluded, excluded)]
         if report.listed:
-            lists.append((parts.duplicates, report.listed.duplicates))
+            lists.append((parts.duplicates, report.listed.duplicates.values()))
             lists.append((parts.orphans, report.listed.orphans or ()))
         if memory and memory.heard and parts.desk and not held:
             lists.append((parts.desk, memory.review_rows()))

@@ -72,11 +72,11 @@ class Listed:
     """What a whole run tells of the site.
 
     Attributes:
-        duplicates: pairs of nearly the same text.
+        duplicates: pairs of nearly the same text by the rows of their pages, the one to keep second.
         orphans: pages that nobody links to; None where no existing link is known.
     """
 
-    duplicates: Sequence[Duplicate]
+    duplicates: Mapping[tuple[int, int], Duplicate]
     orphans: Sequence[Orphan] | None
 
 
@@ -86,13 +86,13 @@ def list_site(ranking: Ranking, collected: Collected) -> Listed:
     return Listed(_duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None)
 
 
-def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> list[Duplicate]:
+def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> Mapping[tuple[int, int], Duplicate]:
     pairs = {
         rows: pair
         for rows, pair in ranking.site.near_duplicates.items()
         if all(ranking.site.pages[row].key in ranking.targets.known for row in rows)
     }
-    return list(canonical_candidates(pairs, ranking.site.pages, linked))
+    return canonical_candidates(pairs, ranking.site.pages, linked)
 
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
