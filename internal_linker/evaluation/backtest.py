@@ -19,8 +19,7 @@ from internal_linker.evaluation.holdout import (
     learned,
     without_anchors_of,
 )
-from internal_linker.ranking.features import FIXED_WEIGHTS
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
 
 _OTHER_LANGUAGE = "into another language"
 _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed")

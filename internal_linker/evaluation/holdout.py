@@ -18,11 +18,10 @@ from internal_linker.core.records import (
     Text,
 )
 from internal_linker.embeddings.embed import all_texts
-from internal_linker.ranking.features import FIXED_WEIGHTS, Weights
 from internal_linker.ranking.metrics import Measured, measure, reach, text_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules, Weights
 from internal_linker.ranking.training import TOO_FEW, Lesson, teach
 from internal_linker.text.spans import without_anchors
 

@@ -1,10 +1,15 @@
 """Links that wait for a word, and an editor's keys -> a verdict for each, one after another."""
 
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Protocol
 
-from internal_linker.core.edges import ReviewRow, Status, Verdict
-from internal_linker.core.ports import ReviewQueue
+from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Verdict, is_link
+from internal_linker.core.ports import EdgeStore, ReviewQueue
+from internal_linker.review.rows import review_row
+from internal_linker.review.transitions import heard
 
 KEYS = {
     "a": "accept",
@@ -15,6 +20,31 @@ KEYS = {
     "q": "quit",
 }
 _DECIDED: dict[str, Status] = {"a": "accepted", "r": "rejected"}
+
+
+@dataclass(frozen=True)
+class EdgeQueue:
+    """`ports.ReviewQueue` of a site's edges."""
+
+    store: EdgeStore
+
+    def pending(self) -> Iterable[ReviewRow]:
+        """The proposed links: first those that wait for approval, then the strongest."""
+        edges = [edge for edge in self.store.each("proposed") if is_link(edge)]
+
+        def order(edge: Edge) -> tuple[bool, float, str, int]:
+            strength = edge.strength if edge.strength > 0 else 0.0
+            return edge.rank > 0, -strength, edge.source_url, edge.rank
+
+        return map(review_row, sorted(edges, key=order))
+
+    def decide(self, verdict: Verdict) -> None:
+        """Keep what an editor said; what a review place held when it was read last stays known."""
+        edge = self.store.by_id([verdict.id])[verdict.id]
+        row = review_row(edge)
+        seen = replace(edge, cells=Cells(row.status, row.anchor, row.notes))
+        said = heard(seen, verdict, datetime.now(UTC).isoformat(timespec="seconds"))
+        self.store.put([replace(said, cells=edge.cells)])
 
 
 class ReviewFace(Protocol):

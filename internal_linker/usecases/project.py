@@ -37,7 +37,7 @@ from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.pipeline.context import Parts, Rules
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
-from internal_linker.review.queue import EdgeQueue
+from internal_linker.review.session import EdgeQueue
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases

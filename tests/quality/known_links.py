@@ -14,9 +14,10 @@ from statistics import fmean
 import numpy as np
 
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides
-from internal_linker.ranking.features import FIXED_WEIGHTS, Weights, fixed_score
+from internal_linker.ranking.features import fixed_score
 from internal_linker.ranking.metrics import PLACES, fold, measure
 from internal_linker.ranking.rank import BLOCK, Ranking
+from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 from tests.quality.corpora import DEVELOPMENT, ranking, site
 from tests.quality.weights import DEFAULT, FOLDS, head, opened, row
 
