@@ -14,7 +14,7 @@ from internal_linker.anchors.scoring import Text, best_place, best_spans, wordin
 from internal_linker.anchors.target_phrases import Rarity, wanted
 from internal_linker.core.arrays import Bools
 from internal_linker.core.edges import Anchor
-from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
 from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, Wanted
 from internal_linker.text.sentences import around, paragraphs, sentences
 from internal_linker.text.spans import spans
@@ -102,7 +102,7 @@ class Anchoring:
     def variety(self) -> "Variety":
         """What keeps anchors varied, from the anchors of the links that are there on."""
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
-        return Variety(self.propose, Counter((target, _folded(anchor)) for target, anchor in known))
+        return Variety(self.propose, Counter((target, fold_query(anchor)) for target, anchor in known))
 
     def taken(self, source: str) -> list[tuple[int, int]]:
         """Where links and headings stand in a page's plain main content, as (start, end): no anchor may."""
@@ -197,11 +197,11 @@ class Variety:
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """The anchors, one that is not used up first, as far as there is one; it, or an editor's `own`, is counted."""
-        fresh = [at for at, one in enumerate(anchors) if self.used[target, _folded(one.text)] < REPEATS]
+        fresh = [at for at, one in enumerate(anchors) if self.used[target, fold_query(one.text)] < REPEATS]
         if fresh:
             anchors = (anchors[fresh[0]], *anchors[: fresh[0]], *anchors[fresh[0] + 1 :])
         if said := own or (anchors[0].text if anchors else ""):
-            self.used[target, _folded(said)] += 1
+            self.used[target, fold_query(said)] += 1
         return anchors
 
 
@@ -280,7 +280,3 @@ def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:
     """Each, or so many of them, evenly spread."""
     return islice(items, 0, None, max(1, -(-len(items) // most)))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -1,4 +1,11 @@
-"""The records that travel through a run: frozen, without behaviour that touches the outside."""
+"""The records that travel through a run: frozen, without behaviour that touches the outside.
+
+They name a page in three ways:
+- Its row is its number in `Collected.pages`, from 0: what one run uses inside. A source's number is its place.
+- Its key is the normal form of its URL, equal for all spellings: what tables, search results and stores know it by.
+- Its URL is the user's own spelling: what people see.
+`Collected.rows` leads from keys to rows. A link's id (`edges.edge_id`) follows from the keys of its two ends.
+"""
 
 import re
 from collections import Counter
@@ -76,7 +83,7 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the site. `key` is the URL's normal form (to compare), `url` the user's own writing of it."""
+    """A page of the site, with its key and its URL."""
 
     key: str
     url: str
@@ -104,17 +111,17 @@ class Source:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Equal for two rows that ask for the same links."""
+        """What a row of a table, the Sheet or a kept run is known by: equal if two ask for the same links."""
         return self.key, fold_query(self.query)
 
     @property
     def end(self) -> str:
-        """Where its links start: the page's normal form, or the query where there is no URL."""
+        """What the link graph knows it by: its key, or the query where there is no URL."""
         return self.key or fold_query(self.query)
 
     @property
     def name(self) -> str:
-        """What a person calls it: the URL, else the query."""
+        """What people see: the URL, or the query where there is no URL."""
         return self.url or self.query
 
 
@@ -158,8 +165,8 @@ class Collected:
 
     @cached_property
     def queries(self) -> Mapping[str, str]:
-        """The first main query of each page that has one, by its key."""
-        return {source.key: source.query for source in reversed(self.sources) if source.query}
+        """The first main query of each URL that has one, by its key."""
+        return {one.key: one.query for one in reversed(self.sources) if one.key and one.query}
 
     def page(self, key: str) -> Page:
         """Return the listed page of this key."""
@@ -323,7 +330,7 @@ class Recommendation:
 
 
 def fold_query(query: str) -> str:
-    """Case and spacing away, so that two writings of a query are one."""
+    """Return a query or an anchor without differences of case and spacing."""
     return " ".join(query.casefold().split())
 
 

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import InputError
@@ -48,7 +49,7 @@ class Row:
     reach: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hidden:
     """A site some of whose links are hidden.
 
@@ -66,7 +67,7 @@ class Hidden:
     pairs: int
     queries: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def sources(self) -> tuple[Source, ...]:
         """All pages, to rank for."""
         return tuple(

@@ -42,9 +42,11 @@ def page(name: object, content: str = "", **more: Any) -> Page:
     return Page(url(name), url(name), content=content, **more)
 
 
-def collected(pages: Iterable[Page], links: Iterable[ExistingLink] = ()) -> Collected:
-    """Pages and the links between them, without queries."""
-    return Collected(tuple(pages), (), (), 0, links=tuple(links))
+def collected(
+    pages: Iterable[Page], links: Iterable[ExistingLink] = (), sources: Iterable[Source] = ()
+) -> Collected:
+    """What was collected of a site: nothing was rejected or merged."""
+    return Collected(tuple(pages), tuple(sources), (), 0, links=tuple(links))
 
 
 def source(name: object = "", query: str = "", of: Page | None = None) -> Source:
