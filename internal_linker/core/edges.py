@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from math import nan
 from typing import Literal
@@ -55,6 +56,7 @@ class Edge:
     """A link that was proposed once, and what became of it.
 
     Attributes:
+        id: 20 hex digits that name the link wherever it is kept; the first half is the source's.
         source, target: normal forms; `source` is the query where there is no URL.
         source_url, target_url: as the user writes them.
         rank: its place among its source's links when it was last proposed, from 1; 0: it waited for approval.
@@ -102,11 +104,10 @@ class Edge:
     anchor: str = ""
     notes: str = ""
     cells: Cells = Cells()
+    id: str = field(init=False)
 
-    @property
-    def id(self) -> str:
-        """20 hex digits; the first half is the source's."""
-        return edge_id(self.source, self.target)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", edge_id(self.source, self.target))
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -175,6 +176,8 @@ def source_id(source: str) -> str:
     return _digest(source)
 
 
+# The links of a block of sources, and what was known of them, are read, compared and kept together.
+@lru_cache(maxsize=2**14)
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 

@@ -1,12 +1,16 @@
 """A session of review: an editor's keys become a verdict for each link that waits, one after another."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
 from typing import Protocol
 
-from internal_linker.core.edges import ReviewRow, Status, Verdict
-from internal_linker.core.ports import ReviewQueue
+from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Verdict, is_link
+from internal_linker.core.ports import EdgeStore, ReviewQueue
 from internal_linker.core.results import Columns, Result
+from internal_linker.review.rows import review_row
+from internal_linker.review.transitions import heard
 
 KEYS = {
     "a": "accept",
@@ -41,6 +45,38 @@ class ReviewCounts(Result):
         """Return `counts`: each attribute with its number of links."""
         counts = asdict(self)
         return {"counts": {"decision": list(counts), "links": list(counts.values())}}
+
+
+@dataclass(frozen=True)
+class EdgeQueue:
+    """`ports.ReviewQueue` of a site's edges."""
+
+    store: EdgeStore
+
+    def pending(self) -> Iterable[ReviewRow]:
+        """The proposed links: first those that wait for approval, then the strongest."""
+        edges = [edge for edge in self.store.each("proposed") if is_link(edge)]
+
+        def order(edge: Edge) -> tuple[bool, float, str, int]:
+            strength = edge.strength if edge.strength > 0 else 0.0
+            return edge.rank > 0, -strength, edge.source_url, edge.rank
+
+        return map(review_row, sorted(edges, key=order))
+
+    def decide(self, verdict: Verdict) -> None:
+        """Keep what an editor said."""
+        self.store.put([answered(self.store.by_id([verdict.id])[verdict.id], verdict)])
+
+
+def answered(edge: Edge, verdict: Verdict) -> Edge:
+    """Return the edge with an editor's answer to the row that `review_row` makes of it.
+
+    The edge's cells stay as they are: what a review place held when it was read last.
+    """
+    row = review_row(edge)
+    seen = replace(edge, cells=Cells(row.status, row.anchor, row.notes))
+    said = heard(seen, verdict, datetime.now(UTC).isoformat(timespec="seconds"))
+    return replace(said, cells=edge.cells)
 
 
 class ReviewFace(Protocol):

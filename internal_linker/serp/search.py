@@ -89,14 +89,14 @@ class SearchRules:
     excluded: Callable[..., str]
 
 
-def group_by_search(sources: Sequence[Source], template: str) -> dict[str, list[Source]]:
-    """Sources by what is searched for them: one query of two pages is paid for once, in its first spelling."""
-    groups: dict[str, list[Source]] = {}
+def group_by_search(sources: Sequence[Source], template: str) -> dict[str, dict[int, Source]]:
+    """Group sources, with their places, by what is searched for: two with one query share its first spelling."""
+    groups: dict[str, dict[int, Source]] = {}
     spelling: dict[str, str] = {}
-    for source in sources:
+    for place, source in enumerate(sources):
         if source.query:
             text = search_text(template, source.query)
-            groups.setdefault(spelling.setdefault(fold_query(text), text), []).append(source)
+            groups.setdefault(spelling.setdefault(fold_query(text), text), {})[place] = source
     return groups
 
 
@@ -184,10 +184,10 @@ class _Search:
         with self._lock:
             self.result.problem = self.result.problem or reason
 
-    def group(self, text: str, sources: list[Source], *, may_pay: bool = True) -> bool:
+    def group(self, text: str, sources: Mapping[int, Source], *, may_pay: bool = True) -> bool:
         """Read result pages until every source of the group has enough; False if that takes a call it may not make."""
         hits: list[SerpHit] = []
-        found: dict[tuple[str, str], tuple[SerpTarget, ...]] = {source.identity: () for source in sources}
+        found: dict[int, tuple[SerpTarget, ...]] = dict.fromkeys(sources, ())
         note = ""
         pages, last = 0, 1
         while self._wants_another_page(found, pages, last):
@@ -204,7 +204,7 @@ class _Search:
                 break
             pages, last = pages + 1, len(answer.links)
             hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
-            found = {source.identity: self._eligible(source, hits) for source in sources}
+            found = {place: self._eligible(source, hits) for place, source in sources.items()}
         if note:
             note = f"search cut short: {note}" if pages else f"no search: {note}"
         with self._lock:
@@ -214,9 +214,7 @@ class _Search:
                 self.result.notes |= dict.fromkeys(found, note)
         return True
 
-    def _wants_another_page(
-        self, found: Mapping[tuple[str, str], tuple[SerpTarget, ...]], pages: int, last: int
-    ) -> bool:
+    def _wants_another_page(self, found: Mapping[int, tuple[SerpTarget, ...]], pages: int, last: int) -> bool:
         fewest = min(map(len, found.values()))
         return wants_another_page(fewest, self._rules.wanted, pages, self._rules.max_pages, last)
 

@@ -136,7 +136,9 @@ def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> 
                 site.sources, project.clients.market, parts.serp_cache, targets, rules.search
             )
             vectors = encoding(site, parts, progress)
-            rows, lesson = evaluate_site(site, targets, vectors, rules.linking, searched, progress)
+            rows, lesson = evaluate_site(
+                site, targets, vectors, rules.linking, searched=searched, progress=progress
+            )
             found.append(Measurement(name, site, rows, lesson))
         return Evaluation(found, parts.encoder.name, options.keep_anchors)
 
@@ -190,7 +192,7 @@ def backtest(
         tables = [with_links(bare, project.link_table(path), progress) for path in (before, after)]
         earlier, later = (table.links for table in tables)
         targets = targets_of(project, bare, earlier)
-        changes = compare(bare.pages, earlier, later, targets)
+        changes = compare(bare, earlier, later, targets)
         site = as_it_was(bare, earlier, changes, cut_anchors=not options.keep_anchors)
         vectors = encoding(site, parts, progress)
         rows, orders = backtest_site(site, targets, vectors, project.rules().linking, progress)
@@ -227,7 +229,14 @@ def _intervals(name: str, estimates: Sequence[Estimate]) -> dict[str, Sequence[o
 def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
     """Where links may lead, with these links known."""
     excluded = project.rules().search.excluded
-    return link_targets(collected.pages, collected.sources, excluded, False, links, collected.aliases)
+    return link_targets(
+        collected.pages,
+        collected.sources,
+        excluded,
+        any_on_site=False,
+        links=links,
+        aliases=collected.aliases,
+    )
 
 
 def encoding(site: Hidden, parts: Parts, progress: Progress) -> Callable[[Sequence[Text]], Vectors]:

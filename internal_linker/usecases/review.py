@@ -13,8 +13,8 @@ from internal_linker.core.errors import InputError
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.review import session
 from internal_linker.review.merge import STATUSES
-from internal_linker.review.queue import EdgeQueue, answered
 from internal_linker.review.rows import review_row
+from internal_linker.review.session import EdgeQueue, answered
 from internal_linker.usecases.options import ReviewOptions
 from internal_linker.usecases.project import Project
 

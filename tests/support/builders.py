@@ -12,7 +12,9 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Encoder, StreamSource
 from internal_linker.core.records import (
+    Collected,
     EncodedBatch,
+    ExistingLink,
     Page,
     Recommendation,
     Reject,
@@ -38,6 +40,13 @@ def url(name: object) -> str:
 def page(name: object, content: str = "", **more: Any) -> Page:
     """A page with its URL as `url` writes it."""
     return Page(url(name), url(name), content=content, **more)
+
+
+def collected(
+    pages: Iterable[Page], links: Iterable[ExistingLink] = (), sources: Iterable[Source] = ()
+) -> Collected:
+    """What was collected of a site: nothing was rejected or merged."""
+    return Collected(tuple(pages), tuple(sources), (), 0, links=tuple(links))
 
 
 def source(name: object = "", query: str = "", of: Page | None = None) -> Source:

@@ -9,8 +9,7 @@ from pandas import DataFrame
 
 from internal_linker.core.edges import Anchor, Edge, Verdict
 from internal_linker.core.errors import InputError
-from internal_linker.review.queue import EdgeQueue
-from internal_linker.review.session import ReviewCounts
+from internal_linker.review.session import EdgeQueue, ReviewCounts
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.review import LinkDecision, decide, waiting_links
 from tests.support.small_project import forget_settings, write_text

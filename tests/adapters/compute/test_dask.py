@@ -60,8 +60,19 @@ def cluster() -> Iterator["LocalCluster"]:
 def joined(vectors: Vectors, compute: Compute, store: JoinStore | None = None, exact: float = 60.0) -> Joined:
     languages, targets = one_language(len(vectors)), np.ones(len(vectors), bool)
     digests = digests_of(vectors, languages)
-    given = vectors, digests, languages, targets, 3, store, compute, Told()
-    return join("model", *given, exact_seconds=exact, kept_seconds=0)
+    return join(
+        "model",
+        vectors,
+        digests,
+        languages,
+        targets,
+        served=3,
+        store=store,
+        compute=compute,
+        progress=Told(),
+        exact_seconds=exact,
+        kept_seconds=0,
+    )
 
 
 @pytest.fixture(scope="module")
