@@ -15,9 +15,9 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
 from tests.support import store_contents
 from tests.support.databases import statements
-from tests.support.small_project import command, forget_settings
+from tests.support.small_project import REPOSITORY, command, forget_settings
 
-RELEASED = sorted((Path(__file__).parent / "released").glob("*.sqlite3"))
+RELEASED = sorted((REPOSITORY / "tests/released").glob("*.sqlite3"))
 NOW = len(schema._STEPS)
 URL = "sqlite:///cache.sqlite3"
 
