@@ -24,7 +24,7 @@ from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.briefs import Brief
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
-from internal_linker.core.records import Collected, Reject
+from internal_linker.core.records import Collected, Reject, SerpMarket
 from internal_linker.core.urls import normal_form, without_tracking
 from internal_linker.embeddings.encoders.openai import VectorReader
 from internal_linker.ingest.collect import collect
@@ -161,9 +161,10 @@ def serper(raw: bytes) -> None:
     """Links that are texts and a cost of 0 or more, or an error without the key."""
     status, body = _status(raw)
     client, said = _serper(), httpx.Headers({b"retry-after": _header(body).encode()})
-    client._stop, client._circuit = None, Circuit("Serper")
-    client._budget = Budget("Serper", 1, "max_serp_credits", "credits")
-    answered = patch.object(client, "_exchange", return_value=(status, said, body))
+    http = client._http
+    http._stop, http._circuit = None, Circuit("Serper")
+    http._budget = Budget("Serper", 1, "max_serp_credits", "credits")
+    answered = patch.object(http, "_exchange", return_value=(status, said, body))
     with answered, _told(ServiceError):
         page = client._search_once({"q": "tea"})
         assert all(link and isinstance(link, str) for link in page.links)
@@ -220,7 +221,7 @@ READERS: dict[str, Callable[[bytes], None]] = {
 @cache
 def _serper() -> Serper:
     budget = Budget("Serper", 1, "max_serp_credits", "credits")
-    return Serper(SECRET, _NOWHERE, budget=budget, per_second=1e9, in_flight=1)
+    return Serper(SECRET, _NOWHERE, SerpMarket("serper"), budget=budget, per_second=1e9, in_flight=1)
 
 
 @cache

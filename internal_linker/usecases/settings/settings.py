@@ -28,6 +28,8 @@ from internal_linker.usecases.settings.sources import (
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
+# In the order in which serp_provider = "auto" takes them.
+SEARCH_PROVIDERS = ("serper",)
 
 
 class ServiceSettings(BaseSettings):
@@ -340,6 +342,22 @@ class Settings(ServiceSettings):
         """Host and path after `site:` in the template."""
         found = re.search(r"(?<!\S)site:(\S+)", self.search_query_template)
         return found.group(1).rstrip("/") if found else ""
+
+    @property
+    def search_provider(self) -> str:
+        """The search service: the one that was asked for, or the first that has a key, or the first."""
+        if self.serp_provider in SEARCH_PROVIDERS:
+            return self.serp_provider
+        return next((name for name in SEARCH_PROVIDERS if self.search_key(name)), SEARCH_PROVIDERS[0])
+
+    def search_key(self, provider: str) -> str:
+        """The key of a search service; "" without one."""
+        key: SecretStr = getattr(self, f"{provider}_api_key")
+        return key.get_secret_value()
+
+    def search_url(self, provider: str) -> str:
+        """The address of a search service."""
+        return str(getattr(self, f"{provider}_url"))
 
     @property
     def secrets(self) -> list[str]:

@@ -67,7 +67,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (google_client, openai_server):
         monkeypatch.setattr(module, "LONGEST_S", 1.0)
         monkeypatch.setattr(module, "MOST_BYTES", 100_000)
-    monkeypatch.setattr("internal_linker.serp.serper.MOST_BYTES", 100_000)
+    monkeypatch.setattr("internal_linker.adapters.http.json_client.MOST_BYTES", 100_000)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
