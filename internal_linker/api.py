@@ -125,7 +125,7 @@ def content_brief(
         draft: a title, an outline or a draft; as text, or the path of a .docx, .md, .html or .txt file.
         project: the folder with config/ and files/.
         title: the page's title; "": the first heading or line.
-        query: its main query; with a Serper key it is searched for.
+        query: its main query; with a key of Serper or SerpApi it is searched for.
         url: where the page will be.
         lang: its language's code; "": that of the text.
         limit: so many links each way, at most 50; 0: links_per_page.

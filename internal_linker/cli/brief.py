@@ -26,7 +26,8 @@ def content_brief(
         str, typer.Option("--title", help="The page's title. Default: the first heading or line.")
     ] = "",
     query: Annotated[
-        str, typer.Option("--query", help="Its main query; with a Serper key it is searched for.")
+        str,
+        typer.Option("--query", help="Its main query; with a key of Serper or SerpApi it is searched for."),
     ] = "",
     url: Annotated[str, typer.Option("--url", metavar="URL", help="Where the page will be.")] = "",
     lang: Annotated[

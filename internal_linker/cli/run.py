@@ -75,8 +75,8 @@ def lookup(
 ) -> None:
     """Print the best links for one page or one query.
 
-    Nothing is written to the Sheet or to Output.csv. With a Serper key, a query that was not searched for
-    in the last days costs a credit or two.
+    Nothing is written to the Sheet or to Output.csv. With a key of Serper or SerpApi, a query that was not
+    searched for in the last days costs a credit or two.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases.console import Reporter, open_console, print_links

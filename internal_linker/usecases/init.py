@@ -42,7 +42,7 @@ def _next_steps(folder: Path) -> Iterator[str]:
     yield "Next:"
     yield "1. Put your pages into files/urls_rawdata.csv (columns URL, Title, Main Content)."
     yield "2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet."
-    yield "3. If you have a Serper key: write your host into search_query_template in config/settings.toml."
+    yield "3. If you have a Serper or SerpApi key: write your host into search_query_template in config/settings.toml."
     yield f"4. internal-linker check{where}"
 
 

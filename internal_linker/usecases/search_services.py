@@ -6,6 +6,7 @@ from typing import Protocol
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.core.ports import SerpClient
 from internal_linker.core.records import SerpMarket
+from internal_linker.serp.serpapi import SerpApi
 from internal_linker.serp.serper import Serper
 from internal_linker.usecases.settings.settings import Settings
 
@@ -31,6 +32,7 @@ class SearchService(Protocol):
 # A new service takes a file in serp/, a line here, and its name, key and address among the settings.
 SEARCH_SERVICES: Mapping[str, SearchService] = {
     "serper": Serper,
+    "serpapi": SerpApi,
 }
 
 

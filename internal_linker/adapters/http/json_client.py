@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import httpx
 
-from internal_linker.adapters.http.client import TooLarge, bounded_client
+from internal_linker.adapters.http.client import HiddenParameters, TooLarge, bounded_client
 from internal_linker.adapters.http.limits import Budget, Circuit, Pacer, retry_after
 from internal_linker.core.errors import ConfigurationError, ServiceError
 
@@ -58,14 +58,15 @@ class JsonClient:
 
     Args:
         service: how errors name it.
-        key: the account's key, which is kept out of errors; the caller puts it into headers or addresses.
+        key: the account's key, which is kept out of errors; `headers` or `hidden` carry it.
         url: the service's address, before each request's path.
         refusal: the error for an answer that means something special to this service; None for any other.
         budget: credits.
         per_second: paid requests a second.
         in_flight: how many threads send requests at the same time; the number of connections kept.
         timeout: seconds of silence after which an answer is given up; the whole answer may take twice that.
-        options: as for `httpx.Client`.
+        headers: sent with each request.
+        hidden: query parameters sent with each request that no log and no error may hold.
 
     Raises:
         ConfigurationError: the key or the address can't be one.
@@ -82,7 +83,8 @@ class JsonClient:
         per_second: float,
         in_flight: int,
         timeout: float,
-        **options: Any,
+        headers: Mapping[str, str] | None = None,
+        hidden: Mapping[str, str] | None = None,
     ) -> None:
         if not re.fullmatch(r"[!-~]+", key):
             raise ConfigurationError(
@@ -91,14 +93,16 @@ class JsonClient:
         self._service, self._key, self._refusal = service, key, refusal
         self._budget, self._pacer, self._circuit = budget, Pacer(per_second), Circuit(service.name)
         self._stop: Callable[[], ServiceError] | None = None
+        limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
         try:
             self._client = bounded_client(
                 MOST_BYTES,
                 2 * timeout,
                 base_url=url,
+                headers=dict(headers or {}),
                 timeout=httpx.Timeout(timeout, connect=CONNECT_S),
-                limits=httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight),
-                **options,
+                limits=limits,
+                transport=HiddenParameters(url, hidden, limits) if hidden else None,
             )
         except httpx.InvalidURL:
             raise ConfigurationError(
@@ -161,6 +165,11 @@ class JsonClient:
             settle(0.0)
             raise ServiceError(
                 name, f"no connection ({self.shown(error)}). Is this computer online?", retryable=True
+            ) from None
+        except httpx.InvalidURL:
+            settle(0.0)
+            raise ServiceError(
+                name, "the query is too long to be sent. Shorten it, or take it out of the main queries."
             ) from None
         except httpx.TimeoutException:
             raise ServiceError(name, "no whole answer in time.", retryable=True) from None

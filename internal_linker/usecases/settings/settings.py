@@ -29,7 +29,7 @@ from internal_linker.usecases.settings.sources import (
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
 # In the order in which serp_provider = "auto" takes them.
-SEARCH_PROVIDERS = ("serper",)
+SEARCH_PROVIDERS = ("serper", "serpapi")
 
 
 class ServiceSettings(BaseSettings):
@@ -47,10 +47,11 @@ class ServiceSettings(BaseSettings):
         "https://sheets.googleapis.com", description="Address of the Sheets API; change it for a proxy only."
     )
 
-    serp_provider: Literal["auto", "serper", "none"] = Field(
+    serp_provider: Literal["auto", "serper", "serpapi", "none"] = Field(
         "auto",
-        title="Search results (Serper)",
-        description="auto: Serper if there is a key, else the search step is skipped.",
+        title="Search results (Serper, SerpApi)",
+        description="auto: Serper if its key is there, else SerpApi if its key is there, else the search step "
+        "is skipped.",
     )
     search_query_template: str = Field(
         f"site:{PLACEHOLDER_SITE} {{main_query}}",
@@ -63,11 +64,11 @@ class ServiceSettings(BaseSettings):
         description="Result pages asked for at the most, 1 credit each; fewer if five links are found.",
     )
     gl: Country = Field(
-        "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
+        "", description="Country of the search, two letters (us, de, ir); empty: the service's default."
     )
-    hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
+    hl: str = Field("", description="Language of the search (en, de, fa); empty: the service's default.")
     location: str = Field(
-        "", description="Place of the search as Serper names it (Austin, Texas, United States)."
+        "", description="Place of the search as the service names it (Austin, Texas, United States)."
     )
     serp_max_age_days: float = Field(
         6.0,
@@ -75,15 +76,18 @@ class ServiceSettings(BaseSettings):
         le=36500,
         description="Days that search results are used again; below 7, a weekly run asks anew.",
     )
-    max_serp_credits: int = Field(2500, ge=0, description="Credits that one run may spend at the most.")
+    max_serp_credits: int = Field(
+        2500, ge=0, description="Credits (with SerpApi, searches) that one run may spend at the most."
+    )
     # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
     serp_requests_in_flight: int = Field(
         16, ge=1, le=64, description="Searches under way at the same time, at the most."
     )
     serp_requests_per_second: float = Field(
-        5.0, gt=0, description="Searches a second at the most; the free plan allows 5."
+        5.0, gt=0, description="Searches a second at the most; Serper's free plan allows 5."
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
+    serpapi_url: Url = Field("https://serpapi.com", description="Address of SerpApi.")
 
     embedding_provider: Provider = Field(
         "auto",
@@ -288,6 +292,7 @@ class Settings(ServiceSettings):
     )
 
     serper_api_key: SecretStr = Field(SecretStr(""), description="Serper's key.")
+    serpapi_api_key: SecretStr = Field(SecretStr(""), description="SerpApi's key.")
     openai_api_key: SecretStr = Field(
         SecretStr(""), description="OpenAI's key, or that of the servers at base_url and anchor_base_url."
     )
@@ -329,7 +334,7 @@ class Settings(ServiceSettings):
         within_site("https://any.example/", sites[0])  # a host that can't be one is told here
         return value
 
-    @field_validator("serper_api_key", "openai_api_key")
+    @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
     @classmethod
     def _key_alone(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip().strip("\"'")
@@ -362,9 +367,12 @@ class Settings(ServiceSettings):
     @property
     def secrets(self) -> list[str]:
         """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
-        values = [self.serper_api_key, self.openai_api_key, self.service_account, self.store_password]
+        values: list[SecretStr] = [getattr(self, name) for name in KEY_FILES]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
-        services = (self.base_url, self.anchor_base_url, self.serper_url, self.google_api_url)
+        services = (
+            *(self.base_url, self.anchor_base_url, self.google_api_url),
+            *(self.search_url(name) for name in SEARCH_PROVIDERS),
+        )
         passwords = (password(url) for url in (self.store_url, *services))
         return keys + [f":{password}@" for password in passwords if password]
 

@@ -12,7 +12,7 @@ _HEAD = f"""\
 # Settings of Internal Linker. Every setting stands here with its default; change what you need.
 # An environment variable named {ENV_PREFIX} + the setting in capitals wins over this file.
 # Keys and passwords do not belong here, but each in a file beside this one: serper_api_key.txt,
-# openai_api_key.txt, service_account.txt and store_password.txt.
+# serpapi_api_key.txt, openai_api_key.txt, service_account.txt and store_password.txt.
 """
 
 
