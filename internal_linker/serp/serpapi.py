@@ -1,4 +1,4 @@
-"""A query and the number of a result page in, that page's links out: Google's results through serpapi.com."""
+"""The links on one page of Google's results for a query, through serpapi.com."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class SerpApi:
         url: the service's address; `/search.json` and `/account.json` are put behind it.
         market: country, language and place of the search; an empty one is not sent.
         budget: credits; each attempt reserves one.
-        per_second: searches a second at the most.
+        per_second: the most searches a second.
         in_flight: how many threads will search at the same time; the number of connections kept.
         timeout: seconds of silence after which an answer is given up; SerpApi's own clients wait as long.
 

@@ -22,7 +22,7 @@ class Serper:
         url: the service's address; `/search` and `/account` are put behind it.
         market: country, language and place of the search; an empty one is not sent.
         budget: credits; each attempt reserves one, and is settled with what the answer says it cost.
-        per_second: searches a second at the most.
+        per_second: the most searches a second.
         in_flight: how many threads will search at the same time; the number of connections kept.
         timeout: seconds of silence after which an answer is given up; the whole answer may take twice that.
 

@@ -317,7 +317,7 @@ def test_keeps_the_pace(stand_in: SerpApiStandIn) -> None:
 
 
 def test_the_account_is_free_to_ask(stand_in: SerpApiStandIn) -> None:
-    """Searches and hourly limit come without a search; a wrong key is told as such, and so is an empty account."""
+    """Searches and hourly limit cost no search; a wrong key and an empty account are errors."""
     assert client(stand_in).check() == "250 searches left, 10000 an hour allowed"
     assert stand_in.units == 0
     with pytest.raises(CredentialsRefused):

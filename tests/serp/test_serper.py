@@ -245,7 +245,7 @@ def test_keeps_the_pace(stand_in: SerperStandIn) -> None:
 
 
 def test_the_account_is_free_to_ask(stand_in: SerperStandIn) -> None:
-    """Balance and rate limit come without a credit; a wrong key is told as such, and so is an empty account."""
+    """Balance and rate limit cost no credit; a wrong key and an empty account are errors."""
     assert client(stand_in).check() == "2500 credits left, 5000 searches a second allowed"
     assert stand_in.units == 0
     with pytest.raises(CredentialsRefused):

@@ -77,14 +77,14 @@ class ServiceSettings(BaseSettings):
         description="Days that search results are used again; below 7, a weekly run asks anew.",
     )
     max_serp_credits: int = Field(
-        2500, ge=0, description="Credits (with SerpApi, searches) that one run may spend at the most."
+        2500, ge=0, description="The most credits (with SerpApi: searches) that one run may spend."
     )
     # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
     serp_requests_in_flight: int = Field(
         16, ge=1, le=64, description="Searches under way at the same time, at the most."
     )
     serp_requests_per_second: float = Field(
-        5.0, gt=0, description="Searches a second at the most; Serper's free plan allows 5."
+        5.0, gt=0, description="The most searches a second; Serper's free plan allows 5."
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
     serpapi_url: Url = Field("https://serpapi.com", description="Address of SerpApi.")
