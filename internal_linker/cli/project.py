@@ -49,7 +49,7 @@ def init(context: typer.Context, project: ProjectOption = None) -> None:
     typer.echo("1. Put your pages into files/urls_rawdata.csv (columns URL, Title, Main Content).")
     typer.echo("2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet.")
     typer.echo(
-        "3. If you have a Serper key: write your host into search_query_template in config/settings.toml."
+        "3. If you have a Serper or SerpApi key: write your host into search_query_template in config/settings.toml."
     )
     typer.echo(f"4. internal-linker check{where}")
 

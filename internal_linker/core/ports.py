@@ -15,6 +15,7 @@ from internal_linker.core.records import (
     Completion,
     EncodedBatch,
     Recommendation,
+    SerpMarket,
     SerpPage,
     TableStream,
     Text,
@@ -85,8 +86,8 @@ class SerpClient(Protocol):
     """A search service."""
 
     name: str
-    market: str
-    """What else decides the answer (country, language, place), as one text; part of the cache's key."""
+    market: SerpMarket
+    """What else decides the answer; part of the cache's key."""
 
     def search(self, query: str, page: int) -> SerpPage:
         """Organic results of page `page` (from 1).
@@ -95,14 +96,25 @@ class SerpClient(Protocol):
             ServiceError: no answer; one of `errors.FINAL` means: stop asking.
         """
 
+    def check(self) -> str:
+        """Prove the key and say in words what is left of the account; spends nothing.
+
+        Raises:
+            ConfigurationError: nothing is left.
+            ServiceError: the key is wrong, or there is no answer.
+        """
+
+    def close(self) -> None:
+        """Give the connections back."""
+
 
 class SerpCache(Protocol):
     """Search results as they were paid for."""
 
-    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
         """The answers that are kept and not too old, by query and page; their credits are 0."""
 
-    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Keep an answer, durable when this returns."""
 
 

@@ -214,6 +214,32 @@ class SerpHit:
 
 
 @dataclass(frozen=True, slots=True)
+class SerpMarket:
+    """What decides search results beside the query: part of the cache's key.
+
+    Attributes:
+        provider: the search service, as the setting serp_provider names it.
+        gl, hl, location: country, language and place of the search; "": the service's default.
+    """
+
+    provider: str
+    gl: str = ""
+    hl: str = ""
+    location: str = ""
+
+    @property
+    def where(self) -> dict[str, str]:
+        """Country, language and place by their parameter's name, as far as they are given."""
+        named = {"gl": self.gl, "hl": self.hl, "location": self.location}
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def place(self) -> str:
+        """Country, language and place as one text."""
+        return f"{self.gl}|{self.hl}|{self.location}"
+
+
+@dataclass(frozen=True, slots=True)
 class SerpPage:
     """One page of results: organic links in order, and the credits that it cost (0 from the cache)."""
 

@@ -14,7 +14,7 @@ from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import cron_trigger, next_run
-from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
+from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def check_project(root: Path) -> Iterator[Fact]:
     yield Fact("Settings", True, ". ".join([read, *project.exposed()]))
     yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
     yield from _input(project)
-    yield from _serper(project)
+    yield _search(project)
     yield from _embeddings(project)
     if project.settings.anchor_model:
         yield _tried("Anchor model", lambda: _chat(project))
@@ -174,30 +174,29 @@ def _template(project: Project, keys: set[str]) -> str | None:
 
 def _searches(project: Project) -> bool:
     settings = project.settings
-    return settings.serp_provider != "none" and bool(settings.serper_api_key.get_secret_value())
+    return settings.serp_provider != "none" and bool(settings.search_key(settings.search_provider))
 
 
-def _serper(project: Project) -> Iterator[Fact]:
-    provider = project.settings.serp_provider
-    if not _searches(project):
-        why = 'serp_provider = "none"' if provider == "none" else "no key in config/serper_api_key.txt"
-        remedy = ': put one there, or set serp_provider = "auto"' if provider == "serper" else ""
-        yield Fact("Serper", False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
-        return
+def _search(project: Project) -> Fact:
+    """Return what is left on the account of the search service."""
+    from internal_linker.usecases.search_services import SEARCH_SERVICES
 
-    def balance() -> str:
-        client = project.clients.serper()
-        try:
-            credits, rate = client.account()
-        finally:
-            client.close()
-        if credits <= 0:
-            raise ConfigurationError(
-                "the key is right, but the account has no credits. Buy some at serper.dev/billing."
-            )
-        return f"{credits} credits left, {rate:g} searches a second allowed"
+    wanted, provider = project.settings.serp_provider, project.settings.search_provider
+    name = SEARCH_SERVICES[provider].name
+    if _searches(project):
+        return _tried(name, lambda: _account(project))
+    key_file = KEY_FILES[f"{provider}_api_key"][0].as_posix()
+    why = 'serp_provider = "none"' if wanted == "none" else f"no key in {key_file}"
+    remedy = ': put one there, or set serp_provider = "auto"' if wanted == provider else ""
+    return Fact(name, False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
 
-    yield _tried("Serper", balance)
+
+def _account(project: Project) -> str:
+    client = project.clients.search_client()
+    try:
+        return client.check()
+    finally:
+        client.close()
 
 
 def _embeddings(project: Project) -> Iterator[Fact]:

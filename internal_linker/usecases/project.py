@@ -205,7 +205,7 @@ class Project:
     def exposed(self) -> Iterator[str]:
         """A sentence for each way in which others could get at the keys."""
         yield from exposed_keys(self.root)
-        services = ("serper_url", "base_url", "anchor_base_url", "google_api_url")
+        services = ("serper_url", "serpapi_url", "base_url", "anchor_base_url", "google_api_url")
         yield from unencrypted({name: getattr(self.settings, name) for name in services})
 
     @property
