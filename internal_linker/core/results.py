@@ -21,7 +21,7 @@ class Result:
     """
 
     def tables(self) -> Mapping[str, Columns]:
-        """The result's tables by name, column by column, the main one first."""
+        """Return the result's tables by name, column by column, the main one first."""
         raise NotImplementedError
 
     @cached_property
@@ -55,5 +55,5 @@ def _length(columns: Columns) -> int:
 
 
 def columns_of(records: Sequence[Any], *names: str) -> dict[str, list[Any]]:
-    """The named attributes of records as columns."""
+    """Return the named attributes of records as columns."""
     return {name: [getattr(record, name) for record in records] for name in names}
