@@ -1,21 +1,12 @@
 """The records that travel through a run: frozen, without behaviour that touches the outside."""
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
-
-# Why no link may lead to a page, as collected, with the rule that a link to it breaks.
-_RULES = (
-    (re.compile(r"status 3|redirects|its redirect"), "redirected-target"),
-    (re.compile(r"status"), "broken-target"),
-    (re.compile(r"canonicalised|its canonical"), "copy-target"),
-    (re.compile(r"not indexable"), "noindex-target"),
-)
-
+from internal_linker.core.reasons import VISITED, NoTarget, Reason
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
@@ -83,12 +74,22 @@ class Page:
     h1: str = ""
     content: str | StoredText = ""
     lang: str = ""
-    not_target: str = ""
-    """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""
+    issue: Reason[NoTarget] | None = None
+    """Why no link may lead here; None: it is a target."""
     headings: tuple[int, ...] = ()
     """Which lines of the content, from 0, are headings, where the input tells; rising."""
     target_only: bool = False
     """Whether no links are wanted for it."""
+
+    @property
+    def is_visited(self) -> bool:
+        """Whether the address shows a page of its own: no error, no redirect, no copy."""
+        return self.issue is None or self.issue.kind in VISITED
+
+    @property
+    def takes_links(self) -> bool:
+        """Whether links may be set in the page's text: it is no error or copy, and no target alone."""
+        return not self.target_only and (self.issue is None or self.issue.kind is NoTarget.SOURCE_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +210,7 @@ class Targets:
     """
 
     known: Mapping[str, str]
-    barred: Mapping[str, str]
+    barred: Mapping[str, Reason[NoTarget]]
     any_on_site: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
     linked: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -225,7 +226,11 @@ class Targets:
         """Whether a link from `source` (its `end`) to a page would be new, to another one, and was not rejected."""
         if key in (source, self.aliases.get(source)):
             return False
-        return key not in self.linked.get(source, ()) and key not in self.rejected.get(source, ())
+        return not self.links(source, key) and key not in self.rejected.get(source, ())
+
+    def links(self, source: str, key: str) -> bool:
+        """Whether a link from `source` (its `end`) to a page stands already."""
+        return key in self.linked.get(source, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +357,7 @@ class ExcludedTarget:
 
     source: str
     target: str
-    reason: str
+    reason: Reason[NoTarget]
 
 
 @dataclass(frozen=True, slots=True)
@@ -378,8 +383,6 @@ class Orphan:
 
 
 SOURCE, TARGET = "source", "target"
-# What `Page.not_target` says of a page that is a source alone: it is a good page all the same.
-SOURCE_ONLY = "its Role is source"
 _BOTH = frozenset({"", "both", "source and target", "source, target"})
 
 
@@ -397,11 +400,6 @@ def role_of(cell: str) -> str:
     return ""
 
 
-def takes_links(page: Page) -> bool:
-    """Whether links may be set in the page's text: it is no error or copy, and no target alone."""
-    return page.not_target in ("", SOURCE_ONLY) and not page.target_only
-
-
 @dataclass
 class Searched:
     """What came of the search step: results and notes by a source's identity, and the counts."""
@@ -412,15 +410,3 @@ class Searched:
     credits: int = 0
     cached_pages: int = 0
     problem: str = ""
-
-
-def fault_of(page: Page) -> str:
-    """The rule that a link to this page breaks; "" for a proper target."""
-    if not page.not_target:
-        return ""
-    return next((rule for reason, rule in _RULES if reason.match(page.not_target)), "")
-
-
-def is_visited(page: Page) -> bool:
-    """Whether the address shows a page of its own: no error, no redirect, no copy."""
-    return fault_of(page) in {"", "noindex-target"}

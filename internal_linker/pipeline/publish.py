@@ -9,6 +9,7 @@ from typing import Any
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.ports import Anchors, ListSink, Progress, RunStore
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid
 from internal_linker.core.sections import section_of
@@ -154,7 +155,9 @@ class Publication:
         runs.put(version, overlaid(stay, rows))
 
 
-def _counted(excluded: Iterable[ExcludedTarget], counts: Counter[str]) -> Iterator[ExcludedTarget]:
+def _counted(
+    excluded: Iterable[ExcludedTarget], counts: Counter[Reason[NoTarget]]
+) -> Iterator[ExcludedTarget]:
     for target in excluded:
         counts[target.reason] += 1
         yield target

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Candidate,
     ExistingLink,
@@ -40,13 +41,13 @@ def link_targets(
     """
     sources = tuple(sources)
     known: dict[str, str] = {}
-    barred: dict[str, str] = {}
-    for key, url, reason in _known(pages, sources):
+    barred: dict[str, Reason[NoTarget]] = {}
+    for key, url, issue in _known(pages, sources):
         if key in known or key in barred:
             continue
         pattern = excluded(url, key)
-        if why := reason or (f"excluded by {pattern}" if pattern else ""):
-            barred[key] = why
+        if issue or pattern:
+            barred[key] = issue or Reason(NoTarget.EXCLUDED, pattern)
         else:
             known[key] = url
     return Targets(known, barred, any_on_site, aliases or {}, linked(sources, links))
@@ -131,12 +132,14 @@ def _link(candidate: Candidate, rank: int) -> Link:
     return Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
 
 
-def _known(pages: Iterable[Page], sources: Iterable[Source]) -> Iterable[tuple[str, str, str]]:
+def _known(
+    pages: Iterable[Page], sources: Iterable[Source]
+) -> Iterable[tuple[str, str, Reason[NoTarget] | None]]:
     for page in pages:
-        yield page.key, page.url, page.not_target
+        yield page.key, page.url, page.issue
     for source in sources:
         if source.key and source.page is None:
-            yield source.key, source.url, ""
+            yield source.key, source.url, None
 
 
 def _shortage(source: Source, targets: Targets) -> str:

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Targets, takes_links
+from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Targets
 from internal_linker.matching.near_duplicates import canonical_candidates
 from internal_linker.ranking.link_features import inlinks
 from internal_linker.ranking.rank import Ranking
@@ -32,24 +33,26 @@ def _other_languages(collected: Collected, targets: Targets) -> Iterator[Exclude
     most = max(pages, key=pages.__getitem__, default="")
     for page in collected.pages:
         if page.lang not in ("", most) and page.key in targets.known:
-            yield ExcludedTarget("", page.url, f"in {page.lang}: only for pages in {page.lang}")
+            yield ExcludedTarget("", page.url, Reason(NoTarget.OTHER_LANGUAGE, page.lang))
 
 
 def _linked_already(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
     """What a source links to and could be a target otherwise."""
+    reason = Reason(NoTarget.ALREADY_LINKED)
     for key, url in _urls(collected).items():
         for target in targets.linked.get(key, ()):
             if target in targets.known:
-                yield ExcludedTarget(url, targets.known[target], "already linked")
+                yield ExcludedTarget(url, targets.known[target], reason)
 
 
 def _rejected(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
     """What an editor rejected; of a page's queries one stands for all."""
+    reason = Reason(NoTarget.REJECTED)
     names = {source.end: source.name for source in reversed(collected.sources)}
     for end, rejected in targets.rejected.items():
         for target in rejected:
             if end in names and target in targets.known:
-                yield ExcludedTarget(names[end], targets.known[target], "rejected by an editor")
+                yield ExcludedTarget(names[end], targets.known[target], reason)
 
 
 def _urls(collected: Collected) -> dict[str, str]:
@@ -95,7 +98,7 @@ def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> list[Duplicate]:
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
     # An error or a copy is no place for a link, and a query is no page.
-    editable = [at for at, source in enumerate(ranking.sources) if source.page and takes_links(source.page)]
+    editable = [at for at, source in enumerate(ranking.sources) if source.page and source.page.takes_links]
     keys = [key for key in ranking.linkable if not linked[key]]
     near = dict(zip(keys, sources_near(ranking, keys, SOURCES, editable), strict=True))
     return [

@@ -10,7 +10,7 @@ import numpy as np
 
 from internal_linker.core.edges import strength, strengths
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import ExistingLink, takes_links
+from internal_linker.core.records import ExistingLink
 from internal_linker.evaluation.calibration import (
     LEAST_PAIRS,
     Judged,
@@ -144,7 +144,7 @@ def _ranking(project: Project, parts: Parts, reporter: Reporter) -> tuple[Rankin
     targets = targets_of(project, collected, collected.links)
     given = site, targets, encoding(site, parts, reporter), project.rules().linking
     _, ranking, _ = learned(*given, reporter)
-    editable = [source for source in site.sources if source.page and takes_links(source.page)]
+    editable = [source for source in site.sources if source.page and source.page.takes_links]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))
     return ranking.knowing(collected.links, chosen[:MOST_SOURCES]), collected.links
 

@@ -20,6 +20,7 @@ from rich.table import Table
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.core.briefs import BriefLink, BriefLinks
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Candidate, Recommendation
 from internal_linker.pipeline.report import Plan, Report
 from internal_linker.ranking.training import TOO_FEW
@@ -225,7 +226,7 @@ def _print_link(console: Console, link: BriefLink, url: str) -> None:
         console.print(f"    {told}{place}", soft_wrap=True)
 
 
-def _by_reason(excluded: Mapping[str, int]) -> str:
+def _by_reason(excluded: Mapping[Reason[NoTarget], int]) -> str:
     """The counts in one line, the largest first."""
     ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
     counts = ", ".join(f"{count} {reason}" for reason, count in ranked)

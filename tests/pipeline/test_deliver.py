@@ -4,15 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import OutputError
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Candidate, ExcludedTarget, Link, Recommendation
 from internal_linker.pipeline.deliver import compact, deliver
-from tests.support.builders import Kept, KeptList, Told, source, url
+from tests.support.builders import GONE, Kept, KeptList, Told, source, url
 
 LINKS = [Recommendation(source("a"), ())]
 EXCLUDED = [
-    ExcludedTarget("", url("gone"), "status 404"),
-    ExcludedTarget(url("a"), url("b"), "already linked"),
-    ExcludedTarget(url("a"), url("c"), "already linked"),
+    ExcludedTarget("", url("gone"), GONE),
+    ExcludedTarget(url("a"), url("b"), Reason(NoTarget.ALREADY_LINKED)),
+    ExcludedTarget(url("a"), url("c"), Reason(NoTarget.ALREADY_LINKED)),
 ]
 
 

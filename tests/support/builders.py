@@ -11,6 +11,7 @@ from internal_linker.adapters.tables.columns import Kind
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Encoder, StreamSource
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     EncodedBatch,
     Page,
@@ -27,6 +28,8 @@ from internal_linker.core.records import (
 
 Item = TypeVar("Item")
 SITE = "shop.example"
+GONE = Reason(NoTarget.ERROR_STATUS, "404")
+MOVED = Reason(NoTarget.REDIRECT_STATUS, "301")
 TEMPLATE = f"site:{SITE} {{main_query}}"
 
 

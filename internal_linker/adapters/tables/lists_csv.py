@@ -51,7 +51,7 @@ class ExcludedCsv(_ListCsv[ExcludedTarget]):
     header = ("Source", "Target", "Reason")
 
     def _row(self, item: ExcludedTarget) -> Row:
-        return item.source, item.target, item.reason
+        return item.source, item.target, str(item.reason)
 
 
 class DuplicatesCsv(_ListCsv[Duplicate]):

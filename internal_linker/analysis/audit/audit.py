@@ -43,7 +43,7 @@ from internal_linker.analysis.graph.site_graph import (
 )
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.records import Collected, Duplicate, Page, is_visited
+from internal_linker.core.records import Collected, Duplicate, Page
 from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import normal_form
 from internal_linker.text.words import words
@@ -86,7 +86,7 @@ def inspect(material: Material) -> Audit:
     Raises:
         InputError: there is no such page, or `home` is none of them.
     """
-    pages = [page for page in material.collected.pages if is_visited(page)]
+    pages = [page for page in material.collected.pages if page.is_visited]
     if not pages:
         raise InputError(
             "There is no page to audit: all of files/urls_rawdata.csv are errors, redirects or copies."
@@ -102,7 +102,7 @@ def inspect(material: Material) -> Audit:
     before, alone, after = states
     seen = States([page.url for page in pages], wanted, before, after, material.limits)
     found = _findings(seen, pages, material, today, offered.graph, both, home)
-    bad = {page.key: page for page in material.collected.pages if page.not_target}
+    bad = {page.key: page for page in material.collected.pages if page.issue}
     urls = {page.key: page.url for page in material.collected.pages}
     aliases = material.collected.aliases
     links = ((link.source, link.target) for link in material.collected.links)
@@ -175,7 +175,7 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
 
 
 def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
-    wanted = np.array([not (page.not_target or material.excluded(page.url, page.key)) for page in pages])
+    wanted = np.array([not (page.issue or material.excluded(page.url, page.key)) for page in pages])
     wanted[home] = False
     return wanted
 

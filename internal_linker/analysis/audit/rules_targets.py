@@ -3,7 +3,19 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from internal_linker.analysis.audit.records import Finding, Standing, finding
-from internal_linker.core.records import Duplicate, Page, fault_of
+from internal_linker.core.reasons import NoTarget
+from internal_linker.core.records import Duplicate, Page
+
+# A page that is a source alone breaks none: a link to it is a good one.
+_BROKEN: Mapping[NoTarget, str] = {
+    NoTarget.ERROR_STATUS: "broken-target",
+    NoTarget.REDIRECT_STATUS: "redirected-target",
+    NoTarget.REDIRECT: "redirected-target",
+    NoTarget.BAD_REDIRECT: "redirected-target",
+    NoTarget.CANONICALISED: "copy-target",
+    NoTarget.BAD_CANONICAL: "copy-target",
+    NoTarget.NOINDEX: "noindex-target",
+}
 
 
 def target_faults(
@@ -24,9 +36,9 @@ def target_faults(
     """
     for source, target in dict.fromkeys(link for link in links if link[1] in bad):
         page, end = bad[target], aliases.get(target, "")
-        if rule := fault_of(page):
+        if page.issue and (rule := _BROKEN.get(page.issue.kind)):
             remedy = f" Link to {urls.get(end, end)}." if end and end != source else ""
-            detail = f"The link's target: {page.not_target}.{remedy}"
+            detail = f"The link's target: {page.issue}.{remedy}"
             yield finding(rule, urls.get(source, source), detail, page.url, standing)
 
 

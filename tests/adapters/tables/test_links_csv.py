@@ -18,6 +18,7 @@ from internal_linker.adapters.tables.lists_csv import BacktestCsv, ExcludedCsv, 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.edges import Anchor, Edge, edge_id
 from internal_linker.core.errors import OutputError
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     AddedLink,
     Candidate,
@@ -288,7 +289,7 @@ def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
 def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
     """excluded_targets.csv names source, target and reason; a run without any leaves the header alone."""
     path, header = tmp_path / "excluded_targets.csv", ["Source", "Target", "Reason"]
-    rule = ExcludedTarget("", "https://a.example/", "excluded by =x")
+    rule = ExcludedTarget("", "https://a.example/", Reason(NoTarget.EXCLUDED, "=x"))
     assert ExcludedCsv(path).write(iter([rule])) == []
     assert rows(path) == [header, ["", "https://a.example/", "excluded by =x"]]
     ExcludedCsv(path).write([])

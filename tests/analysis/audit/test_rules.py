@@ -31,7 +31,8 @@ from internal_linker.analysis.graph.site_graph import (
     reciprocal_pairs,
 )
 from internal_linker.core.arrays import Bools
-from internal_linker.core.records import Duplicate, Page, fault_of, is_visited
+from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.records import Duplicate, Page
 from tests.support.builders import page, url
 
 Pairs = list[tuple[int, int]]
@@ -199,28 +200,31 @@ def test_an_anchor_that_names_no_page_misleads_nobody(anchor: str) -> None:
 
 
 REASONS = {
-    "": "",
-    "status 404": "broken-target",
-    "status 500": "broken-target",
-    "status 0": "broken-target",
-    "status 301": "redirected-target",
-    "redirects to another page": "redirected-target",
-    "canonicalised to another page": "copy-target",
-    "not indexable": "noindex-target",
+    NoTarget.ERROR_STATUS: "broken-target",
+    NoTarget.REDIRECT_STATUS: "redirected-target",
+    NoTarget.REDIRECT: "redirected-target",
+    NoTarget.BAD_REDIRECT: "redirected-target",
+    NoTarget.CANONICALISED: "copy-target",
+    NoTarget.BAD_CANONICAL: "copy-target",
+    NoTarget.NOINDEX: "noindex-target",
+    NoTarget.SOURCE_ONLY: "",
 }
 
 
-@pytest.mark.parametrize(("reason", "rule"), REASONS.items())
-def test_a_link_breaks_the_rule_of_its_target(reason: str, rule: str) -> None:
-    """Each reason has one rule, and the page that a redirect ends at is named as the remedy."""
-    target = page("old", not_target=reason)
+@pytest.mark.parametrize("message", ["", "another message", "status 404", "not indexable"])
+@pytest.mark.parametrize(("kind", "rule"), REASONS.items())
+def test_a_link_breaks_the_rule_of_its_target(
+    kind: NoTarget, rule: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reason has one rule, however it is worded, and the page that a redirect ends at is the remedy."""
+    if message:
+        monkeypatch.setattr(kind, "message", message)
+    target = page("old", issue=Reason(kind, "500"))
     links = [(url("a"), url("old"))] * 2
-    found = list(
-        target_faults(links, {target.key: target} if reason else {}, {url("old"): url("new")}, {}, "stays")
-    )
+    found = list(target_faults(links, {target.key: target}, {url("old"): url("new")}, {}, "stays"))
     assert [one.rule for one in found] == ([rule] if rule else [])
-    assert fault_of(target) == rule
-    assert is_visited(target) == (rule in {"", "noindex-target"})
+    assert target.is_visited == (rule in {"", "noindex-target"})
+    assert target.takes_links == (not rule)
     assert all(url("new") in one.detail and one.page == url("a") and one.other == url("old") for one in found)
 
 
