@@ -56,3 +56,13 @@ class NoTarget(MessageEnum):
 
 # Reasons that leave a page one of its own: it answers, and with its own content.
 VISITED = frozenset({NoTarget.NOINDEX, NoTarget.SOURCE_ONLY})
+
+
+class FewLinks(MessageEnum):
+    """Why a page or query has fewer links than wanted."""
+
+    WAITING = "{} wait for approval"
+    NOTHING_KNOWN = "neither content nor a main query is known"
+    NO_CONTENT = "the page has no content"
+    REST_LINKED = "no other page may be linked to that is not linked already"
+    NO_TARGET = "no other page may be linked to"

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.reasons import VISITED, NoTarget, Reason
+from internal_linker.core.reasons import VISITED, FewLinks, NoTarget, Reason
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
@@ -296,16 +296,39 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    """The links of one source, best first, and in `note` why there are fewer than wanted or no SERP.
+class Shortage:
+    """Why there are `links` links where `wanted` were asked for."""
 
-    `held`: what an editor must accept before it may be among the links.
+    links: int
+    wanted: int
+    reason: Reason[FewLinks]
+
+    def __str__(self) -> str:
+        return f"{self.links} of {self.wanted} links: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The links of one source, best first.
+
+    Attributes:
+        source: what the links are for.
+        links: the links.
+        remark: what else a person should know, such as why nothing was searched.
+        held: what an editor must accept before it may be among the links.
+        shortage: why there are fewer links than wanted.
     """
 
     source: Source
     links: tuple[Link, ...]
-    note: str = ""
+    remark: str = ""
     held: tuple[Link, ...] = ()
+    shortage: Shortage | None = None
+
+    @property
+    def note(self) -> str:
+        """The remark and the shortage in one line, as it stands in the column Note."""
+        return "; ".join(filter(None, (self.remark, str(self.shortage or ""))))
 
 
 def fold_query(query: str) -> str:

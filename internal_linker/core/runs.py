@@ -80,7 +80,7 @@ def packed(row: VersionRow) -> list[Any]:
 
 
 def unpacked(row: Sequence[Any]) -> VersionRow:
-    """A row from what `packed` made of it."""
+    """Return the row that was packed; all of its note is the remark."""
     key, url, query, in_sheet, note, text_hash, links = row
     found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
     source = Source(key, url, query, None, in_sheet=in_sheet)

@@ -20,7 +20,7 @@ from rich.table import Table
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.core.briefs import BriefLink, BriefLinks
-from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import Candidate, Recommendation
 from internal_linker.pipeline.report import Plan, Report
 from internal_linker.ranking.training import TOO_FEW
@@ -98,11 +98,11 @@ def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list
     """The lines of a run's summary, name and value."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
     origins: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
+    reasons: Counter[Reason[FewLinks]] = Counter()
     for each in report.recommendations:
         origins.update(link.origin for link in each.links)
-        if len(each.links) < wanted:
-            reasons[each.note.rpartition(": ")[2] or "unknown"] += 1
+        if each.shortage:
+            reasons[each.shortage.reason] += 1
     rows = [
         ("Run", report.run_id),
         ("Pages", str(len(collected.pages))),

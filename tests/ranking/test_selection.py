@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.reasons import NoTarget, Reason
-from internal_linker.core.records import Candidate, ExistingLink, Link, Page, Source, Targets
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
+from internal_linker.core.records import Candidate, ExistingLink, Link, Page, Shortage, Source, Targets
 from internal_linker.ranking.selection import link_targets, select
 from internal_linker.usecases.settings.exclusions import Exclusions
 from tests.support.builders import GONE, nothing_excluded, page, source, targets, url
@@ -52,21 +52,21 @@ def test_no_rule_is_ever_broken(
 @pytest.mark.parametrize(
     ("me", "why"),
     [
-        (source("x"), "neither content nor a main query is known"),
-        (source(of=page("x")), "the page has no content"),
-        (source(of=page("x", h1="Tea")), "no other page may be linked to"),
-        (source(of=page("x", "text")), "no other page may be linked to"),
-        (source(of=page("x"), query="tea"), "no other page may be linked to"),
-        (source(query="tea"), "no other page may be linked to"),
+        (source("x"), FewLinks.NOTHING_KNOWN),
+        (source(of=page("x")), FewLinks.NO_CONTENT),
+        (source(of=page("x", h1="Tea")), FewLinks.NO_TARGET),
+        (source(of=page("x", "text")), FewLinks.NO_TARGET),
+        (source(of=page("x"), query="tea"), FewLinks.NO_TARGET),
+        (source(query="tea"), FewLinks.NO_TARGET),
     ],
 )
-def test_a_row_that_is_short_says_why(me: Source, why: str) -> None:
+def test_a_row_that_is_short_says_why(me: Source, why: FewLinks) -> None:
     """Fewer links than wanted are never left without a reason, and the search's own note stays before it."""
     one = [Candidate(url("a"), url("a"))]
-    assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why}"
-    assert (
-        select(me, [], targets("a"), 3, "no search: empty").note == f"no search: empty; 0 of 3 links: {why}"
-    )
+    assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why.message}"
+    none = select(me, [], targets("a"), 3, "no search: empty")
+    assert none.note == f"no search: empty; 0 of 3 links: {why.message}"
+    assert none.shortage == Shortage(0, 3, Reason(why))
 
 
 def test_a_full_row_needs_no_word() -> None:
