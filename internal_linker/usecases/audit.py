@@ -10,7 +10,7 @@ from rich.console import Console
 
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.outputs import audit_sinks, communities, duplicates_of, proposed_of
-from internal_linker.analysis.audit.records import RULES, Audit, Finding, Limits
+from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
@@ -79,24 +79,24 @@ def audit_project(project: Project, wish: Wish) -> ExitCode:
     return _judged(console, audit.findings, bounds)
 
 
-def failure_bounds(wanted: Sequence[str]) -> dict[str, int]:
+def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
     """How many findings of a rule are too many, by the rules of "RULE" (one is) and "RULE=COUNT".
 
     Raises:
         ConfigurationError: there is no such rule, or the count is no number from 1.
     """
-    bounds = {}
+    bounds, rules = {}, {str(rule): rule for rule in Rule}
     for one in wanted:
         rule, equals, count = one.partition("=")
-        if rule not in RULES:
+        if rule not in rules:
             raise ConfigurationError(
-                f"--fail-on {one}: there is no rule '{rule}'. Take one of {', '.join(RULES)}."
+                f"--fail-on {one}: there is no rule '{rule}'. Take one of {', '.join(rules)}."
             )
         if equals and not (count.isascii() and count.isdigit() and int(count)):
             raise ConfigurationError(
                 f"--fail-on {one}: '{count}' is no whole number from 1, as in {rule}=10."
             )
-        bounds[rule] = int(count or 1)
+        bounds[rules[rule]] = int(count or 1)
     return bounds
 
 
@@ -189,14 +189,14 @@ def _print(console: Console, audit: Audit) -> None:
     for measure in audit.summary:
         figures = (f"{value:>12.{measure.decimals}f}" for value in (measure.before, measure.after))
         console.print(f"{measure.name:42}{''.join(figures)}")
-    by_rule: dict[str, list[Finding]] = {}
+    by_rule: dict[Rule, list[Finding]] = {}
     for one in audit.findings:
         by_rule.setdefault(one.rule, []).append(one)
     console.print(f"\nFindings: {len(audit.findings)}")
     for rule, found in by_rule.items():
         standings = Counter(one.standing for one in found)
         told = f"{len(found)} ({standings['mended']} mended by the proposed links, {standings['new']} new with them)"
-        console.print(f"{rule} ({RULES[rule][0]}): {told}. {RULES[rule][1]}", soft_wrap=True)
+        console.print(f"{rule} ({rule.severity}): {told}. {rule.message}", soft_wrap=True)
         for one in found[:_SHOWN]:
             console.print(
                 f"  {one.page}{f'  {one.other}' if one.other else ''}: {one.detail}", soft_wrap=True
@@ -220,7 +220,7 @@ def _print_path(console: Console, audit: Audit, collected: Collected, start: str
     return ExitCode.SUCCESS
 
 
-def _judged(console: Console, findings: Sequence[Finding], bounds: dict[str, int]) -> ExitCode:
+def _judged(console: Console, findings: Sequence[Finding], bounds: dict[Rule, int]) -> ExitCode:
     counts = Counter(one.rule for one in findings)
     reached = [rule for rule, bound in bounds.items() if counts[rule] >= bound]
     for rule in reached:
