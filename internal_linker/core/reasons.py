@@ -66,3 +66,20 @@ class FewLinks(MessageEnum):
     NO_CONTENT = "the page has no content"
     REST_LINKED = "no other page may be linked to that is not linked already"
     NO_TARGET = "no other page may be linked to"
+
+
+class Cause(MessageEnum):
+    """Why a link is not at the same place in two runs."""
+
+    NEW_ROW = "a new row"
+    ROW_GONE = "the row is no longer in the input"
+    ACCEPTED = "accepted by an editor"
+    REJECTED = NoTarget.REJECTED.message
+    LINKED_NOW = "the page links there now"
+    NEW_TARGET = "the target is a new page"
+    TARGET_GONE = "the target is no longer in the input"
+    MODEL_CHANGED = "the model changed to {}"
+    TEXT_CHANGED = "the page's text changed"
+    TARGET_CHANGED = "the target's text changed"
+    SEARCH_CHANGED = "the search results changed"
+    OTHER_RANKING = "other links rank otherwise now"

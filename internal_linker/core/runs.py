@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, fields
 from math import isnan, nan
 from typing import Any, Literal
 
+from internal_linker.core.reasons import Cause, Reason
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
 
 Change = Literal["new", "gone", "moved"]
@@ -59,7 +60,7 @@ class Difference:
     change: Change
     before: int
     after: int
-    why: str
+    why: Reason[Cause]
 
 
 def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterator[VersionRow]:

@@ -88,7 +88,7 @@ class DiffCsv(_ListCsv[Difference]):
     header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
 
     def _row(self, item: Difference) -> Row:
-        return item.source, item.target, item.change, item.before or "", item.after or "", item.why
+        return item.source, item.target, item.change, item.before or "", item.after or "", str(item.why)
 
 
 class VectorsCsv:
