@@ -14,8 +14,10 @@ from internal_linker.core.edges import (
 from internal_linker.core.records import (
     Completion,
     EncodedBatch,
+    Link,
     Recommendation,
     SerpPage,
+    Source,
     TableStream,
     Text,
     Usage,
@@ -23,6 +25,8 @@ from internal_linker.core.records import (
 from internal_linker.core.runs import Version, VersionRow
 
 T = TypeVar("T")
+EdgeOf = Callable[[Source, Link], Edge]
+"""What is remembered of a link of a source."""
 Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
@@ -49,8 +53,15 @@ class LinkSink(Protocol):
 
     name: str
 
-    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+    def deliver(
+        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+    ) -> Sequence[str]:
         """Write all links; the answer names what could not be placed, one sentence each.
+
+        Args:
+            recommendations: the run's links.
+            run_id: the run.
+            edge_of: gives the edge of each of the links; None: nothing is remembered of them.
 
         Raises:
             OutputError: the file can't be written.

@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import Any
 
 from internal_linker.core.errors import OutputError, ServiceError
-from internal_linker.core.ports import LinkSink, ListSink, Progress
+from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
 from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
 from internal_linker.core.sequences import Lazy
 
@@ -73,6 +73,7 @@ def deliver(
     lists: Sequence[tuple[ListSink[Any], Iterable[Any]]],
     run_id: str,
     progress: Progress,
+    edge_of: EdgeOf | None = None,
 ) -> Delivered:
     """Write everything everywhere; without a place for links, nothing is written at all.
 
@@ -82,12 +83,13 @@ def deliver(
         lists: the places for lists, each with the items that it takes.
         run_id: the run's name.
         progress: tells a person how far it is.
+        edge_of: gives the edge of each of the links; None: nothing is remembered of them.
     """
     done = Delivered()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            done.gaps += sink.deliver(recommendations, run_id)
+            done.gaps += sink.deliver(recommendations, run_id, edge_of)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
         progress.advance()

@@ -129,7 +129,8 @@ class Publication:
         if memory and memory.heard and parts.desk and not held:
             lists.append((parts.desk, memory.review_rows()))
         sinks = [*parts.sinks, *([parts.sheet] if parts.sheet and not held else [])]
-        delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress)
+        edge_of = memory.edge_of if memory else None
+        delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress, edge_of)
         report.gaps += delivered.gaps
         report.failure = delivered.failure
 

@@ -87,7 +87,8 @@ def _roll_back(
     targets = Targets({}, {}, linked=live)
     memory.keep(items, targets, None, (), progress, gone=lambda end: not part or part.hold(end))
     desks = [(parts.desk, memory.review_rows())] if parts.desk and memory.heard else []
-    delivered = deliver(items, [*parts.sinks, *filter(None, [parts.sheet])], desks, run_id, progress)
+    sinks = [*parts.sinks, *filter(None, [parts.sheet])]
+    delivered = deliver(items, sinks, desks, run_id, progress, memory.edge_of)
     links = sum(len(item.links) for item in items)
     last = runs.versions()[-1].run
     kept = overlaid(runs.rows(last), allowed) if part else iter(allowed)
