@@ -13,6 +13,7 @@ from internal_linker.core.edges import (
 )
 from internal_linker.core.records import (
     Completion,
+    Duplicate,
     EncodedBatch,
     Link,
     Recommendation,
@@ -280,8 +281,13 @@ class RunStore(Protocol):
     def rows(self, run: str) -> Iterator[VersionRow]:
         """The rows of a run that `versions` names, in its order."""
 
-    def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
-        """Keep a run; it is among `versions` when all of it is there."""
+    def duplicates(self) -> Sequence[Duplicate] | None:
+        """The near-duplicates that the newest run knew of; None where it knew nothing of them."""
+
+    def put(
+        self, version: Version, rows: Iterable[VersionRow], duplicates: Iterable[Duplicate] | None = None
+    ) -> None:
+        """Keep a run with the near-duplicates that it knows of; it is among `versions` when all of it is there."""
 
 
 class ReviewDesk(ListSink[ReviewRow], Protocol):

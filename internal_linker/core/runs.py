@@ -6,11 +6,12 @@ from math import isnan, nan
 from typing import Any, Literal
 
 from internal_linker.core.reasons import Cause, Reason
-from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
 
 Change = Literal["new", "gone", "moved"]
 
 _TOLD = [one.name for one in fields(Candidate)]
+_PAIR = [one.name for one in fields(Duplicate)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +87,17 @@ def unpacked(row: Sequence[Any]) -> VersionRow:
     found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
     source = Source(key, url, query, None, in_sheet=in_sheet)
     return VersionRow(Recommendation(source, found, note), text_hash)
+
+
+def packed_duplicate(pair: Duplicate) -> list[Any]:
+    """A pair of near-duplicates as JSON can hold it; `unpacked_duplicate` gives it back."""
+    return [_number(getattr(pair, name)) for name in _PAIR]
+
+
+def unpacked_duplicate(pair: Sequence[Any]) -> Duplicate:
+    """Return the pair that was packed."""
+    page, canonical, *figures = pair
+    return Duplicate(page, canonical, *(nan if value is None else float(value) for value in figures))
 
 
 def _candidate(told: Sequence[Any]) -> Candidate:

@@ -153,7 +153,9 @@ class Publication:
         )
         before = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
-        runs.put(version, overlaid(stay, rows))
+        # A run of some rows compares no page with all others.
+        duplicates = report.listed.duplicates if report.listed else runs.duplicates()
+        runs.put(version, overlaid(stay, rows), duplicates)
 
 
 def _counted(

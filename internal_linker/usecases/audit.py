@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
-from internal_linker.analysis.audit.outputs import audit_sinks, communities, duplicates_of, proposed_of
+from internal_linker.analysis.audit.outputs import audit_sinks, communities
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.arrays import Vectors, unit_rows
@@ -125,17 +125,20 @@ def _collected(parts: Parts, reporter: Reporter) -> Collected:
 def _material(
     project: Project, parts: Parts, collected: Collected, wish: Wish, reporter: Reporter
 ) -> Material:
-    files = project.root / "files"
-    proposed = proposed_of(files)
-    if proposed is None:
+    assert parts.runs
+    versions = parts.runs.versions()
+    run = versions[-1].run if versions else ""
+    if not run:
         reporter.warn(
-            "files/links.csv is not there: no run has proposed links yet, and only today's are audited."
+            "No run is known to the cache, which is new or was deleted: only today's links are audited. "
+            "Start a run to audit the links that it proposes."
         )
     settings = project.settings
     return Material(
         collected,
-        proposed or (),
-        duplicates_of(files),
+        run,
+        parts.runs.rows(run) if run else (),
+        parts.runs.duplicates(),
         project.exclusions.match,
         settings.site,
         wish.home,

@@ -94,7 +94,8 @@ def _roll_back(
     kept = overlaid(runs.rows(last), allowed) if part else iter(allowed)
     now = datetime.now(UTC).isoformat(timespec="seconds")
     what = f"rollback to {run}" + (" in part" if part else "")
-    runs.put(replace(version, run=run_id, at=now, what=what, rows=len(items), links=links), kept)
+    rolled_back = replace(version, run=run_id, at=now, what=what, rows=len(items), links=links)
+    runs.put(rolled_back, kept, runs.duplicates())
     left_out = sum(len(row.recommendation.links) for row in rows) - links
     return RolledBack(len(items), links, left_out, [*gaps, *delivered.gaps], delivered.failure)
 

@@ -14,7 +14,6 @@ from internal_linker.analysis.audit.records import (
     Finding,
     GraphFigures,
     Limits,
-    ProposedLink,
     Rule,
     SectionMatrix,
     Topic,
@@ -44,6 +43,7 @@ from internal_linker.analysis.graph.site_graph import (
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Collected, Duplicate, Page
+from internal_linker.core.runs import VersionRow
 from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import normal_form
 from internal_linker.text.words import words
@@ -59,7 +59,8 @@ class Material:
 
     Attributes:
         collected: pages, and links with their targets as written, redirects not followed.
-        proposed: the last run's links.
+        run: the last run's id; "": none is known.
+        proposed: its rows.
         duplicates: its near-duplicates; None: pages of exactly the same text are looked for.
         excluded: tells which pattern, if any, forbids links to a URL.
         site: host, or host and folder, of the site.
@@ -70,7 +71,8 @@ class Material:
     """
 
     collected: Collected
-    proposed: Iterable[ProposedLink]
+    run: str
+    proposed: Iterable[VersionRow]
     duplicates: Iterable[Duplicate] | None
     excluded: Callable[..., str]
     site: str
@@ -93,7 +95,7 @@ def inspect(material: Material) -> Audit:
         )
     n, rows = len(pages), {page.key: row for row, page in enumerate(pages)}
     today = site_links(material.collected, rows)
-    offered = proposed_links(material.proposed, material.collected, rows, today.graph)
+    offered = proposed_links(material.run, material.proposed, material.collected, rows, today.graph)
     both = adopted(today.graph, offered.graph, n)
     home, home_by = home_row(pages, today.graph, material)
     wanted = _wanted(pages, home, material)

@@ -156,16 +156,6 @@ class SectionMatrix:
 
 
 @dataclass(frozen=True, slots=True)
-class ProposedLink:
-    """A row of the last run's links: URLs as they stand there; a score that is missing is NaN."""
-
-    source: str
-    target: str
-    score: float
-    run: str
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
     """The limits beyond which an audit reports a finding.
 

@@ -262,7 +262,9 @@ def test_an_audit_finds_the_same_however_its_rules_are_worded(
     )
     links = [ExistingLink(url("a"), url(name), "here") for name in ("b", "moved", "hidden")]
     collected = Collected(pages, (), (), 0, tuple(links), {url("moved"): url("b")}, 3)
-    material = Material(collected, (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
+    material = Material(
+        collected, "", (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None
+    )
 
     def found() -> list[tuple[Rule, str, str]]:
         return [(one.rule, one.page, one.other) for one in inspect(material).findings]

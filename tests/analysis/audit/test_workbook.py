@@ -24,7 +24,7 @@ def audit() -> Audit:
     links = tuple(ExistingLink(url(at), url(at + 1), "next") for at in range(5))
     collected = Collected(pages, (), (), 0, links, {}, len(links))
     return inspect(
-        Material(collected, (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
+        Material(collected, "", (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
     )
 
 
