@@ -8,7 +8,6 @@ from importlib import import_module
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.audit.outputs import duplicates_of
 from internal_linker.analysis.graph.communities import louvain
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.analysis.similarity.cluster_records import PageMap
@@ -121,8 +120,7 @@ def _community_method(options: ClustersOptions) -> Callable[[SiteGraph, int], In
 def _copies(project: Project, compared: ComparedPages) -> Ints:
     """Keys of links, source * n + target, between pages that the last run found to be near-duplicates."""
     n, rows = len(compared.pages), {page.url: row for row, page in enumerate(compared.pages)}
-    found = [
-        (rows.get(one.page), rows.get(one.canonical)) for one in duplicates_of(project.root / "files") or ()
-    ]
+    with project.graph() as (_, runs):
+        found = [(rows.get(one.page), rows.get(one.canonical)) for one in runs.duplicates() or ()]
     pairs = [(one, other) for one, other in found if one is not None and other is not None]
     return np.array([key for one, other in pairs for key in (one * n + other, other * n + one)], np.int64)

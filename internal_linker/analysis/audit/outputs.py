@@ -1,31 +1,17 @@
-"""A project's files/ -> the last run's results as an audit reads them, and the places where an audit is written."""
+"""The places in files/ where an audit is written."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from internal_linker.analysis.audit.graph_exports import EdgesCsv, GexfFile, GraphmlFile, NodesCsv
-from internal_linker.analysis.audit.inputs import read_duplicates, read_links
-from internal_linker.analysis.audit.records import AuditSink, ProposedLink
+from internal_linker.analysis.audit.records import AuditSink
 from internal_linker.analysis.audit.report.html import AuditHtml
 from internal_linker.analysis.audit.workbook import AuditXlsx
 from internal_linker.analysis.graph.communities import louvain
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import Duplicate
-
-
-def proposed_of(files: Path) -> Iterable[ProposedLink] | None:
-    """The links of files/links.csv, read while they are gone through; None where no run wrote it."""
-    path = files / "links.csv"
-    return read_links(path) if path.exists() else None
-
-
-def duplicates_of(files: Path) -> Iterable[Duplicate] | None:
-    """The pairs of files/duplicates.csv, read while they are gone through; None where no run wrote it."""
-    path = files / "duplicates.csv"
-    return read_duplicates(path) if path.exists() else None
 
 
 def communities() -> Callable[[SiteGraph, int], Ints] | None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker.adapters.html.document import number
-from internal_linker.analysis.audit.records import Audit, Measure
+from internal_linker.analysis.audit.records import Audit, Measure, Rule
 from internal_linker.analysis.audit.report import charts
 from internal_linker.analysis.audit.report import tables as pages
 from internal_linker.analysis.audit.report.html import AuditHtml, change
@@ -108,7 +108,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     )
     counts = {rule.rule: rule.count for rule in pages.findings(found)}
     assert sum(counts.values()) == len(found.findings)
-    assert f"The first {pages.MOST_FINDINGS} of {counts['orphan']}; all are in files/audit.xlsx" in text
+    assert f"The first {pages.MOST_FINDINGS} of {counts[Rule.ORPHAN]}; all are in files/audit.xlsx" in text
 
 
 def test_sections_and_topics_beyond_the_first_go_together() -> None:

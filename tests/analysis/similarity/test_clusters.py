@@ -10,6 +10,10 @@ from typing import Any
 import openpyxl
 import pytest
 
+from internal_linker.adapters.database.runs import RunStore
+from internal_linker.core.records import Duplicate
+from internal_linker.core.runs import Version
+from internal_linker.usecases.project import open_project
 from tests.support.small_project import (
     REPOSITORY,
     SITE,
@@ -142,9 +146,9 @@ def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFi
     ends = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
     copies = f"{SITE}/0/", f"{SITE}/1/"
     assert {copies, copies[::-1]} <= ends
-    header = "Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap"
-    rows = [(*copies, "0.99", "0.98", "0.9"), (f"{SITE}/0/", f"{SITE}/gone/", "0.99", "0.98", "0.9")]
-    write_csv(project / "files/duplicates.csv", [header, *rows])
+    opened = open_project(project)
+    pairs = [Duplicate(one, other, 0.99, 0.98, 0.9) for one, other in (copies, (copies[0], f"{SITE}/gone/"))]
+    RunStore(opened.databases.store(), opened.site).put(Version("1", "", "all rows", "", 0, 0), (), pairs)
     again = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
     assert not {copies, copies[::-1]} & again and len(again) >= len(ends) - 2
 
