@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from internal_linker.analysis.audit.graph_exports import EdgesCsv, GexfFile, GraphmlFile, NodesCsv
+from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
 from internal_linker.analysis.audit.inputs import read_duplicates, read_links
 from internal_linker.analysis.audit.records import AuditSink, ProposedLink
 from internal_linker.analysis.audit.report.html import AuditHtml
@@ -42,6 +42,9 @@ def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
 
 def reports(files: Path) -> Sequence[AuditSink]:
     """The report for browsers, and the files for graph programs."""
-    graphs = GexfFile(files / "audit.gexf"), GraphmlFile(files / "audit.graphml")
-    neo4j = NodesCsv(files / "audit_nodes.csv"), EdgesCsv(files / "audit_edges.csv")
-    return [AuditHtml(files / "audit.html"), *graphs, *neo4j]
+    return [
+        AuditHtml(files / "audit.html"),
+        GraphmlFile(files / "audit.graphml"),
+        NodesCsv(files / "audit_nodes.csv"),
+        EdgesCsv(files / "audit_edges.csv"),
+    ]

@@ -72,7 +72,7 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
     assert f"{URLS[1]}  {SITE}/moved/: The link's target: status 301. Link to {URLS[2]}." in told.out
     assert f"{URLS[1]}  {SITE}/gone/: The link's target: status 404." in told.out
     assert {name for name in snapshot(project).keys() - before.keys() if "tmp" not in name} == {
-        f"files/audit{rest}" for rest in (".xlsx", ".html", ".gexf", ".graphml", "_nodes.csv", "_edges.csv")
+        f"files/audit{rest}" for rest in (".xlsx", ".html", ".graphml", "_nodes.csv", "_edges.csv")
     }
     assert all(snapshot(project)[name] == old for name, old in before.items())
 
