@@ -236,7 +236,7 @@ def clusters(
         project: the folder with config/ and files/.
         by: as for `pairs`.
         k: 12 clusters, or as many between "5-40" as part the pages best; "": as suits the site.
-        method: "kmeans", or "communities" of the graph of similar pages, which needs the extra `graph`.
+        method: "kmeans", or "communities" of the graph of similar pages.
         min_similarity: of two pages that are joined; for communities only.
         encoder: as for `pairs`.
         words: likewise.

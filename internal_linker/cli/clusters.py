@@ -36,7 +36,7 @@ def clusters(
         typer.Option(
             "--method",
             metavar="kmeans|communities",
-            help="Clusters around centres, or communities of the graph of similar pages (extra `graph`).",
+            help="Clusters around centres, or communities of the graph of similar pages.",
         ),
     ] = "kmeans",
     count: Annotated[

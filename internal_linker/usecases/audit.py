@@ -9,7 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
-from internal_linker.analysis.audit.outputs import audit_sinks, communities, duplicates_of, proposed_of
+from internal_linker.analysis.audit.outputs import audit_sinks, duplicates_of, proposed_of
 from internal_linker.analysis.audit.records import RULES, Audit, Finding, Limits
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.arrays import Vectors, unit_rows
@@ -149,7 +149,6 @@ def _material(
             inline=settings.tier_inline,
         ),
         lambda pages: _vectors(pages, parts),
-        communities(),
     )
 
 

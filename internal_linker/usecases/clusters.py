@@ -1,7 +1,7 @@
 """A project -> the clusters of its pages, with names, hubs and the links that they lack; and the files of it."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -11,7 +11,7 @@ import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.audit.outputs import duplicates_of
-from internal_linker.analysis.graph.communities import louvain
+from internal_linker.analysis.graph.communities import communities
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.analysis.similarity.cluster_links import InnerLinks, inner_links, missing_links
 from internal_linker.analysis.similarity.cluster_names import cluster_names
@@ -105,11 +105,11 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
     """Group the pages; nothing is written but vectors into the cache.
 
     Raises:
-        ConfigurationError: an option is wrong, or communities need a package.
+        ConfigurationError: an option is wrong.
         InputError: there are not two pages, or nothing to compare them by.
     """
     bounds = count_bounds(wish.count)
-    louvain_method = _louvain(wish)
+    _check_method(wish)
     with ThreadPoolExecutor(1, thread_name_prefix="load") as loading:
         loading.submit(import_module, "internal_linker.analysis.similarity.kmeans")
         compared = compare(project, wish.comparison, progress)
@@ -124,8 +124,8 @@ def find_clusters(project: Project, wish: ClusterWish, progress: Progress) -> Cl
             f"files/urls_rawdata.csv: no page has words by which it can be compared (--by {wish.comparison.by})."
         )
     tried: list[Tried] = []
-    if louvain_method:
-        labels = _communities(compared, wish.min_similarity, louvain_method, progress)
+    if wish.method == "communities":
+        labels = _communities(compared, wish.min_similarity, progress)
     else:
         if bounds and bounds[0] > known.sum():
             raise ConfigurationError(
@@ -186,27 +186,23 @@ def count_bounds(count: str) -> tuple[int, int] | None:
     return low, high
 
 
-def _louvain(wish: ClusterWish) -> Callable[[SiteGraph, int], Ints] | None:
-    """What finds communities, where these are wanted."""
+def _check_method(wish: ClusterWish) -> None:
     if wish.method not in METHODS:
         raise ConfigurationError(f"--method {shortened(wish.method)}: take {' or '.join(METHODS)}.")
     if wish.method == "communities" and wish.count:
         raise ConfigurationError(
             f"--k {wish.count}: communities are as many as there are. Leave it out, or take --method kmeans."
         )
-    return louvain() if wish.method == "communities" else None
 
 
-def _communities(
-    compared: Compared, at_least: float, method: Callable[[SiteGraph, int], Ints], progress: Progress
-) -> Ints:
+def _communities(compared: Compared, at_least: float, progress: Progress) -> Ints:
     """(n,) labels of the communities of the graph that joins each page and its nearest; -1 for a page without any."""
     n = len(compared.pages)
     progress.start("Clusters", n, "pages")
     pairs = alike(compared.similarity, compared.languages, at_least, _NEAREST, progress.advance)
     # A similarity may be 0 or below, and no weight is.
     weights = np.maximum(pairs.scores, 1e-3).astype(np.float64)
-    labels = method(SiteGraph(pairs.first, pairs.second, weights), n)
+    labels = communities(SiteGraph(pairs.first, pairs.second, weights), n)
     labels[pairs.alone] = -1
     progress.finish(f"{len(np.unique(labels[labels >= 0]))} communities, {len(pairs.alone)} pages in none")
     if len(pairs.alone) == n:

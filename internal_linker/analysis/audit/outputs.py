@@ -1,7 +1,6 @@
-"""A project's files/ -> the last run's results as an audit reads them, and the places where an audit is written."""
+"""What an audit reads from a project's files/: the last run's results; and where it is written."""
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
@@ -9,10 +8,6 @@ from internal_linker.analysis.audit.inputs import read_duplicates, read_links
 from internal_linker.analysis.audit.records import AuditSink, ProposedLink
 from internal_linker.analysis.audit.report.html import AuditHtml
 from internal_linker.analysis.audit.workbook import AuditXlsx
-from internal_linker.analysis.graph.communities import louvain
-from internal_linker.analysis.graph.site_graph import SiteGraph
-from internal_linker.core.arrays import Ints
-from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.records import Duplicate
 
 
@@ -26,13 +21,6 @@ def duplicates_of(files: Path) -> Iterable[Duplicate] | None:
     """The pairs of files/duplicates.csv, read while they are gone through; None where no run wrote it."""
     path = files / "duplicates.csv"
     return read_duplicates(path) if path.exists() else None
-
-
-def communities() -> Callable[[SiteGraph, int], Ints] | None:
-    """What finds communities by links; None where the extra `graph` is not installed."""
-    with suppress(ConfigurationError):
-        return louvain()
-    return None
 
 
 def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
