@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
-from internal_linker.analysis.audit.outputs import audit_sinks, communities
+from internal_linker.analysis.audit.outputs import audit_sinks
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.arrays import Vectors, unit_rows
@@ -237,7 +237,6 @@ def _material(
             inline=settings.tier_inline,
         ),
         lambda pages: _vectors(pages, parts),
-        communities(),
     )
 
 

@@ -32,6 +32,7 @@ from internal_linker.analysis.audit.rules_pages import (
 )
 from internal_linker.analysis.audit.rules_targets import duplicate_findings, exact_copies, target_findings
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
+from internal_linker.analysis.graph.communities import communities
 from internal_linker.analysis.graph.site_graph import (
     SiteGraph,
     adopted,
@@ -48,7 +49,8 @@ from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import normal_form
 from internal_linker.text.words import words
 
-Communities = Callable[[SiteGraph, int], Ints]
+# The share of the pages that have a link from which links give topics; with fewer, too many pages would have none.
+_ENOUGH_LINKED = 0.9
 # Bars of the histogram of strengths.
 _BINS = 40
 
@@ -67,7 +69,6 @@ class Material:
         home: URL of the home page; "": it is found out.
         limits: the limits beyond which there is a finding.
         vectors: gives the pages' unit rows, (n, d), zeros where there is none; None: the words of titles will do.
-        communities: gives (n,) groups of pages by their links; None: topics come from vectors or titles.
     """
 
     collected: Collected
@@ -79,7 +80,6 @@ class Material:
     home: str
     limits: Limits
     vectors: Callable[[Sequence[Page]], Vectors | None]
-    communities: Communities | None = None
 
 
 def inspect(material: Material) -> Audit:
@@ -103,7 +103,7 @@ def inspect(material: Material) -> Audit:
     states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
     before, alone, after = states
     seen = States([page.url for page in pages], wanted, before, after, material.limits)
-    found = _findings(seen, pages, material, today, offered.graph, both, home)
+    found = _findings(seen, pages, material, today, offered=offered.graph, both=both, home=home)
     bad = {page.key: page for page in material.collected.pages if page.issue}
     urls = {page.key: page.url for page in material.collected.pages}
     aliases = material.collected.aliases
@@ -185,8 +185,8 @@ def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
 def _topics(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[Ints, list[str], str]:
     """(n,) each page's topic or -1, the topics' names, and what they were found by."""
     titles = [words(f"{page.title} {page.h1 if page.h1 != page.title else ''}") for page in pages]
-    if material.communities and len(graph.sources):
-        labels, by = material.communities(graph, len(pages)), "links"
+    if len(np.union1d(graph.sources, graph.targets)) >= _ENOUGH_LINKED * len(pages):
+        labels, by = communities(graph, len(pages)), "links"
     elif (vectors := material.vectors(pages)) is not None:
         labels, by = by_vectors(vectors), "vectors"
     else:
@@ -216,6 +216,7 @@ def _findings(
     pages: Sequence[Page],
     material: Material,
     today: SiteLinks,
+    *,
     offered: SiteGraph,
     both: SiteGraph,
     home: int,

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.outputs import communities
 from internal_linker.analysis.audit.records import Limits
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
-from internal_linker.analysis.graph.site_graph import graph_of
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
+from tests.support.audits import audited
 from tests.support.builders import nothing_excluded, page, url
 from tests.support.sites import read_csv
 from tests.support.small_project import (
@@ -76,7 +75,7 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
     assert f"{URLS[1]}  {SITE}/moved/: The link's target: status 301. Link to {URLS[2]}." in told.out
     assert f"{URLS[1]}  {SITE}/gone/: The link's target: status 404." in told.out
     assert {name for name in snapshot(project).keys() - before.keys() if "tmp" not in name} == {
-        f"files/audit{rest}" for rest in (".xlsx", ".html", ".gexf", ".graphml", "_nodes.csv", "_edges.csv")
+        f"files/audit{rest}" for rest in (".xlsx", ".html", ".graphml", "_nodes.csv", "_edges.csv")
     }
     assert all(snapshot(project)[name] == old for name, old in before.items())
 
@@ -243,14 +242,11 @@ def test_pages_without_words_have_no_topic() -> None:
     assert ordered(np.array([0, 0, 1, 2, 2, 2, 2])).tolist() == [-1, -1, -1, 0, 0, 0, 0]
 
 
-def test_communities_are_found_by_links() -> None:
-    """Two rings with one link between them are two communities, the same every time."""
-    ring = [(at, (at + 1) % 6) for at in range(6)]
-    pairs = np.array([*ring, *((a + 6, b + 6) for a, b in ring), (0, 6), (1, 4), (7, 10)])
-    graph = graph_of(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), 12)
-    find = communities()
-    assert find is not None
-    found = find(graph, 12)
-    assert len(set(found[:6].tolist())) == len(set(found[6:].tolist())) == 1
-    assert found[0] != found[6]
-    assert found.tolist() == find(graph, 12).tolist()
+def test_topics_are_communities_where_most_pages_are_linked() -> None:
+    """Nine linked pages of ten are enough; with fewer, the words of titles name topics for the others too."""
+    urls = [f"https://www.slowkettle.example/{at}/" for at in range(20)]
+    titles = [("Kettle water", "Grinder burrs")[at % 2] for at in range(20)]
+    ring = [(at, (at + 1) % 18) for at in range(18)]
+    assert audited(urls, titles, ring).topics_by == "links"
+    few = audited(urls, titles, ring[:16])
+    assert few.topics_by == "titles" and all(few.topics)
