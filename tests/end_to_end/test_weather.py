@@ -24,14 +24,25 @@ def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
         return of.outcome()
 
 
-@pytest.mark.parametrize("services", [*((name,) for name in SERVICES), SERVICES], ids=" ".join)
+@pytest.mark.parametrize(
+    "services",
+    [SERVICES, *(pytest.param((name,), marks=pytest.mark.long) for name in SERVICES)],
+    ids=" ".join,
+)
 def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
     """The result is that of fair weather, and what came whole is asked for no second time."""
     spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path)]
     assert sum(spoilt) > 0
 
 
-@pytest.mark.parametrize(("service", "on"), [("openai", ""), ("serper", ""), ("google", WRITE)])
+@pytest.mark.parametrize(
+    ("service", "on"),
+    [
+        ("openai", ""),
+        pytest.param("serper", "", marks=pytest.mark.long),
+        pytest.param("google", WRITE, marks=pytest.mark.long),
+    ],
+)
 def test_a_service_that_is_gone_leaves_the_others_their_work(
     service: str, on: str, fair: Outcome, tmp_path: Path
 ) -> None:

@@ -127,6 +127,7 @@ def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     assert all(float(link["Lexical Score"]) >= 0 for link in links)
 
 
+@pytest.mark.long
 def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_requests(
     tmp_path: Path, openai: OpenAIStandIn
 ) -> None:

@@ -57,6 +57,7 @@ def test_both_sites_count_alike() -> None:
     assert measure(truths["small"], held_out["small"]).ndcg.mean == 1
 
 
+@pytest.mark.long
 def test_a_star_marks_what_is_surely_other_than_the_fixed_weights() -> None:
     """All wrong is marked, as good is not; the difference of the means stands in the last column."""
     sources = pages("site", 50)

@@ -162,7 +162,7 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
     assert "Licensed to the Apache Software Foundation (ASF)" in text
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever titles and topics hold, the report has its own elements only, and its data can be read."""

@@ -140,7 +140,7 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
     assert "Licensed to the Apache Software Foundation (ASF)" in text_of(document)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever titles and names hold, the page has its own elements only, and its data can be read."""
