@@ -63,6 +63,7 @@ def test_a_start_without_a_command_says_how_it_is_used(made: Tiny) -> None:
     assert wrong.stderr.startswith("Usage:")
 
 
+@pytest.mark.long
 def test_what_the_tests_add_is_installed_when_asked_for(copied: Tiny) -> None:
     """--test adds the second section, and a plain start afterwards leaves it."""
     assert copied.start("-c", "import second").returncode == 1

@@ -8,10 +8,10 @@ from tests.hostile.judge import ALONE, KINDS
 from tests.support.small_project import REPOSITORY, start
 
 
-def test_some_hostile_inputs_of_each_kind_have_a_good_answer() -> None:
+def test_a_hostile_input_of_each_kind_has_a_good_answer() -> None:
     """A documented exit code, one sentence with the file's name where it fails, in 10 seconds and 1 GB."""
     kinds = [kind for kind in KINDS if kind not in ALONE]
-    process = start("-m", "tests.hostile", *kinds, "--some", "2", "--seed", "2", cwd=REPOSITORY)
+    process = start("-m", "tests.hostile", *kinds, "--some", "1", "--seed", "2", cwd=REPOSITORY)
     said, errors = process.communicate(timeout=600)
     assert process.returncode == 0, said + errors
 
@@ -27,6 +27,7 @@ def test_every_hostile_input_has_a_good_answer(kind: str) -> None:
     assert process.returncode == 0, said + errors
 
 
+@pytest.mark.long
 def test_there_are_enough_of_them() -> None:
     """More than 500, all different."""
     names = Counter(case.name for kind in KINDS for case in KINDS[kind]())

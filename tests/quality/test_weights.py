@@ -76,7 +76,7 @@ def test_the_written_table_has_the_weights_that_are_measured() -> None:
     assert default_name() in blends()
 
 
-@pytest.mark.parametrize("command", ["weights", "known_links"])
+@pytest.mark.parametrize("command", ["weights", pytest.param("known_links", marks=pytest.mark.long)])
 def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
     """Beside no shared/corpora each ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")

@@ -159,7 +159,7 @@ def test_pages_that_are_all_alike_still_get_their_links() -> None:
     assert all(len(one.links) == 3 for one in links(pages, 2, most=1.5))
 
 
-@pytest.mark.parametrize("count", [200, pytest.param(600, marks=pytest.mark.long)])
+@pytest.mark.parametrize("count", [100, pytest.param(600, marks=pytest.mark.long)])
 def test_other_processes_find_the_same_links(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -133,7 +133,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(
     sys.platform == "win32", reason="looks for processes with signal 0, which ends them there"
 )
-@pytest.mark.parametrize("sent", ["SIGKILL", "SIGINT"])
+@pytest.mark.parametrize("sent", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.long)])
 def test_no_process_outlives_its_parent(tmp_path: Path, sent: str) -> None:
     """Killed in the middle, or stopped with Ctrl-C: the others are gone soon after."""
     program = tmp_path / "parent.py"

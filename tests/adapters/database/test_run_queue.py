@@ -136,6 +136,7 @@ def test_two_runs_at_once_pay_for_one(
     assert outputs[0] == outputs[1] and URLS[0].encode() in outputs[0]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no SIGKILL")
 def test_a_killed_run_leaves_its_turn_and_what_it_paid_for(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn

@@ -238,7 +238,7 @@ def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
     assert document.css_first("title").text() == "Internal links of www.slowkettle.example"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_report_can_be_pictured(width: int, tmp_path: Path) -> None:
     """A picture of it can be taken, as wide as a phone and as a desk's screen: those of the README are such."""
     screenshot(written(tmp_path, audit(60)), tmp_path / "audit.png", width)
