@@ -54,7 +54,7 @@ def _try_all(wanted: Sequence[Mutation], work: Path, jobs: int) -> list[Verdict]
     for number in range(jobs):
         folder = work / f"copy-{number}"
         shutil.rmtree(folder, ignore_errors=True)  # it may have been left half-way
-        copies.put(Copy.of(ROOT, folder))
+        copies.put(Copy.of(work / "original", folder))
 
     def verdict(mutation: Mutation) -> Verdict:
         if mutation not in done:
@@ -79,7 +79,7 @@ def _reach(work: Path) -> Reach:
     if not kept.exists():
         shutil.rmtree(work, ignore_errors=True)
         print("Mapping which tests reach which lines (one run of the quick tier) ...", flush=True)
-        kept.write_bytes(pickle.dumps(Reach.measure(Copy.of(ROOT, work / "mapped"), work / "records")))
+        kept.write_bytes(pickle.dumps(Reach.measure(Copy.of(ROOT, work / "original"), work / "records")))
     reach: Reach = pickle.loads(kept.read_bytes())
     print(
         f"{len(reach.seconds)} tests, of which {len(reach.starters)} are in files that start processes.",
