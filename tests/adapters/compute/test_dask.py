@@ -26,8 +26,7 @@ from internal_linker.usecases.project import open_project
 from internal_linker.usecases.providers import compute_at, local_encoder_at
 from tests.matching.neighbours.test_knn_join import digests_of
 from tests.support.builders import Told
-from tests.support.cluster_work import LeavesAFile, unfit_encoder
-from tests.support.clusters import (
+from tests.support.dask_clusters import (
     TLS_VARIABLES,
     StoreThatActs,
     Watched,
@@ -36,6 +35,7 @@ from tests.support.clusters import (
     started,
     write_certificates,
 )
+from tests.support.dask_work import LeavesAFile, unfit_encoder
 from tests.support.join_stores import MemoryStore
 from tests.support.small_project import REPOSITORY, environment, make_project, write_settings, write_text
 from tests.support.vector_sites import one_language, random_vectors

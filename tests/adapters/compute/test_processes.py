@@ -14,7 +14,7 @@ import pytest
 
 from internal_linker.adapters.compute.processes import Processes
 from internal_linker.core.arrays import Ints
-from tests.support.cluster_work import KILL
+from tests.support.dask_work import KILL
 from tests.support.small_project import REPOSITORY
 
 NUMBERS = np.arange(100_000)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
 from internal_linker.core.ports import Compute
-from tests.support.cluster_work import KILL, watched_block
+from tests.support.dask_work import KILL, watched_block
 from tests.support.join_stores import MemoryStore
 from tests.support.small_project import REPOSITORY, environment
 
