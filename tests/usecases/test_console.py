@@ -77,6 +77,7 @@ def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) ->
     assert len(links) == 30 and {link["Probability"] for link in links} == {""}
 
 
+@pytest.mark.long
 def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> None:
     """With links enough the summary tells both figures, and each row of links.csv its probability, twice the same."""
     site, folder = link_sites.pages(150), make_project(tmp_path)

@@ -57,7 +57,7 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
     assert links == expected
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Control characters, surrogates, marks of direction and markup in titles cost nothing but themselves."""
@@ -107,7 +107,7 @@ def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
     ]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_a_node_is_one_line_and_no_formula(
     titles: list[str], tmp_path_factory: pytest.TempPathFactory

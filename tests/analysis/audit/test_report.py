@@ -162,7 +162,7 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
     assert "Licensed to the Apache Software Foundation (ASF)" in text
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever titles and topics hold, the report has its own elements only, and its data can be read."""
@@ -238,7 +238,7 @@ def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
     assert document.css_first("title").text() == "Internal links of www.slowkettle.example"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_report_can_be_pictured(width: int, tmp_path: Path) -> None:
     """A picture of it can be taken, as wide as a phone and as a desk's screen: those of the README are such."""
     screenshot(written(tmp_path, audit(60)), tmp_path / "audit.png", width)
