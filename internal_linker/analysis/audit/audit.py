@@ -1,4 +1,4 @@
-"""A site's pages, links and proposed links -> its audit: figures before and after adoption, topics, findings."""
+"""The audit of a site: figures before and after adoption of the proposed links, topics, and findings."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +49,7 @@ from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import normal_form
 from internal_linker.text.words import words
 
-# The share of the pages that have a link from which links give topics; with fewer, too many pages would have none.
+# The share of pages with a link from which links define topics; below it, too many pages would have no topic.
 _ENOUGH_LINKED = 0.9
 # Bars of the histogram of strengths.
 _BINS = 40
@@ -57,18 +57,18 @@ _BINS = 40
 
 @dataclass(frozen=True)
 class Material:
-    """What an audit is made of.
+    """The input of an audit.
 
     Attributes:
-        collected: pages, and links with their targets as written, redirects not followed.
-        run: the last run's id; "": none is known.
-        proposed: its rows.
-        duplicates: its near-duplicates; None: pages of exactly the same text are looked for.
-        excluded: tells which pattern, if any, forbids links to a URL.
+        collected: the pages, and the links with their targets as written, without following redirects.
+        run: the last run's id; "" if there is none.
+        proposed: the last run's rows.
+        duplicates: the last run's near-duplicates; None: the audit finds pages with exactly the same text.
+        excluded: returns the pattern that forbids links to one of these URLs, "" for none.
         site: host, or host and folder, of the site.
-        home: URL of the home page; "": it is found out.
-        limits: the limits beyond which there is a finding.
-        vectors: gives the pages' unit rows, (n, d), zeros where there is none; None: the words of titles will do.
+        home: URL of the home page; "": it is detected.
+        limits: the limits beyond which the audit reports a finding.
+        vectors: returns the pages' unit rows, (n, d), zeros for a page without one; None: title words stand in.
     """
 
     collected: Collected
@@ -83,7 +83,7 @@ class Material:
 
 
 def inspect(material: Material) -> Audit:
-    """Audit the pages that show something of their own: no error, redirect or copy.
+    """Audit the pages that have content of their own: no errors, redirects or canonicalised pages.
 
     Raises:
         InputError: there is no such page, or `home` is none of them.
@@ -136,7 +136,7 @@ def inspect(material: Material) -> Audit:
 
 
 def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[int, str]:
-    """The row of the home page, and how it was found: asked for, by the site's address, by the most in-links.
+    """Return the row of the home page, and how it was found: by option, by the site's address, or by in-links.
 
     Raises:
         ConfigurationError: the one asked for is no URL.
@@ -151,13 +151,13 @@ def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tup
             return row, "address"
     inlinks, _ = degrees(graph, len(pages))
     roots = [row for row, key in enumerate(rows) if key.count("/") == 3 and key.endswith("/")]
-    # The first of equals; without any link the first page.
+    # The first of equals; without any links, the first page.
     row = max(roots or range(len(pages)), key=lambda row: (inlinks[row], -row))
     return row, "address" if roots else "links"
 
 
 def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) -> int:
-    """The row of the page at this URL, or where it leads.
+    """Return the row of the page at this URL, or of the page that it leads to.
 
     Raises:
         ConfigurationError: it is no URL.
@@ -183,7 +183,7 @@ def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
 
 
 def _topics(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[Ints, list[str], str]:
-    """(n,) each page's topic or -1, the topics' names, and what they were found by."""
+    """Return (n,) each page's topic or -1, the topics' names, and how the topics were found."""
     titles = [words(f"{page.title} {page.h1 if page.h1 != page.title else ''}") for page in pages]
     if len(np.union1d(graph.sources, graph.targets)) >= _ENOUGH_LINKED * len(pages):
         labels, by = communities(graph, len(pages)), "links"
@@ -240,11 +240,11 @@ def _findings(
 
 
 def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
-    """(n,) words of each text, and (n) a digest of it; contents are read once, for they may lie in a file."""
+    """Return (n,) words of each text and n digests; read each content once, since it may be in a file."""
     lengths, digests = np.zeros(len(pages), np.int64), []
     for row, page in enumerate(pages):
         text = str(page.content).strip()
-        # Without spaces between words their number is that of their pairs of characters.
+        # Without spaces between words, count pairs of characters instead.
         lengths[row] = len(text.split()) if text.isascii() else len(words(text))
         digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() if text else b"")
     return lengths, digests

@@ -1,4 +1,4 @@
-"""A graph of a site's links -> its figures, and the table that sets two states of it side by side."""
+"""The figures of a link graph, and the table that compares them before and after adoption."""
 
 from collections.abc import Callable
 
@@ -18,7 +18,7 @@ from internal_linker.core.arrays import Bools, Ints
 
 
 def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
-    """What a graph of n pages means; orphans are those of the `wanted` pages (n,) that no page links to."""
+    """Compute the figures of a graph of n pages; orphans are `wanted` pages (n,) without in-links."""
     inlinks, outlinks = degrees(graph, n)
     depth, rank = click_depth(graph, n, home), pagerank(graph, n)
     reached = depth[depth > 0]
@@ -39,7 +39,7 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) ->
 
 
 def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[Measure]:
-    """The before/after table."""
+    """Return the before/after table."""
 
     def row(name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
         return Measure(name, float(of(before)), float(of(after)), decimals)

@@ -1,4 +1,4 @@
-"""The link graph of an audit for other programs: GraphML for Gephi and its like, a pair of CSV files for Neo4j.
+"""The link graph of an audit for other programs: GraphML for Gephi and the like, two CSV files for Neo4j.
 
 One node a page, one edge a link. Files are written row by row: a large graph takes no memory of its own.
 """
@@ -16,7 +16,7 @@ from internal_linker.analysis.graph.site_graph import SiteGraph
 
 Cell = str | int | float | None
 
-# What is told of a page; the figures are those of today's links. GraphML and Neo4j call the types by the same names.
+# The attributes of a page, with today's figures. GraphML and Neo4j have the same names for the types.
 _NODE_COLUMNS = (
     ("url", "string"),
     ("title", "string"),
@@ -28,9 +28,9 @@ _NODE_COLUMNS = (
     ("pagerank", "double"),
 )
 _EDGE_COLUMNS = (("state", "string"), ("weight", "double"))
-# What XML 1.0 allows; no escape makes the others legal, and one of them makes the whole file unreadable.
+# Characters that XML 1.0 allows; escaping doesn't make the others legal, and a single one makes the file unreadable.
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-# Not every import skips a byte order mark: it would be a part of the first column's name.
+# Not every import skips a byte order mark; it would become part of the first column's name.
 _CSV_ENCODING = "utf-8"
 
 
@@ -41,7 +41,7 @@ class GraphmlFile:
         self.path, self.name = path, f"files/{path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; the answer says in a sentence where it landed, if not in its place.
+        """Replace the file; return a sentence that says where it is, if it could not be replaced.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
@@ -51,13 +51,13 @@ class GraphmlFile:
 
 
 class NodesCsv:
-    """An `AuditSink`: audit_nodes.csv, a node `Page` a page, with its URL for its id."""
+    """An `AuditSink`: audit_nodes.csv, one node `Page` per page, with the URL as its id."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, f"files/{path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; the answer says in sentences what was unusual.
+        """Replace the file; return what was unusual, one sentence each.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
@@ -68,13 +68,13 @@ class NodesCsv:
 
 
 class EdgesCsv:
-    """An `AuditSink`: audit_edges.csv, a relationship `LINKS_TO` a link."""
+    """An `AuditSink`: audit_edges.csv, one relationship `LINKS_TO` per link."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.name = path, f"files/{path.name}"
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the file; the answer says in sentences what was unusual.
+        """Replace the file; return what was unusual, one sentence each.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
@@ -88,7 +88,7 @@ class EdgesCsv:
 
 
 def _nodes(audit: Audit) -> Iterator[tuple[Cell, ...]]:
-    """The pages in their order, as `_NODE_COLUMNS`; the depth is None where no path of links leads to a page."""
+    """Yield the pages in order, with `_NODE_COLUMNS`; the depth of an unreachable page is None."""
     today = audit.before
     return zip(
         audit.urls,
@@ -115,7 +115,7 @@ def _links(graph: SiteGraph, state: str) -> Iterator[tuple[int, int, str, float]
 
 
 def _one_line(text: str) -> str:
-    """Line ends and runs of white space as one space: a cell of many lines breaks simple readers."""
+    """Replace line breaks and runs of white space by one space: cells with several lines break simple readers."""
     return " ".join(text.split())
 
 
@@ -138,13 +138,13 @@ def _graphml(audit: Audit) -> Iterator[str]:
 
 
 def _data(key: str, cell: Cell) -> str:
-    """A value without what XML forbids; a float reads back as exactly the same."""
+    """Convert a value to text without characters that XML forbids; a float reads back exactly the same."""
     text = escape(_FORBIDDEN.sub("", cell), {'"': "&quot;"}) if isinstance(cell, str) else str(cell)
     return f'<data key="{key}">{text}</data>'
 
 
 def _csv_cell(cell: Cell) -> str | int:
-    """A float reads back as exactly the same; nothing stands where nothing is known."""
+    """Convert a value to text; a float reads back exactly the same, and None is empty."""
     if isinstance(cell, float):
         return repr(cell)
     return "" if cell is None else cell

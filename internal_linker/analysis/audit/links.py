@@ -1,4 +1,4 @@
-"""Links as they were collected and proposed -> arrays of an audit: graphs, anchors, counts."""
+"""The links of an audit as arrays: graphs, anchors and counts of today's and proposed links."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,11 +13,11 @@ from internal_linker.core.records import Collected
 from internal_linker.core.runs import VersionRow
 from internal_linker.text.words import normalise
 
-# What a link without a score weighs beside one of strength 0 to 1: as much as the middle of that scale.
+# The weight of a link without a score: the middle of the strengths, 0 to 1.
 _UNSCORED = 0.5
-# Decimals of a score, as files/links.csv shows it; further ones mean nothing.
+# Decimal places of a score in files/links.csv; further ones mean nothing.
 _DECIMALS = 4
-# A link of no strength is a link all the same.
+# The minimum weight: a link without any strength is still a link.
 _LEAST = 0.01
 
 
@@ -26,9 +26,9 @@ class SiteLinks:
     """Today's links between the n pages of an audit.
 
     Attributes:
-        graph: redirects followed.
-        anchored: those with an anchor.
-        counts: (n,) all links in each page's text, those to other sites too.
+        graph: the links with redirects followed.
+        anchored: the links with an anchor.
+        counts: (n,) all links in each page's text, including links to other sites.
     """
 
     graph: SiteGraph
@@ -41,10 +41,10 @@ class Proposed:
     """Links that the last run proposed.
 
     Attributes:
-        graph: those that don't stand already, between the pages; weights are strengths.
-        strengths: (p,) of all of them, 0 to 1; NaN where there is no score.
+        graph: the new links between the pages; their weights are strengths.
+        strengths: (p,) strengths of all proposed links, 0 to 1; NaN without a score.
         run: the run's id; "" without links.
-        written: source and target (normal forms) as the links name them.
+        written: keys of source and target as the links name them.
     """
 
     graph: SiteGraph
@@ -54,7 +54,7 @@ class Proposed:
 
 
 def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
-    """The collected links between the pages that have a row."""
+    """Return the collected links between the pages that have a row."""
     aliases, links = collected.aliases, collected.links
     sources = np.array([rows.get(aliases.get(link.source, link.source), -1) for link in links], np.int64)
     targets = np.array([rows.get(aliases.get(link.target, link.target), -1) for link in links], np.int64)
@@ -71,13 +71,13 @@ def proposed_links(
     rows: Mapping[str, int],
     existing: SiteGraph,
 ) -> Proposed:
-    """A run's links between the pages that have a row, without those that stand already."""
+    """Return a run's links between the pages that have a row, without those that exist already."""
     aliases, written, scores = collected.aliases, list[tuple[str, str]](), list[float]()
-    # Millions of equal keys take the room of one.
+    # Interning: millions of equal keys take the memory of one.
     keys = {page.key: page.key for page in collected.pages}
     for item in (row.recommendation for row in proposed):
         source = item.source.key
-        # A query without a page links from nowhere.
+        # A query without a page has no page to link from.
         for link in item.links if source else ():
             target = link.target.key
             written.append((keys.get(source, source), keys.get(target, target)))
@@ -91,7 +91,7 @@ def proposed_links(
 
 
 def _anchored(anchors: Sequence[str], sources: Ints, targets: Ints, n: int) -> AnchoredLinks:
-    """Anchors that differ in case, width or spacing only are one; a page that links thrice with one counts once."""
+    """Treat anchors that differ only in case, width or spacing as one; count each page's use of one once."""
     place: dict[str, int] = {"": -1}
     texts: list[str] = []
     numbers: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""The places in files/ where an audit is written."""
+"""The files in files/ that an audit is written to."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,12 +10,12 @@ from internal_linker.analysis.audit.workbook import AuditXlsx
 
 
 def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
-    """Where an audit is written: the workbook, then, if wanted, what `reports` has."""
+    """Return the files of an audit: the workbook and, if wanted, the `reports`."""
     return [AuditXlsx(files / "audit.xlsx"), *(reports(files) if report else ())]
 
 
 def reports(files: Path) -> Sequence[AuditSink]:
-    """The report for browsers, and the files for graph programs."""
+    """Return the report for browsers and the files for graph programs."""
     return [
         AuditHtml(files / "audit.html"),
         GraphmlFile(files / "audit.graphml"),

@@ -1,4 +1,4 @@
-"""The records of an audit: a site's link graph, its figures, and what is wrong with it."""
+"""The records of an audit: the figures of a site's link graph, its rules, and their findings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,26 +10,26 @@ from internal_linker.core.arrays import Ints, Vectors
 
 Severity = Literal["error", "warning", "note"]
 Standing = Literal["mended", "stays", "new"]
-"""What becomes of a finding when the proposed links are adopted: gone, still there, or caused by them."""
+"""What adoption of the proposed links does to a finding: resolves it, leaves it, or causes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphFigures:
-    """What one state of the links means for the n pages.
+    """The figures of n pages in one state of their links.
 
     Attributes:
-        inlinks: (n,) pages that link to each.
-        outlinks: (n,) pages that each links to.
-        depth: (n,) clicks from the home page; -1 where it can't be reached.
+        inlinks: (n,) number of pages that link to each page.
+        outlinks: (n,) number of pages that each page links to.
+        depth: (n,) clicks from the home page; -1 for an unreachable page.
         pagerank: (n,) weighted PageRank; sums to 1.
-        orphans: rows of the pages that no other links to, ascending, without the home page.
-        gini: concentration of the PageRank, 0 (all pages equal) to below 1 (one has it all).
-        top_share: the share of the PageRank that the best tenth of the pages holds, 0 to 1.
-        mean_depth: mean of `depth` where the page can be reached; 0 where none is.
+        orphans: rows of the pages that no other page links to, ascending, without the home page.
+        gini: Gini coefficient of the PageRank, 0 (all pages equal) to below 1 (one page has it all).
+        top_share: share of the PageRank of the best tenth of the pages, 0 to 1.
+        mean_depth: mean `depth` of the reachable pages; 0 without any.
         unreachable: pages that can't be reached from the home page.
         reciprocal: pairs of pages that link to each other.
-        components: groups of pages that no link leads into or out of (weakly connected components).
-        cross_topic: the share of the links that lead from one topic to another, 0 to 1; 0 without links.
+        components: weakly connected components: groups of pages without a link to or from other pages.
+        cross_topic: share of the links that lead from one topic to another, 0 to 1; 0 without links.
     """
 
     inlinks: Ints
@@ -47,11 +47,11 @@ class GraphFigures:
 
 
 class Rule(StrEnum):
-    """What an audit looks for, in the order of the findings' sheets; the values are the names that users give.
+    """The rules of an audit, in the order of the findings' sheets; the values are the names in --fail-on.
 
     Attributes:
-        severity: how bad it is.
-        message: what it means.
+        severity: how bad a finding is.
+        message: what a finding means.
     """
 
     severity: Severity
@@ -89,14 +89,14 @@ class Rule(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a person should look at.
+    """A finding of an audit.
 
     Attributes:
         rule: the rule that the page or link breaks.
-        page: the page's URL as the user writes it.
-        detail: one sentence.
-        other: a second page's URL, or "".
-        standing: what the proposed links do about it.
+        page: the page's URL in the user's own spelling.
+        detail: one sentence about it.
+        other: URL of a second page, or "".
+        standing: what adoption of the proposed links does to it.
     """
 
     rule: Rule
@@ -107,13 +107,13 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """How bad it is."""
+        """How bad the finding is."""
         return self.rule.severity
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A row of the before/after table; a figure is shown with so many `decimals`, and NaN means "none"."""
+    """A row of the before/after table; its figures have `decimals` decimal places, and NaN means "none"."""
 
     name: str
     before: float
@@ -127,10 +127,10 @@ class Topic:
 
     Attributes:
         name: distinctive words of its pages' titles.
-        pages: how many there are.
+        pages: the number of its pages.
         hub: row of its page with the highest PageRank today.
         inner: links between its pages, before and after.
-        outer: links between its pages and those of other topics, either way, before and after.
+        outer: links between its pages and other topics in either direction, before and after.
     """
 
     name: str
@@ -142,12 +142,12 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class SectionMatrix:
-    """How many links lead from section to section.
+    """The number of links from section to section.
 
     Attributes:
-        names: the s sections of most pages, largest first; the last is "other" where there are more.
-        before: (s, s) today's links, from the row's section to the column's.
-        after: (s, s) the same with the proposed links.
+        names: the s largest sections, largest first; the last one is "other" if there are more.
+        before: (s, s) today's links from the row's section to the column's.
+        after: (s, s) links after adoption of the proposed ones.
     """
 
     names: Sequence[str]
@@ -160,15 +160,15 @@ class Limits:
     """The limits beyond which an audit reports a finding.
 
     Attributes:
-        min_inlinks: pages that should link to every page.
-        max_inlinks: links of a page that is no hub yet, as a multiple of the mean; 0: no page is a hub.
-        clicks: from the home page; beyond them a page is deep. Crawlers come seldom to what lies deeper than 3
-            or 4, and visitors hardly at all.
-        links: on one page. Beyond 100 Google once stopped reading, and readers do still.
-        links_per_100_words: on one page; every twentieth word is many, as Wikipedia's leads have it.
-        same_anchor: links to one target with one text that nobody minds.
-        sidebar: strength, 0 to 1, from which a proposed link is good for a sidebar.
-        inline: the same for a link in the text.
+        min_inlinks: number of pages that should link to every page.
+        max_inlinks: in-links beyond which a page is a hub, as a multiple of the mean; 0: no page is a hub.
+        clicks: clicks from the home page beyond which a page is deep. Crawlers seldom visit pages deeper than 3 or 4
+            clicks, and people hardly ever do.
+        links: links on one page. Google once stopped reading after 100, and readers still do.
+        links_per_100_words: links per 100 words of a page; every twentieth word is many, as in Wikipedia's leads.
+        same_anchor: links to one target with the same anchor that are fine.
+        sidebar: strength from which a proposed link is good for a sidebar, 0 to 1.
+        inline: strength from which a proposed link is good for the text, 0 to 1.
     """
 
     min_inlinks: int = 2
@@ -183,26 +183,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Audit:
-    """All that an audit found; lists by page are in the order of the n pages.
+    """The result of an audit; lists by page are in the order of the n pages.
 
     Attributes:
-        run_id: the run that proposed the links; "" where none are proposed.
+        run_id: the run that proposed the links; "" without proposed links.
         site: the site's host.
         home: row of the home page.
-        home_by: how it was found: "option", "address", or "links" (it is but the page with most in-links).
-        urls: (n) as the user writes them.
-        titles: (n) title, else H1, else "".
-        sections: (n) first part of the path ("/blog"); "/" for pages that have nothing beneath it.
-        topics: (n) name of each page's topic, one of `communities`; "" for a page without words or links.
+        home_by: how the home page was found: "option", "address", or "links" (the page with most in-links stands in).
+        urls: n URLs in the user's own spelling.
+        titles: n titles, else H1s, else "".
+        sections: n first folders of the paths ("/blog"); "/" for pages without a folder.
+        topics: n names of topics, each one of `communities`; "" for a page without words or links.
         communities: the topics, largest first.
-        topics_by: how they were found: "links", "vectors" or "titles".
+        topics_by: how the topics were found: "links", "vectors" or "titles".
         summary: the before/after table.
         before, offered, after: figures of today's links, of the proposed links alone, and of both.
-        existing, proposed: the links; a proposed link that stands already is in `existing` only.
-        findings: by severity, then rule, then page.
+        existing, proposed: the links; a proposed link that exists already is in `existing` only.
+        findings: the findings by severity, then rule, then page.
         histogram: (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths.
-        thresholds: strengths from which a link is a sidebar's, and an inline one.
-        section_matrix: links between sections.
+        thresholds: strengths from which a link is good for a sidebar, and for the text.
+        section_matrix: the number of links between sections.
     """
 
     run_id: str
@@ -228,19 +228,19 @@ class Audit:
 
 
 class AuditSink(Protocol):
-    """A place that keeps an audit: a workbook, a report, a graph file."""
+    """A file that an audit is written to: a workbook, a report, a graph file."""
 
     name: str
-    """As a person knows it: "files/audit.xlsx"."""
+    """The file's name for people, such as "files/audit.xlsx"."""
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the last one; the answer says in sentences what was unusual.
+        """Replace the file; return what was unusual, one sentence each.
 
         Raises:
-            OutputError: it can't be written.
+            OutputError: the file can't be written.
         """
 
 
 def standing(before: bool, after: bool) -> Standing:
-    """What becomes of something that holds before or after adoption, or both."""
+    """Return what adoption does to a condition that holds before it, after it, or both."""
     return "new" if not before else "stays" if after else "mended"

@@ -1,4 +1,4 @@
-"""The anchors of a site's links -> those that name several pages, that always say the same, or that mislead."""
+"""The audit's rules for anchors: ambiguous, repeated and misleading ones."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,27 +9,27 @@ from scipy import sparse
 from internal_linker.analysis.audit.records import Finding, Limits, Rule
 from internal_linker.core.arrays import Ints, Vectors
 
-# Cosine, 0 to 1, of an anchor with the title words of the page that it names: two words of three equally rare ones
-# give 0.8. What the target itself has at most: a third of the anchor's words at best.
+# Cosine similarity, 0 to 1, of an anchor to the title words of the page that it names: two of three equally rare words
+# give 0.8. And the upper bound for the target itself: a third of the anchor's words at best.
 NAMES = 0.75
 STRANGE = 0.4
-# A word in more titles than this share of them, or than 50, tells no page from another.
+# A word in more than this share of the titles, or in more than 50, doesn't distinguish pages.
 _COMMON = 0.01
 _FEW = 50
 # Anchors compared with all titles at a time.
 _BLOCK = 4096
-# Targets that a sentence names.
+# Targets that a finding names.
 _NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
 class AnchoredLinks:
-    """Links between the n pages that have an anchor, each source, target and anchor once.
+    """Links with anchors between the n pages, each source, target and anchor once.
 
     Attributes:
         sources, targets: (m,) rows.
-        anchors: (m,) places in `texts`.
-        texts: (a) the anchors, each as it is written first.
+        anchors: (m,) positions in `texts`.
+        texts: a anchors, each in its first spelling.
     """
 
     sources: Ints
@@ -39,7 +39,7 @@ class AnchoredLinks:
 
 
 def ambiguous_anchors(links: AnchoredLinks, urls: Sequence[str]) -> Iterator[Finding]:
-    """One finding an anchor that leads to several pages; its page is the one that it leads to most often."""
+    """Report anchors that lead to several pages, each once with the page that it leads to most often."""
     pairs, counts = _counted(links.anchors, links.targets, len(urls))
     order = np.lexsort((pairs[1], -counts, pairs[0]))
     starts = np.flatnonzero(np.diff(pairs[0][order], prepend=-1))
@@ -53,7 +53,7 @@ def ambiguous_anchors(links: AnchoredLinks, urls: Sequence[str]) -> Iterator[Fin
 
 
 def repeated_anchors(links: AnchoredLinks, urls: Sequence[str], limits: Limits) -> Iterator[Finding]:
-    """Targets for which one anchor stands on more than `same_anchor` pages and in most of the links."""
+    """Report targets with the same anchor on more than `same_anchor` pages and in most of their links."""
     pairs, counts = _counted(links.targets, links.anchors, max(1, len(links.texts)))
     every = np.bincount(links.targets, minlength=len(urls))
     for at in np.flatnonzero((counts > limits.same_anchor) & (2 * counts > every[pairs[0]])).tolist():
@@ -68,17 +68,17 @@ def misleading_anchors(
     page_words: Sequence[Sequence[str]],
     urls: Sequence[str],
 ) -> Iterator[Finding]:
-    """Links whose anchor names another page than their target, clearly, by the rarer words of titles.
+    """Report links whose anchor clearly names another page than their target, by the rare words of titles.
 
     Args:
         links: the links.
-        anchor_words: (a) the words of each anchor.
-        page_words: (n) the words of each page's title, H1 and address.
-        urls: (n) of the pages.
+        anchor_words: the words of each of the a anchors.
+        page_words: the words of each of the n pages' title, H1 and URL.
+        urls: n URLs.
     """
     anchors, pages = _weighed(anchor_words, page_words)
     pairs, _ = _counted(links.anchors, links.targets, len(urls))
-    # Most anchors name their target: only the others are compared with all titles.
+    # Most anchors name their target: compare only the others with all titles.
     own = np.asarray(anchors[pairs[0]].multiply(pages[pairs[1]]).sum(axis=1)).ravel()
     strange = np.flatnonzero(own < STRANGE)
     for first in range(0, len(strange), _BLOCK):
@@ -91,7 +91,7 @@ def misleading_anchors(
 def _misled(
     links: AnchoredLinks, urls: Sequence[str], which: Ints, pairs: tuple[Ints, Ints], better: Ints
 ) -> Iterator[Finding]:
-    """A finding for each link of these pairs of anchor and target, unless the page that it names is its own."""
+    """Yield a finding for each link of these pairs of anchor and target, unless the anchor names its own page."""
     named = dict(
         zip(
             zip(pairs[0][which].tolist(), pairs[1][which].tolist(), strict=True), better.tolist(), strict=True
@@ -109,13 +109,13 @@ def _misled(
 
 
 def _counted(one: Ints, other: Ints, n: int) -> tuple[tuple[Ints, Ints], Ints]:
-    """The distinct pairs, ascending, and how often each stands there; `other` is below n."""
+    """Return the distinct pairs, ascending, and their counts; `other` is below n."""
     keys, counts = np.unique(one.astype(np.int64) * n + other, return_counts=True)
     return np.divmod(keys, n), counts
 
 
 def _best(scores: sparse.csr_matrix) -> tuple[Ints, Vectors]:
-    """Of each row the column of the largest value, the first of equals, and the value; 0 and 0 for an empty row."""
+    """Return each row's column of the largest value, the first of equals, and the value; 0 and 0 for an empty row."""
     if not scores.shape[1]:
         return np.zeros(scores.shape[0], np.int64), np.zeros(scores.shape[0])
     best = np.asarray(scores.argmax(axis=1)).ravel()
@@ -126,7 +126,7 @@ def _best(scores: sparse.csr_matrix) -> tuple[Ints, Vectors]:
 def _weighed(
     anchors: Sequence[Sequence[str]], pages: Sequence[Sequence[str]]
 ) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
-    """Unit rows of the words of both that stand in few titles, the rarer the heavier."""
+    """Return unit rows of the words of anchors and pages that occur in few titles, weighted by rarity."""
     column: dict[str, int] = {}
     for title in pages:
         for word in title:
@@ -135,7 +135,7 @@ def _weighed(
     frequency = np.bincount(of_pages.indices, minlength=len(column))
     weights = np.log((1 + len(pages)) / (1 + frequency)) + 1
     weights[frequency > max(_FEW, _COMMON * len(pages))] = 0
-    # A word of no title is nobody's name: it makes an anchor longer, and so less clear.
+    # A word of no title names no page: it makes an anchor longer and so less clear.
     unknown = np.array([float(any(word not in column for word in words)) for words in anchors])
     both = _unit(of_pages, weights), _unit(_rows(anchors, column), weights, unknown * weights.max(initial=0))
     return both[1], both[0]
@@ -151,7 +151,7 @@ def _rows(texts: Sequence[Sequence[str]], column: dict[str, int]) -> sparse.csr_
 
 
 def _unit(rows: sparse.csr_matrix, weights: Vectors, beside: Vectors | float = 0.0) -> sparse.csr_matrix:
-    """The rows with their words' weights, of unit length together with what is `beside` them."""
+    """Weight the rows' words, and scale the rows to unit length together with what is `beside` them."""
     if not len(weights):
         return rows
     data = weights[rows.indices]

@@ -1,4 +1,4 @@
-"""Figures of a site before and after adoption -> the pages that get too few links, or too many, or none to pass on."""
+"""The audit's rules for pages: orphans, deep and under-linked pages, dead ends, hubs and dense pages."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Bools, Ints
 
-# Fewer links to one page are no hub, whatever the mean says: sites with hardly any links have a tiny one.
+# A page with fewer in-links is not a hub, whatever the mean: sites with hardly any links have a tiny mean.
 _HUB = 10
-# What a short text may always have.
+# Links that even a short text may have.
 _FEW_LINKS = 5
-# Pages of a circle that a sentence names.
+# Pages of a closed circle that its finding names.
 _NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class States:
-    """The n pages in both states.
+    """The n pages before and after adoption of the proposed links.
 
     Attributes:
-        urls: (n) as a person writes them.
-        wanted: (n,) pages that links should lead to: no excluded ones, no noindex; not the home page.
-        before, after: today, and with the proposed links.
-        limits: the limits beyond which there is a finding.
+        urls: n URLs in the user's own spelling.
+        wanted: (n,) whether links should lead to the page: not excluded, not noindex, not the home page.
+        before, after: the figures today, and with the proposed links.
+        limits: the limits beyond which a page is a finding.
     """
 
     urls: Sequence[str]
@@ -37,7 +37,7 @@ class States:
     def found(
         self, rule: Rule, before: Bools, after: Bools, detail: Callable[[int], str]
     ) -> Iterator[Finding]:
-        """A finding for each page of which something holds in one state or in both."""
+        """Yield a finding for each page for which a condition holds before, after, or both."""
         for row in np.flatnonzero(before | after).tolist():
             yield Finding(
                 rule, self.urls[row], detail(row), standing=standing(bool(before[row]), bool(after[row]))
@@ -45,7 +45,7 @@ class States:
 
 
 def page_findings(states: States) -> Iterator[Finding]:
-    """Orphans, unreachable and deep pages, those with few links, those without any of their own, hubs."""
+    """Find orphans, under-linked, unreachable and deep pages, dead ends and hubs."""
     before, after, limits = states.before, states.after, states.limits
     orphan = np.zeros(len(states.urls), np.bool_)
     orphan[before.orphans] = True
@@ -65,7 +65,7 @@ def page_findings(states: States) -> Iterator[Finding]:
 
 
 def circle_findings(states: States, circles: Sequence[Ints], proposed: SiteGraph) -> Iterator[Finding]:
-    """Closed circles of today; one is mended where a proposed link leads into it."""
+    """Report today's closed circles; a proposed link into a circle resolves it."""
     circle = np.full(len(states.urls), -1, np.int64)
     for number, rows in enumerate(circles):
         circle[rows] = number
@@ -80,7 +80,7 @@ def circle_findings(states: States, circles: Sequence[Ints], proposed: SiteGraph
 
 
 def reciprocal_findings(states: States, before: Ints, after: Ints) -> Iterator[Finding]:
-    """Pairs, (p, 2) each, of pages that link to each other."""
+    """Report pairs of pages that link to each other, from (p, 2) rows before and after."""
     today = set(map(tuple, before.tolist()))
     for one, other in after.tolist():
         yield Finding(
@@ -93,13 +93,13 @@ def reciprocal_findings(states: States, before: Ints, after: Ints) -> Iterator[F
 
 
 def dense_findings(states: States, links: Ints, proposed: Ints, words: Ints) -> Iterator[Finding]:
-    """Pages with more links than their text carries.
+    """Find pages with more links than their text can carry.
 
     Args:
         states: the pages.
-        links: (n,) links in each page's text today, to wherever.
-        proposed: (n,) links that are proposed for it.
-        words: (n,) of its text; 0 where that is not known, and then only the number of links counts.
+        links: (n,) links in each page's text today, to any page.
+        proposed: (n,) links proposed for each page.
+        words: (n,) words of each page's text; 0 if unknown, and then only the number of links counts.
     """
     limits = states.limits
     by_length = np.maximum(_FEW_LINKS, words / 100 * limits.links_per_100_words)
@@ -158,7 +158,7 @@ def _clicks(states: States) -> Callable[[int], str]:
 
 
 def _then(today: object, after: object) -> str:
-    """What adoption changes, where it changes anything."""
+    """Return what adoption changes, "" if nothing."""
     return "" if today == after else f", {after} after adoption"
 
 

@@ -1,4 +1,4 @@
-"""Links as they are written, and near-duplicates -> links that lead to no proper page, and pages that stand twice."""
+"""The audit's rules for targets: links to errors, redirects, canonicalised or noindex pages, and near-duplicates."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from internal_linker.analysis.audit.records import Finding, Rule, Standing
 from internal_linker.core.reasons import NoTarget
 from internal_linker.core.records import Duplicate, Page
 
-# A page that is a source alone breaks none: a link to it is a good one.
+# A page that is only a source breaks no rule: links to it are fine.
 _BROKEN: Mapping[NoTarget, Rule] = {
     NoTarget.ERROR_STATUS: Rule.BROKEN_TARGET,
     NoTarget.REDIRECT_STATUS: Rule.REDIRECTED_TARGET,
@@ -25,13 +25,13 @@ def target_findings(
     urls: Mapping[str, str],
     standing: Standing,
 ) -> Iterator[Finding]:
-    """Links to pages that no link should lead to, each pair once.
+    """Report links to pages that no link should lead to, each pair once.
 
     Args:
-        links: source and target (normal forms), the target as the link names it.
-        bad: pages that are no proper targets, by their keys.
-        aliases: page that redirects or is a copy -> the page that it leads to in the end.
-        urls: how a person writes a key.
+        links: keys of source and target, the target as the link names it.
+        bad: pages with an issue, by their keys.
+        aliases: final targets by the keys of redirecting or canonicalised pages.
+        urls: the user's own spelling of URLs, by key.
         standing: "stays" for today's links, "new" for proposed ones.
     """
     for source, target in dict.fromkeys(link for link in links if link[1] in bad):
@@ -43,7 +43,7 @@ def target_findings(
 
 
 def duplicate_findings(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
-    """Each pair once, the page to keep second."""
+    """Report near-duplicates, each pair once, the page to keep second."""
     for pair in duplicates:
         detail = f"{pair.overlap:.0%} of their phrases are the same: keep the other, canonicalise or merge this one."
         yield Finding(Rule.DUPLICATE, pair.page, detail, pair.canonical)
@@ -52,12 +52,12 @@ def duplicate_findings(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
 def exact_copies(
     pages: Sequence[Page], digests: Sequence[bytes], inlinks: Sequence[int]
 ) -> Iterator[Duplicate]:
-    """Pages of the same text, each with the one to keep: most in-links, then the shorter URL, then the alphabet.
+    """Yield pages with the same text, each with the one to keep: most in-links, then the shorter URL, then A to Z.
 
     Args:
         pages: n pages.
-        digests: (n) of their texts; empty for a page without text.
-        inlinks: (n) pages that link to each.
+        digests: n digests of their texts; empty for a page without text.
+        inlinks: n numbers of pages that link to each page.
     """
     groups: dict[bytes, list[int]] = {}
     for row, digest in enumerate(digests):

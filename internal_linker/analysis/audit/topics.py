@@ -1,4 +1,4 @@
-"""Vectors or title words of pages -> the topics that they form, each named by the words that set it apart."""
+"""Topics of a site's pages, found by vectors or title words and named by distinctive words."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,21 +11,21 @@ from sklearn.utils.extmath import randomized_svd
 
 from internal_linker.core.arrays import Ints, Vectors, units
 
-# A treemap of more can't be read.
+# Nobody can read a treemap of more.
 MOST_TOPICS = 60
-# Fewer pages are a chance meeting, no topic.
+# Fewer pages are a coincidence, not a topic.
 SMALLEST = 3
-# Directions of meaning in short titles; more are single words again.
+# Latent dimensions of short titles; more of them are single words again.
 _DIMENSIONS = 50
-# Words that name a topic.
+# Words of a topic's name.
 _NAMING = 3
-# A word in more of the titles is the brand or furniture.
+# A word in a larger share of the titles is the brand or says nothing.
 _COMMON = 0.3
 _FEW = 10
 
 
 def title_vectors(titles: Sequence[Sequence[str]]) -> Vectors:
-    """(n, d) float32 unit rows of the words of titles by latent semantic analysis; zeros where nothing is shared."""
+    """Return (n, d) float32 unit rows of title words by LSA; zeros for titles without shared words."""
     counts = _counts(titles)
     frequency = np.bincount(counts.indices, minlength=counts.shape[1])
     telling = np.flatnonzero((frequency > 1) & (frequency <= max(_FEW, _COMMON * len(titles))))
@@ -39,7 +39,7 @@ def title_vectors(titles: Sequence[Sequence[str]]) -> Vectors:
 
 
 def by_vectors(vectors: Vectors) -> Ints:
-    """(n,) each page's topic from 0, by k-means of unit rows; -1 for a page whose row is zero.
+    """Return (n,) each page's topic from 0 by k-means of unit rows; -1 for a page whose row is zero.
 
     The number of topics grows with the root of the number of pages: 4 for 50 pages, 16 for 1,000.
     """
@@ -55,7 +55,7 @@ def by_vectors(vectors: Vectors) -> Ints:
 
 
 def ordered(labels: Ints) -> Ints:
-    """The same groups, the largest 0; the pages of groups smaller than `SMALLEST` are in none (-1)."""
+    """Renumber groups by size, the largest 0; pages of groups smaller than `SMALLEST` get -1."""
     kept = labels >= 0
     sizes = np.bincount(labels[kept], minlength=1)
     order = np.argsort(-sizes, kind="stable")
@@ -66,7 +66,7 @@ def ordered(labels: Ints) -> Ints:
 
 
 def topic_names(labels: Ints, titles: Sequence[Sequence[str]]) -> list[str]:
-    """A name for each topic, all different: the words that its titles have more often than all titles do."""
+    """Name each topic by the words that its titles have more often than all titles; all names differ."""
     known = np.flatnonzero(labels >= 0)
     count = int(labels.max(initial=-1)) + 1
     chosen = [titles[at] for at in known.tolist()]
@@ -83,7 +83,7 @@ def topic_names(labels: Ints, titles: Sequence[Sequence[str]]) -> list[str]:
     found = []
     for topic in range(count):
         row = inside[[topic]]
-        # How many of the topic's titles have the word, how much oftener than all titles, and in how few topics it is.
+        # The share of the topic's titles with the word, times its lift over all titles, times its rarity among topics.
         share = row.data / sizes[topic]
         worth = share * np.log(share * len(known) / everywhere[row.indices])
         worth *= np.log1p(count / topics[row.indices])
@@ -95,7 +95,7 @@ def topic_names(labels: Ints, titles: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _counts(titles: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-    """(n, words) which words each title has; columns in the order of first appearance."""
+    """Return (n, words) whether each title has each word; columns in order of first appearance."""
     column: dict[str, int] = {}
     rows = [[column.setdefault(word, len(column)) for word in dict.fromkeys(title)] for title in titles]
     starts = np.cumsum([0, *map(len, rows)])

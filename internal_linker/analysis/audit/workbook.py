@@ -1,4 +1,4 @@
-"""An audit -> audit.xlsx: the before/after table, a sheet of findings a rule, topics, and all pages."""
+"""Writes audit.xlsx: the before/after table, one sheet of findings per rule, topics, and all pages."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, rep
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet, add_sheets, open_book, put_row
 from internal_linker.analysis.audit.records import Audit, Finding, Rule
 
-# Nobody reads so many of one rule.
+# Nobody reads more findings of one rule.
 MOST_ROWS = 10_000
 _STANDINGS = {
     "mended": "mended by the proposed links",
@@ -37,16 +37,16 @@ _PAGES = (
     *(Column("Own links"), Column("Own links after"), Column("Clicks"), Column("Clicks after")),
     *(Column("PageRank x n", 12, "bar"), Column("PageRank x n after", 12, "bar")),
 )
-# Rows of the sheet Pages: more take longer to write than all of the audit, and Excel long to open.
+# Rows of the sheet Pages: more would take longer to write than the whole audit, and long to open in Excel.
 MOST_PAGES = 50_000
 
 
 class AuditXlsx:
-    """An `AuditSink`: one workbook for Excel and its like, no cell of which is a formula.
+    """An `AuditSink`: a workbook for Excel and the like, without formulas.
 
     Args:
         path: the file.
-        most_rows: findings of one rule that are written; the Summary tells of more.
+        most_rows: findings of one rule that are written; the summary mentions the others.
         write_whole: replaces a file.
     """
 
@@ -57,7 +57,7 @@ class AuditXlsx:
         self._most, self._write_whole = most_rows, write_whole
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the last one; the answer says in sentences what was unusual.
+        """Replace the file; return what was unusual, one sentence each.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
@@ -124,7 +124,7 @@ class AuditXlsx:
 
 
 def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:
-    """The pages in their order; PageRank in multiples of the mean, for 1 / n says nothing to anybody."""
+    """Return the pages in order, their PageRank as multiples of the mean: 1 / n means nothing to people."""
     n, before, after = len(audit.urls), audit.before, audit.after
     rows = np.sort(np.argsort(-before.pagerank, kind="stable")[:MOST_PAGES])
     return zip(

@@ -1,4 +1,4 @@
-"""Communities of pages: groups that are linked more with each other than chance would have it."""
+"""Communities of a graph of pages: groups that link to each other more than by chance (Leiden method)."""
 
 import numpy as np
 from graspologic_native import leiden_csr
@@ -8,19 +8,19 @@ from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
 
 _SEED = 1
-# Each round starts from the last one's communities. One round reaches less modularity than the Louvain method, five
-# reach more on seven of eight graphs of two sites; ten gain at most 0.0006 more, and take twice as long.
+# Each round starts from the communities of the last. One round reaches less modularity than the Louvain method, five
+# reach more on seven of eight graphs of two sites; ten gain at most 0.0006 more and take twice as long.
 _ROUNDS = 5
-# Rounding errors could move a page back and forth between two equal communities for ever. No graph needed ten sweeps.
+# Rounding errors could move a page back and forth between two equal communities forever. No graph needed ten sweeps.
 _SWEEPS = 100
 
 
 def communities(graph: SiteGraph, n: int) -> Ints:
-    """Find communities by the Leiden method: each is connected, and the same links give the same ones every time.
+    """Find communities by the Leiden method; each is connected, and the result is deterministic.
 
     Args:
         graph: links between n pages; their weights count, their direction does not.
-        n: pages.
+        n: the number of pages.
 
     Returns:
         (n,) int64 labels from 0; a page without links is a community of its own.

@@ -1,4 +1,4 @@
-"""The graph of a site's links, and what its paths tell: clicks from home, shortest paths, closed circles."""
+"""The graph of a site's links and its paths: click depth, shortest paths, and closed circles."""
 
 from dataclasses import dataclass
 
@@ -11,12 +11,12 @@ from internal_linker.core.arrays import Bools, Ints, Vectors
 
 @dataclass(frozen=True, slots=True)
 class SiteGraph:
-    """The links between the n pages of a site in one state (existing, proposed, both), each pair of pages once.
+    """The links between the n pages of a site in one state (existing, proposed, or both), each pair of pages once.
 
     Attributes:
-        sources: (e,) rows of the pages that link.
-        targets: (e,) rows of the pages linked to; never the source's own.
-        weights: (e,) above 0: 1 for an existing link, its strength for a proposed one.
+        sources: (e,) rows of the source pages.
+        targets: (e,) rows of the target pages, never the source itself.
+        weights: (e,) above 0: 1 for an existing link, the strength of a proposed one.
     """
 
     sources: Ints
@@ -24,12 +24,12 @@ class SiteGraph:
     weights: Vectors
 
 
-# What scipy writes for a page that nothing led to.
+# SciPy's predecessor of an unreachable page.
 _NOWHERE = -9999
 
 
 def graph_of(sources: Ints, targets: Ints, weights: Vectors, n: int) -> SiteGraph:
-    """Each pair of pages once, with its largest weight, by source and target; a link to itself is none."""
+    """Make a graph: each pair of pages once with its largest weight, sorted, without links to the page itself."""
     other = np.flatnonzero((sources != targets) & (sources >= 0) & (targets >= 0))
     keys = sources[other].astype(np.int64) * n + targets[other]
     order = np.lexsort((-weights[other], keys))
@@ -40,7 +40,7 @@ def graph_of(sources: Ints, targets: Ints, weights: Vectors, n: int) -> SiteGrap
 
 
 def adopted(existing: SiteGraph, proposed: SiteGraph, n: int) -> SiteGraph:
-    """Both together; a pair that stands in both has the larger weight."""
+    """Merge two graphs; a pair in both keeps the larger weight."""
     return graph_of(
         np.concatenate([existing.sources, proposed.sources]),
         np.concatenate([existing.targets, proposed.targets]),
@@ -50,23 +50,23 @@ def adopted(existing: SiteGraph, proposed: SiteGraph, n: int) -> SiteGraph:
 
 
 def new_only(proposed: SiteGraph, existing: SiteGraph, n: int) -> SiteGraph:
-    """The proposed links that do not stand already."""
+    """Return the proposed links that don't exist yet."""
     fresh = ~np.isin(pair_keys(proposed, n), pair_keys(existing, n))
     return SiteGraph(proposed.sources[fresh], proposed.targets[fresh], proposed.weights[fresh])
 
 
 def pair_keys(graph: SiteGraph, n: int) -> Ints:
-    """(e,) int64: a number of each link of n pages, ascending."""
+    """Return (e,) int64 keys of the links of n pages, ascending."""
     return graph.sources.astype(np.int64) * n + graph.targets
 
 
 def degrees(graph: SiteGraph, n: int) -> tuple[Ints, Ints]:
-    """(n,) pages that link to each, and (n,) pages that each links to."""
+    """Return (n,) in-degrees and (n,) out-degrees."""
     return np.bincount(graph.targets, minlength=n), np.bincount(graph.sources, minlength=n)
 
 
 def click_depth(graph: SiteGraph, n: int, home: int) -> Ints:
-    """(n,) clicks from `home`, -1 where no path leads."""
+    """Return (n,) clicks from `home`, -1 for unreachable pages."""
     depth = np.full(n, -1, np.int64)
     if home < 0:
         return depth
@@ -80,7 +80,7 @@ def click_depth(graph: SiteGraph, n: int, home: int) -> Ints:
 
 
 def shortest_path(graph: SiteGraph, n: int, start: int, end: int) -> list[int]:
-    """The pages of a shortest path of links, both ends included; none where there is no path."""
+    """Return the pages of a shortest path including both ends; empty if there is no path."""
     _, before = csgraph.breadth_first_order(_matrix(graph, n), start)
     path = [end]
     while path[-1] != start:
@@ -91,14 +91,14 @@ def shortest_path(graph: SiteGraph, n: int, start: int, end: int) -> list[int]:
 
 
 def reciprocal_pairs(graph: SiteGraph, n: int) -> Ints:
-    """(p, 2) rows of the pairs of pages that link to each other, the smaller first, ascending."""
+    """Return (p, 2) rows of the pairs of pages that link to each other, the smaller row first, ascending."""
     forth, back = pair_keys(graph, n), graph.targets.astype(np.int64) * n + graph.sources
     both = forth[np.isin(forth, back) & (graph.sources < graph.targets)]
     return np.stack(np.divmod(both, max(1, n)), axis=1)
 
 
 def components(graph: SiteGraph, n: int) -> int:
-    """How many groups of pages there are between which no link stands in either direction."""
+    """Return the number of weakly connected components."""
     if not n:
         return 0
     count: int = csgraph.connected_components(_matrix(graph, n), return_labels=False)
@@ -106,7 +106,7 @@ def components(graph: SiteGraph, n: int) -> int:
 
 
 def closed_circles(graph: SiteGraph, n: int, home: int) -> list[Ints]:
-    """Groups of pages that all reach each other and that no other page links to, without the home page's.
+    """Return groups of pages that all reach each other and that no other page links to, without the home page's.
 
     Each page of such a circle has links to it, so that none is an orphan; yet no visitor comes in.
     """
@@ -125,14 +125,14 @@ def closed_circles(graph: SiteGraph, n: int, home: int) -> list[Ints]:
 
 
 def across(graph: SiteGraph, labels: Ints) -> Bools:
-    """(e,) which links lead from one topic to another; a page without one (below 0) is in none."""
+    """Return (e,) whether each link leads from one topic to another; pages with a label below 0 have no topic."""
     one, other = labels[graph.sources], labels[graph.targets]
     found: Bools = (one >= 0) & (other >= 0) & (one != other)
     return found
 
 
 def between(graph: SiteGraph, labels: Ints, count: int) -> Ints:
-    """(count, count) links from group to group; `labels` (n,) is 0 to count - 1, or below 0 for no group."""
+    """Count links from group to group, (count, count); `labels` (n,) is 0 to count - 1, or below 0 for no group."""
     one, other = labels[graph.sources], labels[graph.targets]
     known = (one >= 0) & (other >= 0)
     counts = np.bincount(one[known] * count + other[known], minlength=count * count)

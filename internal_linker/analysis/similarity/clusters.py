@@ -89,7 +89,7 @@ class Clustering(Result):
 
 
 def count_bounds(count: str) -> tuple[int, int] | None:
-    """The lowest and highest number of clusters of "12" or "5-40"; None for "".
+    """Return the lowest and highest number of clusters of "12" or "5-40"; None for "".
 
     Raises:
         ConfigurationError: it is neither, the first number is the higher one, or there are too many.

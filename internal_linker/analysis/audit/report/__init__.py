@@ -1,1 +1,1 @@
-"""An audit as one HTML file that needs nothing else: tables, and charts drawn by the ECharts inside it."""
+"""The audit report: one self-contained HTML file with tables and ECharts charts."""

@@ -1,4 +1,4 @@
-"""An audit -> the figures that the charts draw and that the tables beside them tell."""
+"""The data of the audit report's charts and of the tables beside them."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,15 +11,15 @@ import numpy as np
 from internal_linker.analysis.audit.records import Audit
 from internal_linker.core.arrays import Vectors
 
-# A treemap of more tiles in one section is dust.
+# With more tiles in one section, a treemap is unreadable.
 _MOST_TOPICS = 12
-# Per cent of the pages at which the curve is drawn; most of what changes is at its steep start.
+# Percentages of the pages at which the curve is drawn; most changes are at its steep start.
 _SHARES = (0, 0.1, 0.2, 0.5, *range(1, 101))
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Some pages of a treemap, and how many of them are orphans before and after adoption."""
+    """A tile of the treemap: some pages, and how many of them are orphans before and after adoption."""
 
     name: str
     pages: int
@@ -30,7 +30,7 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TierCount:
-    """New links of one tier, of strengths from `low` on."""
+    """The new links of one tier, with strengths of at least `low`."""
 
     name: str
     low: float
@@ -38,12 +38,12 @@ class TierCount:
 
 
 def readable(path: str) -> str:
-    """A path as a person reads it: letters where they were percent-encoded."""
+    """Return a path for people, with percent-encoding decoded."""
     return " ".join(unquote(path).split())
 
 
 def tiles(audit: Audit) -> list[Tile]:
-    """The sections of the matrix, with their topics, both by pages; what is rare goes together."""
+    """Return the sections of the matrix with their topics, the largest first; small ones are merged."""
     names = audit.section_matrix.names
     known, rest = set(names), names[-1]
     places = [
@@ -64,7 +64,7 @@ def tiles(audit: Audit) -> list[Tile]:
 
 
 def tiers(audit: Audit) -> list[TierCount]:
-    """The new links by tier, best first."""
+    """Return the new links by tier, the best tier first."""
     sidebar, inline = audit.thresholds
     bounds = (("inline", inline), ("sidebar", sidebar), ("review", 0.0))
     counts = Counter(np.digitize(audit.proposed.weights, [sidebar, inline]).tolist())
@@ -72,14 +72,14 @@ def tiers(audit: Audit) -> list[TierCount]:
 
 
 def concentration(pagerank: Vectors) -> list[list[float]]:
-    """Points (x, y) in per cent: the best x% of the pages hold y% of the PageRank."""
+    """Return points (x, y): the best x% of the pages hold y% of the PageRank."""
     held = np.concatenate([[0.0], np.cumsum(np.sort(pagerank)[::-1])])
     at = np.linspace(0, 100, len(held))
     return [[share, round(100 * float(np.interp(share, at, held)), 2)] for share in _SHARES]
 
 
 def chart_data(audit: Audit, sections: Sequence[Tile]) -> dict[str, Any]:
-    """What the script of the report draws; plain lists, numbers and texts."""
+    """Return the data that the report's script draws, as plain lists, numbers and texts."""
     matrix = audit.section_matrix
     edges, counts = audit.histogram
     return {

@@ -1,4 +1,4 @@
-"""An audit -> audit.html: the template with the tables, and style, figures and scripts inlined."""
+"""Writes audit.html: the tables in a template, with style, data and scripts inlined."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -22,7 +22,7 @@ _CONTENTS = (
     ("orphans", "Orphans"),
     ("findings", "Findings"),
 )
-# Per cent of the pages in the table beside the curve.
+# Percentages of the pages in the table beside the curve.
 _TOLD_SHARES = (0.1, 1, 5, 10, 20, 50)
 
 
@@ -32,7 +32,7 @@ class AuditHtml:
     Args:
         path: the file.
         write_whole: replaces a file.
-        now: tells the date that stands on the report.
+        now: returns the date of the report.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class AuditHtml:
         self._write_whole, self._now = write_whole, now
 
     def write(self, audit: Audit) -> Sequence[str]:
-        """Replace the last one; the answer says in a sentence where it landed, if not in its place.
+        """Replace the file; return a sentence that says where it is, if it could not be replaced.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
@@ -56,7 +56,7 @@ class AuditHtml:
 
 
 def change(measure: Measure) -> str:
-    """The difference after adoption with its sign; nothing where there is none."""
+    """Return the difference after adoption with its sign, "" if there is none."""
     difference = measure.after - measure.before
     told = f"{difference:+z,.{measure.decimals}f}"
     return told if math.isfinite(difference) and float(told.replace(",", "")) else ""

@@ -1,4 +1,4 @@
-"""An audit -> its lists of pages, cut to what a person reads: orphans, movers, findings by rule."""
+"""The lists of the audit report, cut to what a person reads: orphans, movers, and findings by rule."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _MOST_SOURCES = 3
 
 @dataclass(frozen=True, slots=True)
 class PageName:
-    """A page as the report names it; `href` is "" where its URL is none that may be followed."""
+    """A page in the report; `href` is "" if its URL must not be followed."""
 
     title: str
     url: str
@@ -27,7 +27,7 @@ class PageName:
 
 @dataclass(frozen=True, slots=True)
 class OrphanRow:
-    """A page that nobody links to, its in-links after adoption, and the best of the pages that would link."""
+    """An orphan, its in-links after adoption, and the best of the pages that would link to it."""
 
     page: PageName
     section: str
@@ -37,7 +37,7 @@ class OrphanRow:
 
 @dataclass(frozen=True, slots=True)
 class Mover:
-    """A page whose PageRank changes; both as multiples of the average page's."""
+    """A page whose PageRank changes; both values are multiples of the mean."""
 
     page: PageName
     before: float
@@ -46,7 +46,7 @@ class Mover:
 
 @dataclass(frozen=True, slots=True)
 class RuleFindings:
-    """What was found of one rule: how many, how many of them adoption mends or causes, and the first ones."""
+    """The findings of one rule: their number, how many of them adoption resolves or causes, and the first ones."""
 
     rule: Rule
     count: int
@@ -56,13 +56,13 @@ class RuleFindings:
 
 
 def page_name(audit: Audit, row: int) -> PageName:
-    """The page of a row."""
+    """Return the page with this row."""
     url = audit.urls[row]
     return PageName(audit.titles[row], url, href(url))
 
 
 def orphans(audit: Audit) -> list[OrphanRow]:
-    """Orphans of today, those first that stay ones; of these the best in PageRank after adoption first."""
+    """Return today's orphans: those that stay orphans first, then by PageRank after adoption."""
     rows, gained = audit.before.orphans, audit.offered.inlinks
     order = np.lexsort((-audit.after.pagerank[rows], gained[rows] > 0))
     shown = rows[order][:MOST_ORPHANS].tolist()
@@ -79,7 +79,7 @@ def orphans(audit: Audit) -> list[OrphanRow]:
 
 
 def movers(audit: Audit) -> tuple[list[Mover], list[Mover]]:
-    """Pages that gain most PageRank by adoption, and those that lose most."""
+    """Return the pages that gain most PageRank by adoption, and those that lose most."""
     n = len(audit.urls)
     change = audit.after.pagerank - audit.before.pagerank
     order = np.argsort(change, kind="stable")
@@ -95,7 +95,7 @@ def movers(audit: Audit) -> tuple[list[Mover], list[Mover]]:
 
 
 def findings(audit: Audit) -> list[RuleFindings]:
-    """The rules that something was found of, errors first, each with its first findings."""
+    """Return the rules that have findings, errors first, each with its first findings."""
     by_rule: dict[Rule, list[Finding]] = {}
     for one in audit.findings:
         by_rule.setdefault(one.rule, []).append(one)
@@ -111,7 +111,7 @@ def _of_rule(rule: Rule, found: Sequence[Finding]) -> RuleFindings:
 
 
 def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
-    """For each of these pages the pages that would link to it, strongest first, no more than are shown."""
+    """Return the pages that would link to each of these pages, the strongest first, as many as are shown."""
     links = audit.proposed
     wanted = np.flatnonzero(np.isin(links.targets, targets))
     wanted = wanted[np.argsort(-links.weights[wanted], kind="stable")]
