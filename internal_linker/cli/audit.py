@@ -98,7 +98,7 @@ def _print(console: "Console", audit: "Audit") -> None:
     console.print(f"\nFindings: {len(audit.findings)}")
     for rule, found in by_rule.items():
         standings = Counter(one.standing for one in found)
-        told = f"{len(found)} ({standings['mended']} mended by the proposed links, {standings['new']} new with them)"
+        told = f"{len(found)} ({standings['resolved']} resolved by the proposed links, {standings['new']} new with them)"
         console.print(f"{rule} ({rule.severity}): {told}. {rule.message}", soft_wrap=True)
         for one in found[:_SHOWN]:
             console.print(

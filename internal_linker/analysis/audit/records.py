@@ -9,7 +9,7 @@ from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
 
 Severity = Literal["error", "warning", "note"]
-Standing = Literal["mended", "stays", "new"]
+Standing = Literal["resolved", "stays", "new"]
 """What adoption of the proposed links does to a finding: resolves it, leaves it, or causes it."""
 
 
@@ -243,4 +243,4 @@ class AuditSink(Protocol):
 
 def standing(before: bool, after: bool) -> Standing:
     """Return what adoption does to a condition that holds before it, after it, or both."""
-    return "new" if not before else "stays" if after else "mended"
+    return "new" if not before else "stays" if after else "resolved"

@@ -148,7 +148,7 @@ def _own_links(states: States) -> Callable[[int], str]:
 def _clicks(states: States) -> Callable[[int], str]:
     def clicks(figures: GraphFigures, row: int) -> str:
         depth = int(figures.depth[row])
-        return "not to be reached" if depth < 0 else f"{depth} click{'s' if depth > 1 else ''} away"
+        return "unreachable" if depth < 0 else f"{depth} click{'s' if depth > 1 else ''} away"
 
     def both(row: int) -> str:
         today, then = clicks(states.before, row), clicks(states.after, row)

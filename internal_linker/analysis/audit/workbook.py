@@ -14,7 +14,7 @@ from internal_linker.analysis.audit.records import Audit, Finding, Rule
 # Nobody reads more findings of one rule.
 MOST_ROWS = 10_000
 _STANDINGS = {
-    "mended": "mended by the proposed links",
+    "resolved": "resolved by the proposed links",
     "stays": "stays",
     "new": "new with the proposed links",
 }
@@ -117,7 +117,7 @@ class AuditXlsx:
         rows += [((), False), (("Finding", "Count", "Mended", "New", "Severity", "Meaning"), True)]
         for rule, found in by_rule.items():
             standings = Counter(one.standing for one in found)
-            told = (len(found), standings["mended"], standings["new"], rule.severity, rule.message)
+            told = (len(found), standings["resolved"], standings["new"], rule.severity, rule.message)
             rows.append(((rule, *told), False))
         for at, (cells, is_head) in enumerate(rows):
             put_row(sheet, at, cells, bold if is_head else None)

@@ -219,7 +219,7 @@ def test_figures_are_written_for_people() -> None:
 def test_the_report_names_the_run_and_the_day(tmp_path: Path) -> None:
     """A mailed report tells which run and which day it is of; one that can't be written is an OutputError."""
     path = written(tmp_path, audit(60))
-    assert "Made on 2026-11-22." in path.read_text("utf-8")
+    assert "Created on 2026-11-22." in path.read_text("utf-8")
     assert "run 2026-11-20 0930" in path.read_text("utf-8")
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):

@@ -87,7 +87,7 @@ def test_page_rules_are_what_they_say(site: tuple[int, Pairs, Pairs, list[bool]]
     others = [at for at in wishes if at not in orphans]
 
     def expected(rows: list[int], stays: Bools) -> dict[str, str]:
-        return {url(at): "stays" if stays[at] else "mended" for at in rows}
+        return {url(at): "stays" if stays[at] else "resolved" for at in rows}
 
     assert by_rule(found, "orphan") == expected(orphans, then.inlinks == 0)
     few = [at for at in others if now.inlinks[at] < 2]
@@ -106,7 +106,7 @@ def test_page_rules_are_what_they_say(site: tuple[int, Pairs, Pairs, list[bool]]
 def test_pairs_and_circles_are_told_with_what_adoption_does(
     site: tuple[int, Pairs, Pairs, list[bool]],
 ) -> None:
-    """Pairs that stand stay, others are new; a circle is mended when a proposed link enters it, and only then."""
+    """Pairs that stand stay, others are new; a circle is resolved when a proposed link enters it, and only then."""
     n, today, offered, wanted = site
     now, more = graph(today, n), graph(offered, n)
     seen = states(n, now, more, wanted, Limits())
@@ -119,7 +119,7 @@ def test_pairs_and_circles_are_told_with_what_adoption_does(
     told = list(circle_findings(seen, circles, more))
     for rows, one in zip(circles, told, strict=True):
         entered = any(b in rows and a not in rows for a, b in offered)
-        assert one.standing == ("mended" if entered else "stays")
+        assert one.standing == ("resolved" if entered else "stays")
         assert f"{len(rows)} pages" in one.detail
 
 

@@ -107,7 +107,7 @@ def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
     parts = document.css("#pages details")
     assert [len(part.css("table:first-of-type tbody tr .url")) > 0 for part in parts] == [True] * 3
     assert "hub" in parts[0].text() and "0.625" in parts[0].text() and "hub to page" in parts[0].text()
-    assert "Made on 2026-11-22. 8 pages in 3 clusters, compared by title, grouped by k-means." in text_of(
+    assert "Created on 2026-11-22. 8 pages in 3 clusters, compared by title, grouped by k-means." in text_of(
         document
     )
 

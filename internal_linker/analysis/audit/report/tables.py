@@ -50,7 +50,7 @@ class RuleFindings:
 
     rule: Rule
     count: int
-    mended: int
+    resolved: int
     new: int
     first: tuple[Finding, ...]
 
@@ -107,7 +107,7 @@ def findings(audit: Audit) -> list[RuleFindings]:
 def _of_rule(rule: Rule, found: Sequence[Finding]) -> RuleFindings:
     standings = Counter(one.standing for one in found)
     first = tuple(found[:MOST_FINDINGS])
-    return RuleFindings(rule, len(found), standings["mended"], standings["new"], first)
+    return RuleFindings(rule, len(found), standings["resolved"], standings["new"], first)
 
 
 def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
