@@ -26,7 +26,7 @@ def _no_sections() -> Sections:
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class PathFilter:
     """Parts of the site.
 
     Attributes:
@@ -64,9 +64,9 @@ class Filters:
     only_200: bool = False
     no_canonicalised: bool = False
     no_duplicates: bool = False
-    pages: Parts = field(default_factory=Parts)
-    sources: Parts = field(default_factory=Parts)
-    targets: Parts = field(default_factory=Parts)
+    pages: PathFilter = field(default_factory=PathFilter)
+    sources: PathFilter = field(default_factory=PathFilter)
+    targets: PathFilter = field(default_factory=PathFilter)
     min_words: int = 0
     limit: int = 0
 

@@ -16,7 +16,7 @@ from internal_linker.embeddings.embed import all_texts, embed, encodable
 from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
-from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.selection import link_targets, select
@@ -29,11 +29,13 @@ from internal_linker.text.words import words
 SHORTLIST = 100
 
 
-def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress: Progress) -> BriefLinks:
+def content_brief(
+    context: RunContext, rules: Rules, brief: Brief, limit: int, progress: Progress
+) -> BriefLinks:
     """Rank as a run does, with the new page among the others; nothing is written but vectors to the cache.
 
     Args:
-        parts: of the site; without a search service, or without a main query, nothing is searched.
+        context: of the site; without a search service, or without a main query, nothing is searched.
         rules: how links are chosen.
         brief: what there is of the new page.
         limit: so many links each way, from 1 to half of `SHORTLIST`.
@@ -43,12 +45,14 @@ def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress
         InputError: the site has no pages, or the new page's URL is none.
         ServiceError: the input could not be read from its service.
     """
-    plan = planned(_gathered(parts, progress), brief)
-    targets = _targets(plan, parts, rules)
+    plan = planned(_gathered(context, progress), brief)
+    targets = _targets(plan, context, rules)
     searched = Searched()
-    if parts.serp and plan.source.query:
-        searched = search_all([plan.source], parts.serp, parts.serp_cache, targets, rules.search, progress)
-    ranking, problem = _ranked(plan, targets, searched, parts=parts, rules=rules, progress=progress)
+    if context.serp and plan.source.query:
+        searched = search_all(
+            [plan.source], context.serp, context.serp_cache, targets, rules.search, progress
+        )
+    ranking, problem = _ranked(plan, targets, searched, context=context, rules=rules, progress=progress)
     progress.start("Links", 2, "steps")
     chosen = select(plan.source, next(ranking.of([NEW])), targets, limit, "")
     inward = _inward(ranking, plan, limit)
@@ -69,18 +73,18 @@ def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress
     return found
 
 
-def _gathered(parts: Parts, progress: Progress) -> Collected:
+def _gathered(context: RunContext, progress: Progress) -> Collected:
     progress.start("Input", 0, "rows")
-    for notice in parts.notices:
+    for notice in context.notices:
         progress.warn(notice)
     collected = gather(
-        parts.queries,
-        parts.pages,
-        parts.links,
+        context.queries,
+        context.pages,
+        context.links,
         None,
-        queries_in_sheet=parts.queries_in_sheet,
+        queries_in_sheet=context.queries_in_sheet,
         progress=progress,
-        keep=parts.keep,
+        keep=context.keep,
     )
     if not collected.pages:
         raise InputError(
@@ -91,7 +95,7 @@ def _gathered(parts: Parts, progress: Progress) -> Collected:
     return collected
 
 
-def _targets(plan: Planned, parts: Parts, rules: Rules) -> Targets:
+def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
     def excluded(url: str, key: str) -> str:
         return "" if key == NOWHERE else rules.search.excluded(url, key)
 
@@ -105,22 +109,28 @@ def _targets(plan: Planned, parts: Parts, rules: Rules) -> Targets:
         aliases=site.aliases,
     )
     # A page that is written anew may be one that editors know.
-    rejected = decided(parts.edges.each(judged=True)).rejected if parts.edges else {}
+    rejected = decided(context.edges.each(judged=True)).rejected if context.edges else {}
     return replace(targets, rejected=rejected)
 
 
 def _ranked(
-    plan: Planned, targets: Targets, searched: Searched, *, parts: Parts, rules: Rules, progress: Progress
+    plan: Planned,
+    targets: Targets,
+    searched: Searched,
+    *,
+    context: RunContext,
+    rules: Rules,
+    progress: Progress,
 ) -> tuple[Ranking, str]:
     """What ranks for the new page, the first source, and for all that may link to it; why vectors are missing."""
     pages = plan.collected.pages
     texts = all_texts(pages, plan.collected.queries, ())
-    known, _ = encodable(texts, [page.lang for page in pages], parts.encoder)
+    known, _ = encodable(texts, [page.lang for page in pages], context.encoder)
     if not known[0].whole:
         progress.warn(
-            f"The text is in {plan.page.lang}, which {parts.encoder.name} does not know: its words alone tell."
+            f"The text is in {plan.page.lang}, which {context.encoder.name} does not know: its words alone tell."
         )
-    embedded = embed(known, parts.encoder, parts.vector_cache, progress)
+    embedded = embed(known, context.encoder, context.vector_cache, progress)
     progress.start("Matching", 2, "steps")
     others = [
         Source(page.key, page.url, "", page, in_sheet=False)

@@ -30,7 +30,7 @@ from internal_linker.serp.search import SearchRules
 
 
 @dataclass(frozen=True)
-class Parts:
+class RunContext:
     """What a run works with; `wiring` puts it together.
 
     Attributes:
@@ -40,7 +40,7 @@ class Parts:
         serp: the search service; None: the search step is skipped, and a notice says why.
         sinks: the files that links go to; without any, nothing is written.
         sheet: where they go then, unless they moved too far.
-        notices: what a person should know of these parts, such as a fallback in use.
+        notices: what a person should know of the context, such as a fallback in use.
         turn: waits until no other run pays for the same caches; its second argument ends the waiting.
         compute: compares all pages at once; None: each page is compared when it is its turn.
         joins: what the last run left of that.

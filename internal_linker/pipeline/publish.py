@@ -13,7 +13,7 @@ from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid
 from internal_linker.core.sections import section_of
-from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of
 from internal_linker.pipeline.report import Report
@@ -27,14 +27,14 @@ class Publication:
     """How one run's links are published; without a place for links, nothing is written at all.
 
     Attributes:
-        parts, rules: what the run worked with.
+        context, rules: what the run worked with.
         report: what it did; gaps and failures are entered into it.
         targets: where links may lead.
         partial: whether some rows were left out.
         progress: tells a person how far it is.
     """
 
-    parts: Parts
+    context: RunContext
     rules: Rules
     report: Report
     targets: Targets
@@ -43,19 +43,19 @@ class Publication:
 
     def publish(self, sources: Sequence[Source]) -> None:
         """Remember first: what is shown to editors is known then."""
-        if not self.parts.sinks:
+        if not self.context.sinks:
             self._deliver(None, held=False)
             return
         if memory := self.report.memory:
             self._remember(memory, sources)
-        versions = self.parts.runs.versions() if self.parts.runs else ()
+        versions = self.context.runs.versions() if self.context.runs else ()
         if memory:
             self._tell_acceptance(memory, versions[-1].at if versions else "")
         facts = self._facts()
         held = self._held(facts, versions)
         self._deliver(memory, held=held)
-        if self.parts.runs:
-            self._keep_version(self.parts.runs, versions, facts, held=held)
+        if self.context.runs:
+            self._keep_version(self.context.runs, versions, facts, held=held)
 
     @property
     def _what(self) -> str:
@@ -65,7 +65,7 @@ class Publication:
         return f"all rows but {self.rules.off}" if self.rules.off else "all rows"
 
     def _facts(self) -> RunFacts:
-        report, encoder, rules = self.report, self.parts.encoder, self.rules.edges
+        report, encoder, rules = self.report, self.context.encoder, self.rules.edges
         return facts_of(
             report.recommendations,
             pages=len(report.collected.pages),
@@ -83,7 +83,7 @@ class Publication:
         if not moved or self.rules.accept_drift:
             return False
         remedy = "Look at files/Output.csv; if the links are good, run again with --accept-drift."
-        kept = "The Sheet and the review keep the last run's links." if self.parts.sheet else ""
+        kept = "The Sheet and the review keep the last run's links." if self.context.sheet else ""
         self.report.gaps += [*moved, f"{kept} {remedy}".strip()]
         return True
 
@@ -121,22 +121,24 @@ class Publication:
             report.gaps.append(report.rephrased.gap)
 
     def _anchors(self, site: Anchoring) -> Anchors:
-        parts, report = self.parts, self.report
-        if parts.chat is None or parts.answers is None:
+        context, report = self.context, self.report
+        if context.chat is None or context.answers is None:
             return site.variety()
-        report.rephrased = Rephrased(site.variety(), report.collected, site.taken, parts.chat, parts.answers)
+        report.rephrased = Rephrased(
+            site.variety(), report.collected, site.taken, context.chat, context.answers
+        )
         return report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
-        report, parts = self.report, self.parts
+        report, context = self.report, self.context
         excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
-        lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(parts.excluded, excluded)]
+        lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(context.excluded, excluded)]
         if report.listed:
-            lists.append((parts.duplicates, report.listed.duplicates.values()))
-            lists.append((parts.orphans, report.listed.orphans or ()))
-        if memory and memory.heard and parts.desk and not held:
-            lists.append((parts.desk, memory.review_rows()))
-        sinks = [*parts.sinks, *([parts.sheet] if parts.sheet and not held else [])]
+            lists.append((context.duplicates, report.listed.duplicates.values()))
+            lists.append((context.orphans, report.listed.orphans or ()))
+        if memory and memory.heard and context.desk and not held:
+            lists.append((context.desk, memory.review_rows()))
+        sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
         edge_of = memory.edge_of if memory else None
         delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress, edge_of)
         report.gaps += delivered.gaps

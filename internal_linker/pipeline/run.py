@@ -27,7 +27,7 @@ from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import SERVED, language_codes
 from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
-from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report
@@ -66,17 +66,17 @@ def _known_key(sources: Sequence[Source], url: str) -> str:
 
 
 class Run:
-    """One run over `parts`; `should_stop` is asked between two steps."""
+    """One run over `context`; `should_stop` is asked between two steps."""
 
     def __init__(
         self,
-        parts: Parts,
+        context: RunContext,
         rules: Rules,
         choice: Choice,
         progress: Progress,
         should_stop: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.parts, self.rules, self.choice, self.progress = parts, rules, choice, progress
+        self.context, self.rules, self.choice, self.progress = context, rules, choice, progress
         self._should_stop = should_stop
 
     def execute(self, run_id: str) -> Report:
@@ -87,11 +87,11 @@ class Run:
             ServiceError: the input could not be read from its service.
             Interrupted: `should_stop` said so between two steps.
         """
-        collected, sources, targets = self._collect(keep_rejects=bool(self.parts.sinks))
+        collected, sources, targets = self._collect(keep_rejects=bool(self.context.sinks))
         memory, gaps = self._recall(run_id)
         if memory:
             targets = replace(targets, rejected=memory.decided.rejected)
-        with self.parts.turn(self.progress, self._step):
+        with self.context.turn(self.progress, self._step):
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
@@ -115,11 +115,11 @@ class Run:
                 f"Not every query could be searched: {len(searched.notes)} rows of Output.csv say why."
             )
         self._step()
-        Publication(self.parts, self.rules, report, targets, self.choice.partial, self.progress).publish(
+        Publication(self.context, self.rules, report, targets, self.choice.partial, self.progress).publish(
             sources
         )
-        if self.parts.sinks and not self.choice.partial:
-            self.parts.tidy(self.parts.encoder, embedded.hashes)
+        if self.context.sinks and not self.choice.partial:
+            self.context.tidy(self.context.encoder, embedded.hashes)
         for gap in report.gaps:
             self.progress.warn(gap)
         return report
@@ -128,13 +128,15 @@ class Run:
         """What `execute` would fetch, embed and write; nothing is spent or written."""
         collected, sources, _ = self._collect(keep_rejects=False)
         most = self.rules.search.max_pages
-        groups = group_by_search(sources, self.rules.search.template) if self.parts.serp else {}
-        kept = self.parts.serp_cache.get(list(groups), self.parts.serp.market) if self.parts.serp else {}
+        groups = group_by_search(sources, self.rules.search.template) if self.context.serp else {}
+        kept = (
+            self.context.serp_cache.get(list(groups), self.context.serp.market) if self.context.serp else {}
+        )
         fresh = sum((search, 1) not in kept for search in groups)
         texts = self._encodable(self._texts(collected, sources), collected)
-        todo = plan_embedding(texts, self.parts.encoder, self.parts.vector_cache)
+        todo = plan_embedding(texts, self.context.encoder, self.context.vector_cache)
         places = list(todo.missing.values())
-        usage = self.parts.encoder.estimate(Lazy(len(places), lambda at: texts[places[at]]))
+        usage = self.context.encoder.estimate(Lazy(len(places), lambda at: texts[places[at]]))
         return Plan(
             collected,
             sources=len(sources),
@@ -151,15 +153,15 @@ class Run:
     def _collect(self, *, keep_rejects: bool) -> tuple[Collected, list[Source], Targets]:
         self._step()
         self.progress.start("Input", 0, "rows")
-        parts = self.parts
+        context = self.context
         collected = gather(
-            parts.queries,
-            parts.pages,
-            parts.links,
-            parts.rejects if keep_rejects else None,
-            queries_in_sheet=parts.queries_in_sheet,
+            context.queries,
+            context.pages,
+            context.links,
+            context.rejects if keep_rejects else None,
+            queries_in_sheet=context.queries_in_sheet,
             progress=self.progress,
-            keep=parts.keep,
+            keep=context.keep,
         )
         targets = link_targets(
             collected.pages,
@@ -181,25 +183,25 @@ class Run:
             f"{collected.inner_links} existing links, "
             f"{len(collected.rejects)} rows rejected, {collected.merged_rows} merged"
         )
-        for notice in parts.notices:
+        for notice in context.notices:
             self.progress.warn(notice)
         return collected, sources, targets
 
     def _recall(self, run_id: str) -> tuple[Memory | None, list[str]]:
         """What is known of earlier links, after editors were heard if this run leaves anything."""
-        if self.parts.edges is None:
+        if self.context.edges is None:
             return None, []
         self._step()
-        encoder = f"{self.parts.encoder.name}, recipe {self.parts.encoder.recipe}"
-        memory = Memory(self.parts.edges, self.rules.edges, run_id, encoder)
-        return memory, memory.recall(self.parts.desk if self.parts.sinks else None)
+        encoder = f"{self.context.encoder.name}, recipe {self.context.encoder.recipe}"
+        memory = Memory(self.context.edges, self.rules.edges, run_id, encoder)
+        return memory, memory.recall(self.context.desk if self.context.sinks else None)
 
     def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:
         self._step()
-        if self.parts.serp is None:
+        if self.context.serp is None:
             return Searched()
         return search_all(
-            sources, self.parts.serp, self.parts.serp_cache, targets, self.rules.search, self.progress
+            sources, self.context.serp, self.context.serp_cache, targets, self.rules.search, self.progress
         )
 
     def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:
@@ -209,7 +211,7 @@ class Run:
         )
 
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
-        known, left_out = encodable(texts, [page.lang for page in collected.pages], self.parts.encoder)
+        known, left_out = encodable(texts, [page.lang for page in collected.pages], self.context.encoder)
         if left_out:
             self.progress.warn(left_out)
         return known
@@ -218,12 +220,12 @@ class Run:
         self._step()
         texts = self._texts(collected, sources)
         encodable = self._encodable(texts, collected)
-        return texts, embed(encodable, self.parts.encoder, self.parts.vector_cache, self.progress)
+        return texts, embed(encodable, self.context.encoder, self.context.vector_cache, self.progress)
 
     def _join(self, collected: Collected, sources: Sequence[Source], embedded: Embedded) -> Joined | None:
         self._step()
-        parts, vectors = self.parts, embedded.vectors
-        if parts.compute is None or self.choice.partial or not vectors.any():
+        context, vectors = self.context, embedded.vectors
+        if context.compute is None or self.choice.partial or not vectors.any():
             return None
         names = [page.key for page in collected.pages]
         languages = [page.lang for page in collected.pages]
@@ -231,14 +233,14 @@ class Run:
         targets = np.any(vectors, axis=1)
         targets[len(names) :] = False
         return join(
-            _join_name(parts.encoder, names, vectors),
+            _join_name(context.encoder, names, vectors),
             vectors,
             digests([*names, *own], embedded.hashes, [*languages, *([""] * len(own))]),
             language_codes([*languages, *([""] * len(own))]),
             targets,
             served=SERVED,
-            store=None if parts.encoder.corpus_bound else parts.joins,
-            compute=parts.compute,
+            store=None if context.encoder.corpus_bound else context.joins,
+            compute=context.compute,
             progress=self.progress,
         )
 
@@ -261,7 +263,7 @@ class Run:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
         # For some rows other processes are started in vain.
-        with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
+        with nullcontext() if self.choice.partial else self.context.workers(self.progress.warn) as workers:
             ranking = Ranking(
                 collected,
                 sources,

@@ -18,7 +18,7 @@ from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
 from internal_linker.embeddings.embed import all_texts, cached_vectors, hashes_of
 from internal_linker.ingest.collect import collect, with_links
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.options import AuditOptions
 from internal_linker.usecases.project import Project
 
@@ -140,11 +140,11 @@ def link_paths(project: Project, start: str, end: str, progress: Progress, *, ho
 
 def _inspected(project: Project, home: str, progress: Progress) -> tuple[Audit, Collected]:
     with (
-        project.parts(progress, serp=False, deliver=False, read_only=True) as parts,
+        project.context(progress, serp=False, deliver=False, read_only=True) as context,
         project.graph() as (_, runs),
     ):
-        collected = _collected(parts, progress)
-        material = _material(project, parts, runs, collected, home, progress)
+        collected = _collected(context, progress)
+        material = _material(project, context, runs, collected, home, progress)
         progress.start("Audit", 0, "")
         found = inspect(material)
         progress.finish(
@@ -186,17 +186,17 @@ def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
     return bounds
 
 
-def _collected(parts: Parts, progress: Progress) -> Collected:
+def _collected(context: RunContext, progress: Progress) -> Collected:
     """Pages and today's links, which name redirects where they lead to one; no text's language is looked for."""
-    if parts.pages is None:
+    if context.pages is None:
         raise InputError(
             "files/urls_rawdata.csv is not there. Put your pages there: URL, Title, Main Content."
         )
     progress.start("Input", 0, "pages")
-    collected = collect(None, parts.pages.stream(), queries_in_sheet=False, keep=parts.keep, follow=False)
-    for remark in parts.pages.remarks:
+    collected = collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, follow=False)
+    for remark in context.pages.remarks:
         progress.warn(remark)
-    linked = with_links(replace(collected, aliases={}), parts.links, progress)
+    linked = with_links(replace(collected, aliases={}), context.links, progress)
     progress.finish(
         f"{len(linked.pages)} pages, {len(linked.links)} links, {len(linked.rejects)} rows rejected"
     )
@@ -209,7 +209,7 @@ def _collected(parts: Parts, progress: Progress) -> Collected:
 
 
 def _material(
-    project: Project, parts: Parts, runs: RunStore, collected: Collected, home: str, progress: Progress
+    project: Project, context: RunContext, runs: RunStore, collected: Collected, home: str, progress: Progress
 ) -> Material:
     versions = runs.versions()
     run = versions[-1].run if versions else ""
@@ -236,19 +236,19 @@ def _material(
             sidebar=settings.tier_sidebar,
             inline=settings.tier_inline,
         ),
-        lambda pages: _vectors(pages, parts),
+        lambda pages: _vectors(pages, context),
     )
 
 
-def _vectors(pages: Sequence[Page], parts: Parts) -> Vectors | None:
+def _vectors(pages: Sequence[Page], context: RunContext) -> Vectors | None:
     """(n, d) unit rows from the cache or a file, zeros where there is none; None where too many are missing."""
-    encoder, texts = parts.encoder, all_texts(pages, {}, ())
+    encoder, texts = context.encoder, all_texts(pages, {}, ())
     if encoder.corpus_bound and encoder.pages is None:
         return None
     hashes, found = hashes_of(texts, encoder.pages), dict[str, Vectors]()
     wanted = {key: row for row, key in enumerate(hashes) if key}
     if encoder.pages is None:
-        for some in cached_vectors(list(wanted), encoder, parts.vector_cache):
+        for some in cached_vectors(list(wanted), encoder, context.vector_cache):
             found |= some
     else:
         keys, rows = list(wanted), list(wanted.values())

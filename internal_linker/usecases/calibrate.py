@@ -25,7 +25,7 @@ from internal_linker.evaluation.calibration import (
 from internal_linker.evaluation.holdout import Hidden, learned
 from internal_linker.evaluation.labels import Pair
 from internal_linker.ingest.collect import gather
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.selection import eligible
@@ -102,8 +102,8 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
     rows = file.read()
     labelled = [row for row in rows if row.label]
     by_labels = len(labelled) >= LEAST_LABELS
-    with project.parts(progress, serp=False, deliver=False) as parts:
-        ranking, links = _ranking(project, parts, progress)
+    with project.context(progress, serp=False, deliver=False) as context:
+        ranking, links = _ranking(project, context, progress)
         progress.start("Candidates", 0, "pairs")
         pairs = list(candidate_pairs(ranking))
         if by_labels:
@@ -190,20 +190,22 @@ def judged_by_labels(pairs: Sequence[Pair], labelled: Sequence[Pair], good: Sequ
     return Judged(np.array([pair.strength for pair in now]), weights(pairs, now), found)
 
 
-def _ranking(project: Project, parts: Parts, progress: Progress) -> tuple[Ranking, Sequence[ExistingLink]]:
+def _ranking(
+    project: Project, context: RunContext, progress: Progress
+) -> tuple[Ranking, Sequence[ExistingLink]]:
     """What ranks for some pages as a run would without searches, and the links that it knows."""
     collected = gather(
-        parts.queries,
-        parts.pages,
-        parts.links,
+        context.queries,
+        context.pages,
+        context.links,
         None,
         queries_in_sheet=False,
         progress=progress,
-        keep=parts.keep,
+        keep=context.keep,
     )
     site = Hidden(collected.pages, collected.links, {}, 0)
     targets = targets_of(project, collected, collected.links)
-    vectors = encoding(site, parts, progress)
+    vectors = encoding(site, context, progress)
     _, ranking, _ = learned(site, targets, vectors, project.rules().linking, progress)
     editable = [source for source in site.sources if source.page and source.page.takes_links]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))

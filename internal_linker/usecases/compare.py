@@ -15,7 +15,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.records import Page
 from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import language_codes
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.providers import content_words
@@ -37,10 +37,16 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
     lifts = _lifts(project, options, fields)
     needless = all(lifts[name] is None for name in fields)
     project = _with_encoder(project, "lsa" if needless else options.encoder, options.matryoshka)
-    with project.parts(progress, serp=False, deliver=False) as parts:
+    with project.context(progress, serp=False, deliver=False) as context:
         progress.start("Input", 0, "pages")
         collected = gather(
-            None, parts.pages, parts.links, None, queries_in_sheet=False, progress=progress, keep=parts.keep
+            None,
+            context.pages,
+            context.links,
+            None,
+            queries_in_sheet=False,
+            progress=progress,
+            keep=context.keep,
         )
         left_out = Counter(str(page.issue) for page in collected.pages if page.issue)
         pages = [page for page in collected.pages if not page.issue]
@@ -51,7 +57,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
                 f"files/urls_rawdata.csv: {len(pages)} pages that can be compared; it takes two."
             )
         titles, brands = _titles(pages, options)
-        encoders = _encoders(parts, project, lifts, progress)
+        encoders = _encoders(context, project, lifts, progress)
         similarity, gaps = field_similarity(pages, titles, fields, encoders, progress)
     rows = {page.key: row for row, page in enumerate(pages)}
     links = {
@@ -111,13 +117,13 @@ def _with_encoder(project: Project, name: str, matryoshka: int) -> Project:
 
 
 def _encoders(
-    parts: Parts, project: Project, lifts: Mapping[str, float | None], progress: Progress
+    context: RunContext, project: Project, lifts: Mapping[str, float | None], progress: Progress
 ) -> Encoders:
-    by_words = parts.encoder.corpus_bound and parts.encoder.pages is None
-    encoder = None if by_words else parts.encoder
+    by_words = context.encoder.corpus_bound and context.encoder.pages is None
+    encoder = None if by_words else context.encoder
     if encoder is None and project.settings.embedding_provider != "lsa":
         progress.warn("The packaged model can't be loaded: pages are compared by their words alone.")
-    return Encoders(encoder, parts.vector_cache, content_words(), lifts)
+    return Encoders(encoder, context.vector_cache, content_words(), lifts)
 
 
 def _titles(pages: Sequence[Page], options: CompareOptions) -> tuple[list[str], list[str]]:

@@ -16,7 +16,7 @@ from internal_linker.evaluation.backtest import backtest as backtest_site
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Row, hide
 from internal_linker.evaluation.holdout import evaluate as evaluate_site
 from internal_linker.ingest.collect import gather, with_links
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.ranking.metrics import Estimate
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.training import Lesson
@@ -115,15 +115,15 @@ def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> 
     Raises:
         InputError: there are no pages, or no links to hide.
     """
-    with project.parts(progress, serp=False, deliver=False) as parts:
+    with project.context(progress, serp=False, deliver=False) as context:
         collected = gather(
-            parts.queries,
-            parts.pages,
-            parts.links,
+            context.queries,
+            context.pages,
+            context.links,
             None,
             queries_in_sheet=False,
             progress=progress,
-            keep=parts.keep,
+            keep=context.keep,
         )
         sites = {HIDDEN: hide(collected, HIDINGS[options.hide], cut_anchors=not options.keep_anchors)}
         with suppress(InputError):
@@ -133,14 +133,14 @@ def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> 
             targets = targets_of(project, collected, site.visible)
             rules = project.rules()
             searched = search_cached(
-                site.sources, project.clients.market, parts.serp_cache, targets, rules.search
+                site.sources, project.clients.market, context.serp_cache, targets, rules.search
             )
-            vectors = encoding(site, parts, progress)
+            vectors = encoding(site, context, progress)
             rows, lesson = evaluate_site(
                 site, targets, vectors, rules.linking, searched=searched, progress=progress
             )
             found.append(Measurement(name, site, rows, lesson))
-        return Evaluation(found, parts.encoder.name, options.keep_anchors)
+        return Evaluation(found, context.encoder.name, options.keep_anchors)
 
 
 def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
@@ -149,15 +149,15 @@ def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
     Raises:
         InputError: there are no pages, or no anchors in them.
     """
-    with project.parts(progress, serp=False, deliver=False) as parts:
+    with project.context(progress, serp=False, deliver=False) as context:
         collected = gather(
-            parts.queries,
-            parts.pages,
-            parts.links,
+            context.queries,
+            context.pages,
+            context.links,
             None,
             queries_in_sheet=False,
             progress=progress,
-            keep=parts.keep,
+            keep=context.keep,
         )
         return AnchorEvaluation(agreement(collected))
 
@@ -183,9 +183,9 @@ def backtest(
         raise ConfigurationError(
             f"--before and --after are the same file ({before}). Give the links of two dates."
         )
-    with project.parts(progress, serp=False, deliver=False) as parts:
+    with project.context(progress, serp=False, deliver=False) as context:
         collected = gather(
-            None, parts.pages, None, None, queries_in_sheet=False, progress=progress, keep=parts.keep
+            None, context.pages, None, None, queries_in_sheet=False, progress=progress, keep=context.keep
         )
         # The links in the pages' own HTML may be younger than the earlier table: nobody may know them.
         bare = replace(collected, links=())
@@ -194,14 +194,14 @@ def backtest(
         targets = targets_of(project, bare, earlier)
         changes = compare(bare, earlier, later, targets)
         site = as_it_was(bare, earlier, changes, cut_anchors=not options.keep_anchors)
-        vectors = encoding(site, parts, progress)
+        vectors = encoding(site, context, progress)
         rows, orders = backtest_site(site, targets, vectors, project.rules().linking, progress)
         added = list(placed(changes, bare.pages, orders))
         return Backtest(
             Measurement(ADDED, site, rows),
             added,
             list(_counts(bare, tables, changes)),
-            parts.encoder.name,
+            context.encoder.name,
             options.keep_anchors,
             remarks=project.backtest_csv().write(added) if write else (),
         )
@@ -239,12 +239,12 @@ def targets_of(project: Project, collected: Collected, links: Sequence[ExistingL
     )
 
 
-def encoding(site: Hidden, parts: Parts, progress: Progress) -> Callable[[Sequence[Text]], Vectors]:
+def encoding(site: Hidden, context: RunContext, progress: Progress) -> Callable[[Sequence[Text]], Vectors]:
     """Return what gives the vectors of the site's texts: (n, d) unit rows, zeros for a text without one."""
 
     def vectors(texts: Sequence[Text]) -> Vectors:
-        known, _ = encodable(texts, [page.lang for page in site.pages], parts.encoder)
-        embedded = embed(known, parts.encoder, parts.vector_cache, progress)
+        known, _ = encodable(texts, [page.lang for page in site.pages], context.encoder)
+        embedded = embed(known, context.encoder, context.vector_cache, progress)
         if embedded.problem:
             progress.warn(f"{embedded.problem} Without all vectors, the figures are not those of a run.")
         return unit_rows(embedded.vectors)

@@ -11,7 +11,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.results import Columns, Result
 from internal_linker.embeddings.embed import BLOCK, all_texts, plan_embedding
 from internal_linker.ingest.collect import collect
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.project import Project
 
 
@@ -52,35 +52,35 @@ def export_vectors(project: Project, progress: Progress) -> ExportResult:
         InputError: there are no pages.
         OutputError: the file can't be written; it stays as it was.
     """
-    with project.parts(progress, serp=False, deliver=False, read_only=True) as parts:
+    with project.context(progress, serp=False, deliver=False, read_only=True) as context:
         progress.start("Export", 0, "")
-        _require_vectors(parts)
-        return _exported(project, parts)
+        _require_vectors(context)
+        return _exported(project, context)
 
 
-def _require_vectors(parts: Parts) -> None:
-    if parts.encoder.pages is not None:
-        raise ConfigurationError(f"The vectors come from {parts.encoder.name}: there is nothing to export.")
-    if parts.encoder.corpus_bound:
+def _require_vectors(context: RunContext) -> None:
+    if context.encoder.pages is not None:
+        raise ConfigurationError(f"The vectors come from {context.encoder.name}: there is nothing to export.")
+    if context.encoder.corpus_bound:
         raise ConfigurationError(
             "Word statistics (LSA) give vectors that hold for one run only and are not kept. "
             'Set embedding_provider = "local" or "openai" in config/settings.toml and run again.'
         )
 
 
-def _exported(project: Project, parts: Parts) -> ExportResult:
-    if parts.pages is None:
+def _exported(project: Project, context: RunContext) -> ExportResult:
+    if context.pages is None:
         raise InputError(
             "files/urls_rawdata.csv is not there. Put your pages there: URL, Title, Main Content."
         )
-    pages = collect(None, parts.pages.stream(), queries_in_sheet=False, keep=parts.keep).pages
-    plan = plan_embedding(all_texts(pages, {}, ()), parts.encoder, parts.vector_cache)
+    pages = collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep).pages
+    plan = plan_embedding(all_texts(pages, {}, ()), context.encoder, context.vector_cache)
     kept = [row for row, key in enumerate(plan.hashes) if key and key not in plan.missing]
 
     def rows() -> Iterator[tuple[str, Vectors]]:
         for first in range(0, len(kept), BLOCK):
             block = kept[first : first + BLOCK]
-            found = parts.vector_cache.get(parts.encoder, [plan.hashes[row] for row in block])
+            found = context.vector_cache.get(context.encoder, [plan.hashes[row] for row in block])
             yield from ((pages[row].url, found[plan.hashes[row]]) for row in block)
 
     remarks = project.vectors_csv().write(rows())

@@ -175,11 +175,11 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
     keeps = (lambda key: not sections.hold(key)) if sections else None
     model = version.encoder.partition(", recipe ")[0]
     with (
-        project.parts(progress, serp=False, keeps=keeps, model=model) as parts,
+        project.context(progress, serp=False, keeps=keeps, model=model) as context,
         project.graph(read_only=False) as (edges, runs),
     ):
         memory = Memory(edges, project.rules().edges, run_id, version.encoder)
-        gaps = memory.recall(parts.desk)
+        gaps = memory.recall(context.desk)
         rows = _rows(runs, options.run, sections)
         allowed = [_allowed(row, memory) for row in rows]
         items = [row.recommendation for row in allowed]
@@ -189,8 +189,8 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
             live.setdefault(edge.source, {})[edge.target] = None
         targets = Targets({}, {}, linked=live)
         memory.keep(items, targets, None, (), progress, gone=lambda end: not sections or sections.hold(end))
-        desks = [(parts.desk, memory.review_rows())] if parts.desk and memory.heard else []
-        sinks = [*parts.sinks, *filter(None, [parts.sheet])]
+        desks = [(context.desk, memory.review_rows())] if context.desk and memory.heard else []
+        sinks = [*context.sinks, *filter(None, [context.sheet])]
         delivered = deliver(items, sinks, desks, run_id, progress, memory.edge_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += delivered.gaps

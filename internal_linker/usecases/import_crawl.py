@@ -9,7 +9,7 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import Sections
 from internal_linker.ingest.crawl import CrawlTable
-from internal_linker.ingest.crawl_filters import Filters, Parts, address_reason
+from internal_linker.ingest.crawl_filters import Filters, PathFilter, address_reason
 from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
 from internal_linker.ingest.sources import Wish, crawl_tables, import_places, link_spool, site_tables
 from internal_linker.ingest.web.page_table import LinkSpool
@@ -92,13 +92,13 @@ def _filters(options: ImportOptions) -> Filters:
         only_200=options.only_200,
         no_canonicalised=not options.canonicalised,
         no_duplicates=not options.duplicates,
-        pages=_part(options.include, options.exclude),
-        sources=_part(options.source_include, options.source_exclude),
-        targets=_part(options.target_include, options.target_exclude),
+        pages=_path_filter(options.include, options.exclude),
+        sources=_path_filter(options.source_include, options.source_exclude),
+        targets=_path_filter(options.target_include, options.target_exclude),
         min_words=options.min_words,
         limit=options.limit,
     )
 
 
-def _part(include: Sequence[str], exclude: Sequence[str]) -> Parts:
-    return Parts(Sections(include), Sections(exclude))
+def _path_filter(include: Sequence[str], exclude: Sequence[str]) -> PathFilter:
+    return PathFilter(Sections(include), Sections(exclude))

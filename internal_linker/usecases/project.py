@@ -34,7 +34,7 @@ from internal_linker.core.urls import NormalForms
 from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.evaluation.labels_csv import LabelsCsv
-from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.review.workbook import ReviewWorkbook
@@ -91,7 +91,7 @@ class Project:
             engine.dispose()
 
     @contextmanager
-    def parts(
+    def context(
         self,
         progress: Progress,
         *,
@@ -100,7 +100,7 @@ class Project:
         keeps: Keeps = None,
         read_only: bool = False,
         model: str = "",
-    ) -> Iterator[Parts]:
+    ) -> Iterator[RunContext]:
         """Everything a run needs, closed when the block ends.
 
         Args:
@@ -123,7 +123,7 @@ class Project:
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
         edges = EdgeStore(engine, self.site)
         desk = self._desk(sheet) if deliver else None
-        parts = Parts(
+        context = RunContext(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
             queries_in_sheet=sheet is not None,
@@ -152,13 +152,13 @@ class Project:
         )
         if deliver and (client or not encoder.corpus_bound):
             # A look-up or a dry run does not wait, nor one that fetches and keeps nothing.
-            parts = replace(parts, turn=functools.partial(turn, engine))
+            context = replace(context, turn=functools.partial(turn, engine))
         with ExitStack() as closing:
             closing.callback(engine.dispose)
             for service in (client, encoder, chat, sheet, desk, spool):
                 if close := getattr(service, "close", None):
                     closing.callback(close)
-            yield parts
+            yield context
 
     def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
         """How links are chosen; `off` stands in the place of the setting sections_off."""

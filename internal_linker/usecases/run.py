@@ -132,9 +132,9 @@ def run(
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
             keeps = (lambda _: True) if choice.partial else off.hold if off else None
-            with project.parts(timed, serp=options.search, keeps=keeps) as parts:
+            with project.context(timed, serp=options.search, keeps=keeps) as context:
                 rules = project.rules(off, accept_drift=options.accept_drift)
-                report = Run(parts, rules, choice, timed, should_stop).execute(run_id)
+                report = Run(context, rules, choice, timed, should_stop).execute(run_id)
         except (InternalLinkerError, KeyboardInterrupt) as error:
             LOGGER.error("%s", error if isinstance(error, InternalLinkerError) else "Interrupted.")
             error.add_note(LOGGED)
@@ -166,8 +166,8 @@ def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
         InternalLinkerError: the run could not be done.
     """
     off, choice = project.sections_off(options.sections), Choice(options.limit, tuple(options.only))
-    with project.parts(progress, serp=options.search, deliver=False, read_only=True) as parts:
-        return Run(parts, project.rules(off), choice, progress).plan()
+    with project.context(progress, serp=options.search, deliver=False, read_only=True) as context:
+        return Run(context, project.rules(off), choice, progress).plan()
 
 
 def lookup(project: Project, options: LookupOptions, progress: Progress) -> PageLinks:
@@ -181,8 +181,8 @@ def lookup(project: Project, options: LookupOptions, progress: Progress) -> Page
         page = f"https://{page}"
     is_url = page.lower().startswith(("http://", "https://"))
     choice = Choice(only=(page,)) if is_url else Choice(query=page)
-    with project.parts(progress, serp=options.search, deliver=False) as parts:
-        return PageLinks(Run(parts, project.rules(), choice, progress).execute(new_run_id()))
+    with project.context(progress, serp=options.search, deliver=False) as context:
+        return PageLinks(Run(context, project.rules(), choice, progress).execute(new_run_id()))
 
 
 def content_brief(
@@ -208,8 +208,8 @@ def content_brief(
         read_brief(draft, stdin, options.title), query=options.query, url=options.url, lang=options.lang
     )
     wanted = options.limit or project.settings.links_per_page
-    with project.parts(progress, serp=options.search, deliver=False) as parts:
-        return brief_links(parts, project.rules(), brief, wanted, progress)
+    with project.context(progress, serp=options.search, deliver=False) as context:
+        return brief_links(context, project.rules(), brief, wanted, progress)
 
 
 def _page_link(recommendation: Recommendation, at: int) -> PageLink:

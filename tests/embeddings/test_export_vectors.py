@@ -11,7 +11,7 @@ import pytest
 from internal_linker.core.records import Page
 from internal_linker.embeddings.embed import page_text, text_hash
 from internal_linker.ingest.collect import collect
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.export_vectors import export_vectors
 from internal_linker.usecases.project import open_project
 from tests.support.builders import Told
@@ -52,10 +52,10 @@ def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
     """Each page of the input, and whether its vector is in the file."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     opened = open_project(folder)
-    with opened.parts(Told(), serp=False, deliver=False) as parts:
-        texts = [page_text(page) for page in _pages(parts)[:4]]
+    with opened.context(Told(), serp=False, deliver=False) as context:
+        texts = [page_text(page) for page in _pages(context)[:4]]
         vectors = dict.fromkeys(map(text_hash, texts), np.ones(384, np.float32))
-        parts.vector_cache.put(parts.encoder, vectors)
+        context.vector_cache.put(context.encoder, vectors)
     result = export_vectors(opened, Told())
     frame = result.to_frame()
     assert frame["page"].tolist() == URLS and frame["exported"].dtype == bool
@@ -63,9 +63,9 @@ def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
     assert (result.found, result.missing) == (4, 2)
 
 
-def _pages(parts: Parts) -> Sequence[Page]:
-    assert parts.pages is not None
-    return collect(None, parts.pages.stream(), queries_in_sheet=False, keep=parts.keep).pages
+def _pages(context: RunContext) -> Sequence[Page]:
+    assert context.pages is not None
+    return collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep).pages
 
 
 def test_word_statistics_have_no_vectors_to_export(

@@ -15,7 +15,7 @@ from internal_linker.core.records import (
     Text,
     Usage,
 )
-from internal_linker.pipeline.context import Parts, Rules
+from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.run import Run
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.serp.search import SearchRules
@@ -53,10 +53,10 @@ def rules(links: int = 2, max_pages: int = 2) -> Rules:
     return Rules(search, LinkRules(links, "fill", 0.5), any_on_site=False)
 
 
-def parts(
+def context(
     *sinks: Kept, serp: Engine | None = None, encoder: Letters | None = None, rejects: Kept | None = None
-) -> Parts:
-    return Parts(
+) -> RunContext:
+    return RunContext(
         queries=Given(QUERIES, "My Sheet"),
         pages=Given(PAGES, "pages.csv"),
         queries_in_sheet=True,
@@ -76,7 +76,7 @@ def names(recommendation: Recommendation) -> list[str]:
     return [link.target.key.rsplit("/", 1)[1] for link in recommendation.links]
 
 
-def run(of: Parts, choice: Choice | None = None, told: Told | None = None) -> dict[str, Recommendation]:
+def run(of: RunContext, choice: Choice | None = None, told: Told | None = None) -> dict[str, Recommendation]:
     report = Run(of, rules(), choice or Choice(), told or Told()).execute("r1")
     return {each.source.url or each.source.query: each for each in report.recommendations}
 
@@ -84,7 +84,7 @@ def run(of: Parts, choice: Choice | None = None, told: Told | None = None) -> di
 def test_every_page_and_every_query_gets_its_links() -> None:
     """Queries with and without a page and pages without a query all have a row, in the input's order."""
     sink, rejects = Kept(), Kept()
-    found = run(parts(sink, rejects=rejects))
+    found = run(context(sink, rejects=rejects))
     assert list(found) == [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")]
     assert sink.links == list(found.values())
     assert [reject.row for reject in rejects.rejects] == [6]
@@ -95,14 +95,14 @@ def test_every_page_and_every_query_gets_its_links() -> None:
 
 def test_search_results_come_before_similar_pages() -> None:
     """What the search found stands first; similar pages fill the places that are left."""
-    found = run(parts(serp=Engine({GREEN: [url("water"), url("green"), "https://o.example/"]})))
+    found = run(context(serp=Engine({GREEN: [url("water"), url("green"), "https://o.example/"]})))
     assert names(found[url("green")]) == ["water", "black"]
     assert [link.origin for link in found[url("green")].links] == ["serp", "semantic"]
 
 
 def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
     """A query's URL whose content is not known is linked to where the search finds it, never by a guess."""
-    found = run(parts(serp=Engine({GREEN: [url("new")]})))
+    found = run(context(serp=Engine({GREEN: [url("new")]})))
     assert names(found[url("green")]) == ["new", "black"]
     assert all("new" not in names(each) for name, each in found.items() if name != url("green"))
 
@@ -123,8 +123,8 @@ def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
 )
 def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> None:
     """The first rows, some URLs in any writing, or one query get links, chosen from all pages as in a whole run."""
-    whole, engine = run(parts()), Engine()
-    found = run(parts(serp=engine), choice)
+    whole, engine = run(context()), Engine()
+    found = run(context(serp=engine), choice)
     assert list(found) == chosen
     assert len({text for text, _ in engine.asked}) == sum(bool(each.source.query) for each in found.values())
     for name in set(found) & set(whole):
@@ -138,7 +138,7 @@ def test_an_unknown_url_is_an_input_error(asked: str) -> None:
     """A URL that is in no list ends the run with its name before anything is paid for."""
     engine, encoder = Engine(), Letters()
     with pytest.raises(InputError, match=asked):
-        run(parts(serp=engine, encoder=encoder), Choice(only=(url("pots"), asked)))
+        run(context(serp=engine, encoder=encoder), Choice(only=(url("pots"), asked)))
     assert (engine.asked, encoder.asked) == ([], [])
 
 
@@ -169,7 +169,7 @@ def test_a_plan_spends_and_writes_nothing() -> None:
     """The plan counts rows, searches, credits, texts and cost, with no call, no file and no cache entry."""
     sink, rejects, never, kept = Kept(), Kept(), Untouchable(), Sealed()
     kept.kept[(*GREEN, US)] = SerpPage((), 1)
-    of = replace(parts(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
+    of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
     vectors = MemoryVectors()
     plan = Run(replace(of, vector_cache=vectors), rules(), Choice(), Told()).plan()
     assert (plan.sources, plan.searches, plan.sheet_rows) == (6, 3, 3)
@@ -181,7 +181,7 @@ def test_a_plan_spends_and_writes_nothing() -> None:
 
 def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
     """What a run embedded and searched is not planned again."""
-    of = parts(serp=Engine({GREEN: [url("black"), url("pots")]}))
+    of = context(serp=Engine({GREEN: [url("black"), url("pots")]}))
     run(of)
     plan = Run(of, rules(max_pages=1), Choice(), Told()).plan()
     assert (plan.texts, plan.cached_texts, plan.least_credits, plan.most_credits) == (0, 6, 0, 0)
@@ -190,7 +190,7 @@ def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:
     """With the caches of the first run, the second one makes no call and gives the same links."""
     engine, encoder = Engine({GREEN: [url("water")]}), Letters()
-    of = parts(serp=engine, encoder=encoder)
+    of = context(serp=engine, encoder=encoder)
     first, calls, texts = run(of), len(engine.asked), len(encoder.asked)
     # By their writing, for an unknown figure equals nothing.
     assert repr(run(of)) == repr(first)
@@ -202,7 +202,7 @@ def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
     """Asked to stop, the run ends before its next step: nothing more is spent, nothing half is delivered."""
     sink, rejects, engine, encoder = Kept(), Kept(), Engine(), Letters()
     answers = iter([False] * steps + [True] * 9)
-    of = parts(sink, serp=engine, encoder=encoder, rejects=rejects)
+    of = context(sink, serp=engine, encoder=encoder, rejects=rejects)
     with pytest.raises(Interrupted):
         Run(of, rules(), Choice(), Told(), lambda: next(answers)).execute("r1")
     assert rejects.writes == (steps > 0)
@@ -218,7 +218,7 @@ def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> N
     """Every other sink is written, and the first failure decides how the run ends."""
     before, after, told = Kept(), Kept(gaps=["2 rows are gone."]), Told()
     broken = [Kept(error=error), Kept(error=OutputError("later"))]
-    report = Run(parts(before, broken[0], after, broken[1]), rules(), Choice(), told).execute("r1")
+    report = Run(context(before, broken[0], after, broken[1]), rules(), Choice(), told).execute("r1")
     assert len(before.links) == len(after.links) == 6
     assert report.failure is error
     assert report.gaps == ["2 rows are gone."]
@@ -228,7 +228,7 @@ def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> N
 def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
     """Without credits the run goes on; the report and each row that went without say why."""
     told, sink = Told(), Kept()
-    of = parts(sink, serp=Engine({GREEN: OutOfCredits("Serper", "empty.")}))
+    of = context(sink, serp=Engine({GREEN: OutOfCredits("Serper", "empty.")}))
     of = replace(of, queries=Given(queries_table([url("green"), "green tea"])))
     report = Run(of, rules(), Choice(), told).execute("r1")
     assert report.gaps == ["Serper: empty."] == told.warnings
@@ -238,7 +238,7 @@ def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
 
 def test_one_failed_search_is_a_gap() -> None:
     """A query that could not be searched makes the run one with gaps."""
-    of = parts(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
+    of = context(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
     report = Run(of, rules(), Choice(), Told()).execute("r1")
     assert report.gaps == ["Not every query could be searched: 1 rows of Output.csv say why."]
 
@@ -246,7 +246,7 @@ def test_one_failed_search_is_a_gap() -> None:
 def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
     """With no vector at all, links come from the words alone, and the gap is named."""
     sink = Kept()
-    report = Run(parts(sink, encoder=Letters(fails_after=0)), rules(), Choice(), Told()).execute("r1")
+    report = Run(context(sink, encoder=Letters(fails_after=0)), rules(), Choice(), Told()).execute("r1")
     assert report.gaps == ["Letters: the service is down."]
     assert names(sink.links[0])[0] == "black"
     assert len({link.target.similarity for each in sink.links for link in each.links} & {0.0, 1.0}) == 0
@@ -264,7 +264,7 @@ def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None
     table = pages_table(
         *([url(name), text, lang] for name, text, lang in rows), header=("URL", "Text", "Lang")
     )
-    of = replace(parts(sink, encoder=encoder), queries=None, pages=Given(table))
+    of = replace(context(sink, encoder=encoder), queries=None, pages=Given(table))
     Run(of, rules(), Choice(), told).execute("r1")
     assert [text.body for text in encoder.asked] == ["green tea", "black tea"]
     assert told.warnings == [
@@ -277,7 +277,7 @@ def test_rejects_are_kept_even_where_no_row_is_left() -> None:
     """A table of unusable rows ends with an InputError after its rejects are written."""
     rejects = Kept()
     of = replace(
-        parts(Kept(), rejects=rejects), queries=None, pages=Given(pages_table(["x", "y"]), "pages.csv")
+        context(Kept(), rejects=rejects), queries=None, pages=Given(pages_table(["x", "y"]), "pages.csv")
     )
     with pytest.raises(InputError, match=r"pages\.csv"):
         run(of)
@@ -293,20 +293,20 @@ def test_pages_that_are_gone_take_no_place() -> None:
         [url("a"), "soft water", ""],
         [url("b"), "clay", ""],
     ]
-    of = replace(parts(), queries=None, pages=Given(pages_table(*rows, header=("URL", "Text", "Status"))))
+    of = replace(context(), queries=None, pages=Given(pages_table(*rows, header=("URL", "Text", "Status"))))
     assert sorted(names(run(of)[url("green")])) == ["a", "b"]
 
 
 def test_a_lookup_writes_nothing() -> None:
     """Without a place for links, the list of rejected rows of the last run stays as it is, too."""
     rejects = Kept()
-    assert run(parts(rejects=rejects), Choice(query="tea kettle"))
+    assert run(context(rejects=rejects), Choice(query="tea kettle"))
     assert rejects.writes == 0
 
 
 def test_what_a_person_should_know_is_said_once() -> None:
     """The notices of the wiring come first, and a run without a search service gives no row a note for it."""
     told = Told()
-    found = run(replace(parts(), notices=["LSA is used.", "The search step is skipped."]), told=told)
+    found = run(replace(context(), notices=["LSA is used.", "The search step is skipped."]), told=told)
     assert told.warnings == ["LSA is used.", "The search step is skipped."]
     assert not any(each.note for each in found.values())

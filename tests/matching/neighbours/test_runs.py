@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from internal_linker.core.records import Choice, Recommendation
 from internal_linker.matching.neighbours.knn_join import Joined
-from internal_linker.pipeline.context import Parts
+from internal_linker.pipeline.context import RunContext
 from internal_linker.pipeline.run import Run
-from tests.pipeline.test_run import parts, rules
+from tests.pipeline.test_run import context, rules
 from tests.support.builders import Given, Letters, Told, pages_table, url
 from tests.support.join_stores import Counting, MemoryStore
 
@@ -19,12 +19,12 @@ def texts(count: int) -> list[str]:
     return [f"{WORDS[at % 15]} {WORDS[(3 * at) % 13]} {'xyz'[at % 3] * (1 + at)} page" for at in range(count)]
 
 
-def site(contents: Sequence[str]) -> Parts:
+def site(contents: Sequence[str]) -> RunContext:
     rows = [[url(at), content] for at, content in enumerate(contents)]
-    return replace(parts(), queries=None, pages=Given(pages_table(*rows), "pages.csv"))
+    return replace(context(), queries=None, pages=Given(pages_table(*rows), "pages.csv"))
 
 
-def run(made: Parts, choice: Choice | None = None) -> tuple[Joined | None, list[Recommendation]]:
+def run(made: RunContext, choice: Choice | None = None) -> tuple[Joined | None, list[Recommendation]]:
     report = Run(made, rules(), choice or Choice(), Told()).execute("run")
     return report.joined, list(report.recommendations)
 
