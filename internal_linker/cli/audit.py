@@ -98,8 +98,8 @@ def _print(console: "Console", audit: "Audit") -> None:
     console.print(f"\nFindings: {len(audit.findings)}")
     for rule, found in by_rule.items():
         standings = Counter(one.standing for one in found)
-        told = f"{len(found)} ({standings['resolved']} resolved by the proposed links, {standings['new']} new with them)"
-        console.print(f"{rule} ({rule.severity}): {told}. {rule.message}", soft_wrap=True)
+        resolved = f"{standings['resolved']} resolved by the proposed links, {standings['new']} new with them"
+        console.print(f"{rule} ({rule.severity}): {len(found)} ({resolved}). {rule.message}", soft_wrap=True)
         for one in found[:_SHOWN]:
             console.print(
                 f"  {one.page}{f'  {one.other}' if one.other else ''}: {one.detail}", soft_wrap=True
