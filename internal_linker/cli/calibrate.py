@@ -39,14 +39,14 @@ def calibrate(context: typer.Context, project: ProjectOption = None, *, options:
 def _drawn(found: "Calibration") -> str:
     there = f"files/labels.csv holds {found.pairs} pairs, {found.labelled} of them labelled"
     if not found.new:
-        return f"{there}; none was added."
+        return f"{there}; none were added."
     return f"{there}; {found.new} are new. Write good, borderline or bad into the column Label, then call this again."
 
 
 def _by_labels(found: "Calibration") -> Iterator[str]:
     if found.gone:
         yield (
-            f"{found.gone} of the labelled pairs are no candidates any more: they count with the strength in their row."
+            f"{found.gone} of the labelled pairs are no longer candidates: they count with the strength in their row."
         )
     yield (
         "By the labels; each counts for as many pairs as its band and section has for each labelled one. In brackets: "

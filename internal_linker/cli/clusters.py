@@ -70,7 +70,7 @@ def _as_json(result: "Clustering") -> dict[str, object]:
 
 
 def _finite(record: dict[str, object]) -> dict[str, object]:
-    """The record with null where there is no number: NaN is no JSON."""
+    """Replace NaN by None, since JSON has no NaN."""
     from math import isfinite
 
     return {

@@ -81,7 +81,7 @@ def _parameter(declared: Declared) -> inspect.Parameter:
 
 
 def _value(declared: Declared, value: Any) -> Any:
-    """What the record takes: a flag that begins with --no- switches its field off."""
+    """Return the value for the record: a flag that begins with --no- switches its field off."""
     if declared.flag.startswith("--no-"):
         return not value
     return () if declared.many and value is None else value
@@ -100,7 +100,7 @@ def opened_project(context: typer.Context, project: Path | None) -> "Project":
 
 
 def project_folder(context: typer.Context, project: Path | None) -> Path:
-    """The folder of --project or its default; noted, so that an error can be logged there."""
+    """Return the folder of --project or its default, and note it, so that an error can be logged there."""
     start: Start = context.obj
     start.folder = (project or start.default or Path.cwd()).resolve()
     return start.folder

@@ -77,7 +77,7 @@ def _root(
 
 
 def main(arguments: Sequence[str] | None = None, default_project: Path | None = None) -> None:
-    """The console script; `default_project` is the folder used without --project.
+    """Run the console script; `default_project` is the folder used without --project.
 
     Every error of ours ends in one line on stderr and its exit code; an unexpected one is in logfile.txt.
     """

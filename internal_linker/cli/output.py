@@ -15,12 +15,12 @@ from internal_linker.core.errors import ExitCode
 from internal_linker.core.records import Candidate, Recommendation
 from internal_linker.pipeline.report import Plan
 
-# Of pages that are like a new one.
+# Existing pages like the new one that the terminal shows.
 MOST_LIKE = 5
 
 
 def print_plan(console: Console, plan: Plan) -> None:
-    """What a run would do."""
+    """Print what a run would do."""
     rows = [
         ("Pages", str(len(plan.collected.pages))),
         ("Rows with links wanted", str(plan.sources)),
@@ -36,7 +36,7 @@ def print_plan(console: Console, plan: Plan) -> None:
 
 
 def print_links(console: Console, recommendation: Recommendation) -> None:
-    """The links of one page or query, with the reason for each; no table, since it would cut the URLs."""
+    """Print the links of one page or query with the reason for each; a table would truncate the URLs."""
     console.print(f"Links for {recommendation.source.name}")
     for link in recommendation.links:
         console.print(f"{link.rank:>2}  {link.target.url}  ({_reason(link.target)})", soft_wrap=True)
@@ -56,7 +56,7 @@ def _reason(target: Candidate | BriefLink) -> str:
 
 
 def print_brief(console: Console, brief: BriefLinks) -> None:
-    """The links of a page that does not exist yet, both ways, with texts for them."""
+    """Print the links of a page that does not exist yet, in both directions, with their anchors."""
     for page in brief.like[:MOST_LIKE]:
         cosine = "" if math.isnan(page.similarity) else f", embedding {page.similarity:.2f}"
         console.print(f"There already: {page.url}  ({page.why}{cosine})", soft_wrap=True)
@@ -84,9 +84,9 @@ def _print_link(console: Console, link: BriefLink, url: str) -> None:
 
 
 def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on a terminal; elsewhere a line a row, its cells divided by tabs."""
+    """Print a table on a terminal; elsewhere one line per row, its cells separated by tabs."""
     if not console.is_terminal:
-        # Past the console, which would turn tabs into spaces.
+        # Bypass the console, which would turn tabs into spaces.
         console.file.writelines("\t".join(row) + "\n" for row in (header, *rows))
         return
     table = Table(*header)
@@ -96,7 +96,7 @@ def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequen
 
 
 def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
-    """Names and values: a table on a terminal, a line each elsewhere."""
+    """Print names and values: a table on a terminal, one line each elsewhere."""
     if not console.is_terminal:
         console.print(title)
         for name, value in rows:

@@ -30,7 +30,7 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
             facts.append(fact)
             waiting.start("Checking", 0, "")
     result = CheckResult(tuple(facts))
-    console.print("All is in order." if result.ok else f"{len(result.failed)} to mend.")
+    console.print("All is in order." if result.ok else f"{len(result.failed)} to fix.")
     raise typer.Exit(ExitCode.SUCCESS if result.ok else ExitCode.CONFIGURATION)
 
 

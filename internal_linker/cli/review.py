@@ -73,12 +73,12 @@ class TerminalFace:
         return ""
 
     def ask(self, question: str) -> str:
-        """A line of text."""
+        """Ask for a line of text."""
         self._console.print(f"{question}: ", end="")
         return sys.stdin.readline().strip()
 
     def say(self, text: str) -> None:
-        """A sentence."""
+        """Print a sentence."""
         self._console.print(text)
 
     def _marked(self, row: "ReviewRow") -> "Text":
@@ -96,7 +96,7 @@ class TerminalFace:
 
 
 def isolated(text: str) -> str:
-    """A text with letters from right to left, kept from turning what stands around it."""
+    """Isolate a text with right-to-left letters, so that it doesn't reorder the text around it."""
     return f"{_ISOLATE}{text}{_END}" if _turned(text) else text
 
 

@@ -41,7 +41,7 @@ class AuditResult(Result):
     files: tuple[str, ...] = ()
 
     def tables(self) -> dict[str, Columns]:
-        """`findings`, the worst first; `summary` before and after adoption; `pages` with their figures."""
+        """Return `findings`, the worst first; `summary` before and after adoption; `pages` with their figures."""
         found = self.audit
         return {
             "findings": columns_of(found.findings, *Finding.__dataclass_fields__),
@@ -176,22 +176,20 @@ def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
         rule, equals, count = one.partition("=")
         if rule not in rules:
             raise ConfigurationError(
-                f"--fail-on {one}: there is no rule '{rule}'. Take one of {', '.join(rules)}."
+                f"--fail-on {one}: unknown rule '{rule}'. Take one of {', '.join(rules)}."
             )
         if equals and not (count.isascii() and count.isdigit() and int(count)):
             raise ConfigurationError(
-                f"--fail-on {one}: '{count}' is no whole number from 1, as in {rule}=10."
+                f"--fail-on {one}: '{count}' is not a whole number from 1, as in {rule}=10."
             )
         bounds[rules[rule]] = int(count or 1)
     return bounds
 
 
 def _collected(context: RunContext, progress: Progress) -> Collected:
-    """Pages and today's links, which name redirects where they lead to one; no text's language is looked for."""
+    """Read the pages and today's links, without following redirects or detecting languages."""
     if context.pages is None:
-        raise InputError(
-            "files/urls_rawdata.csv is not there. Put your pages there: URL, Title, Main Content."
-        )
+        raise InputError("files/urls_rawdata.csv not found: put your pages there (URL, Title, Main Content).")
     progress.start("Input", 0, "pages")
     collected = collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, follow=False)
     for remark in context.pages.remarks:
@@ -241,7 +239,7 @@ def _material(
 
 
 def _vectors(pages: Sequence[Page], context: RunContext) -> Vectors | None:
-    """(n, d) unit rows from the cache or a file, zeros where there is none; None where too many are missing."""
+    """Return (n, d) unit rows from the cache or a file, zeros for pages without one; None if too many are missing."""
     encoder, texts = context.encoder, all_texts(pages, {}, ())
     if encoder.corpus_bound and encoder.pages is None:
         return None

@@ -34,12 +34,12 @@ from internal_linker.usecases.evaluate import encoding, targets_of
 from internal_linker.usecases.options import CalibrateOptions
 from internal_linker.usecases.project import Project
 
-# Pages whose candidates pairs are drawn from: 20,000 pairs tell as much as all of a larger site's.
+# Pages from whose candidates pairs are drawn: 20,000 pairs say as much as all pairs of a larger site.
 MOST_SOURCES = 1000
-# The first candidates of each page: a run's links are among them, and the last are as weak as any threshold asks for
-# (strength 0.25 in the middle).
+# The first candidates of each page: they include a run's links, and the last ones are weaker than any useful threshold
+# (median strength 0.25).
 DEPTH = 20
-# Labels from which they are believed in place of the existing links; of 50, an interval is at the most 27 points wide.
+# The number of labels from which they replace the existing links; with 50, an interval is no wider than 27 points.
 LEAST_LABELS = 50
 
 
@@ -52,7 +52,7 @@ class Calibration(Result):
         labelled: how many of them are labelled.
         new: how many of them were drawn just now.
         by_labels: whether labels were used; if there are too few, editors' links stand in for them.
-        gone: labelled pairs that are no candidates any more; they count with the strength in their row.
+        gone: labelled pairs that are no longer candidates; they count with the strength in their row.
         strict: precision and recall by threshold, good links only; empty if there is nothing to learn from.
         mild: the same for good or borderline links; without labels, the same as `strict`.
         tier_inline, tier_sidebar: the proposed settings; NaN if no strength is good enough.
@@ -88,7 +88,7 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
     Nothing else is written, except vectors to the cache.
 
     Raises:
-        ConfigurationError: a precision is no share, or the sidebar's is above the other.
+        ConfigurationError: a precision is not a share, or the sidebar's is above the other.
         InputError: there are no pages, or the labels can't be read.
         OutputError: the labels can't be written.
     """
@@ -140,9 +140,9 @@ def _shares(name: str, shares: Sequence[Share]) -> dict[str, Sequence[object]]:
 
 
 def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
-    """The first candidates of each source that it may link to and has a score for.
+    """Yield the first candidates of each source that it may link to and that have a score.
 
-    A run's links are the first of them; those that only `min_inlinks` brings forward may be missing.
+    A run's links are among the first; links that only `min_inlinks` promotes may be missing.
     """
     titles = {page.key: page.title or page.h1 for page in ranking.site.pages}
     for source, found in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True):
@@ -154,9 +154,9 @@ def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
 
 
 def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
-    """The first candidates of each source while a part of its links is hidden: these are good, as far as is known.
+    """Judge the first candidates of each source by its hidden links: as far as is known, these are the good ones.
 
-    A link is hidden once, and stands for itself; any other pair is seen each time, and counts for so much less.
+    Each link is hidden once and counts once; any other pair comes up in every round and counts accordingly less.
     """
     score, weight, good = list[float](), list[float](), list[bool]()
     parts = [fold(f"{link.source}\n{link.target}", HIDINGS) for link in links]
@@ -176,11 +176,11 @@ def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:
 
 
 def judged_by_labels(pairs: Sequence[Pair], labelled: Sequence[Pair], good: Sequence[str]) -> Judged:
-    """The labelled pairs with their strengths of today; what is no candidate any more has that of its row.
+    """Judge the labelled pairs with today's strengths; a pair that is no longer a candidate keeps that of its row.
 
     Args:
         pairs: all candidates.
-        labelled: those that were labelled.
+        labelled: the labelled pairs.
         good: the labels that count as good.
     """
     today = {pair.ends: pair.strength for pair in pairs}
@@ -193,7 +193,7 @@ def judged_by_labels(pairs: Sequence[Pair], labelled: Sequence[Pair], good: Sequ
 def _ranking(
     project: Project, context: RunContext, progress: Progress
 ) -> tuple[Ranking, Sequence[ExistingLink]]:
-    """What ranks for some pages as a run would without searches, and the links that it knows."""
+    """Return the ranking of some pages, as a run without searches makes it, and the links that it knows."""
     collected = gather(
         context.queries,
         context.pages,

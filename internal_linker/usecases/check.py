@@ -19,7 +19,7 @@ from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SI
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """What was found: `ok` True, False (to mend), or None (not used by these settings)."""
+    """A fact about a project: `ok` is True, False (to fix), or None (not used by these settings)."""
 
     name: str
     ok: bool | None
@@ -28,7 +28,7 @@ class Fact:
 
 @dataclass(frozen=True, repr=False)
 class CheckResult(Result):
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         facts: each piece that was looked at.
@@ -38,7 +38,7 @@ class CheckResult(Result):
 
     @property
     def failed(self) -> list[Fact]:
-        """The facts that a person must mend before a run."""
+        """The facts that a person must fix before a run."""
         return [fact for fact in self.facts if fact.ok is False]
 
     @property
@@ -96,7 +96,7 @@ def _input(project: Project) -> Iterator[Fact]:
 
 
 def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
-    """Where main queries come from, and what there is to say about the Sheet."""
+    """Return the source of main queries, and a fact about the Sheet."""
     name, notices = "Google Sheet", list[str]()
     try:
         sheet = project.clients.sheet(notices)
@@ -109,7 +109,7 @@ def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
 
 
 def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fact, Collected]:
-    """What is in a table: in words, and as it is collected."""
+    """Return a fact about a table, and what it has."""
     found = Collected((), (), (), 0)
     if table is None:
         return Fact(name, None, "none: the run goes on without them"), found
@@ -126,12 +126,12 @@ def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fa
 
 
 def _mark(content: str) -> str:
-    """All that is looked at here is whether two contents are one."""
+    """Return a mark of a content: a check only needs to know whether two contents are equal."""
     return str(hash(content)) if content else ""
 
 
 def _existing_links(links: StreamSource | None, queries: Collected, pages: Collected) -> Fact:
-    """What the pages link to already, by the table and by their own HTML."""
+    """Return a fact about the existing links in the table and in the pages' own HTML."""
     name = "Existing links"
     both = replace(pages, sources=(*queries.sources, *pages.sources), rejects=())
     if links is None:
@@ -154,7 +154,7 @@ def _rejected(rows: int) -> str:
 
 
 def _template(project: Project, keys: set[str]) -> str | None:
-    """Whether the searched site is that of the user's own URLs."""
+    """Check that the searched site is the site of the user's URLs."""
     site = project.settings.site
     if not _searches(project):
         return None
@@ -207,7 +207,7 @@ def _embeddings(project: Project) -> Iterator[Fact]:
 
     def local() -> str:
         encoder = project.clients.encoder(notices)
-        # What is odd in a file of vectors is no fault; the packaged model's notice is one.
+        # Remarks on a file of vectors are fine; a notice about the packaged model is a failure.
         remarks = notices[:] if encoder.pages is not None else []
         del notices[: len(remarks)]
         return ". ".join([facts_of(encoder), *(remark.rstrip(".") for remark in remarks)])
@@ -249,7 +249,7 @@ def _schedule(project: Project) -> str:
 
 
 def _tried(name: str, probe: Callable[[], str | None]) -> Fact:
-    """The probe's answer as a fact; None means that this piece is not used."""
+    """Turn the probe's answer into a fact; None means that this piece is not used."""
     try:
         found = probe()
     except InternalLinkerError as error:

@@ -113,7 +113,7 @@ def _check_method(options: ClustersOptions) -> None:
 
 
 def _copies(project: Project, compared: ComparedPages) -> Ints:
-    """Keys of links, source * n + target, between pages that the last run found to be near-duplicates."""
+    """Return the keys, source * n + target, of links between near-duplicates of the last run."""
     n, rows = len(compared.pages), {page.url: row for row, page in enumerate(compared.pages)}
     with project.graph() as (_, runs):
         found = [(rows.get(one.page), rows.get(one.canonical)) for one in runs.duplicates() or ()]

@@ -31,7 +31,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
 
     Raises:
         ConfigurationError: an option is wrong.
-        InputError: there are not two pages, or a file can't be read.
+        InputError: there are fewer than two pages, or a file can't be read.
     """
     fields = fields_of(options.by)
     lifts = _lifts(project, options, fields)
@@ -54,7 +54,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         progress.finish(f"{len(pages)} pages, {left_out.total()} left out, {collected.inner_links} links")
         if len(pages) < 2:
             raise InputError(
-                f"files/urls_rawdata.csv: {len(pages)} pages that can be compared; it takes two."
+                f"files/urls_rawdata.csv: {len(pages)} pages can be compared; at least two are needed."
             )
         titles, brands = _titles(pages, options)
         encoders = _encoders(context, project, lifts, progress)
@@ -78,27 +78,27 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
 
 
 def fields_of(by: str) -> dict[str, float]:
-    """Each field of "title,content" or "title=1,content=3" with its weight.
+    """Return each field of "title,content" or "title=1,content=3" with its weight.
 
     Raises:
-        ConfigurationError: there is no such field, or a weight is no number above 0.
+        ConfigurationError: a field is unknown, or a weight is not a number above 0.
     """
     fields = {}
     for one in by.split(","):
         name, equals, weight = (part.strip().lower() for part in one.partition("="))
         if name not in FIELDS or name in fields:
-            twice = "it is there twice" if name in fields else f"there is no field '{name}'"
+            problem = f"'{name}' is given twice" if name in fields else f"unknown field '{name}'"
             raise ConfigurationError(
-                f"--by {by}: {twice}. Take {', '.join(FIELDS)}, as in title=1,content=3."
+                f"--by {by}: {problem}. Take {', '.join(FIELDS)}, as in title=1,content=3."
             )
         if equals and not (re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", weight) and float(weight) > 0):
-            raise ConfigurationError(f"--by {by}: '{weight}' is no number above 0, as in {name}=2.")
+            raise ConfigurationError(f"--by {by}: '{weight}' is not a number above 0, as in {name}=2.")
         fields[name] = float(weight) if equals else FIELDS[name]
     return fields
 
 
 def _lifts(project: Project, options: CompareOptions, fields: Mapping[str, float]) -> dict[str, float | None]:
-    """By the field, how much the words count beside the meaning; None: they alone count."""
+    """Return how much words count beside the meaning, by field; None: only words count."""
     if options.words is not None:
         return dict.fromkeys(fields, options.words)
     asked = options.encoder or project.settings.embedding_provider != "auto" or project.clients.uses_openai
@@ -127,7 +127,7 @@ def _encoders(
 
 
 def _titles(pages: Sequence[Page], options: CompareOptions) -> tuple[list[str], list[str]]:
-    """The pages' titles without the brand, and what was taken for it; each language has its own."""
+    """Return the pages' titles without brands, and the brands; each language has its own."""
     if options.keep_brands:
         return [page.title for page in pages], []
     brands = {lang: list(options.brands) for lang in {page.lang for page in pages}}

@@ -21,14 +21,14 @@ from internal_linker.pipeline.report import Report
 from internal_linker.ranking.training import TOO_FEW
 from internal_linker.usecases.log import LOGGER
 
-# Of tiers, origins and sections, those with most decisions.
+# Tiers, origins and sections in the summary: those with most decisions.
 MOST_GROUPS = 12
 
 
 def open_console(*, stderr: bool = False) -> Console:
-    """A console that prints texts as they are: a query in square brackets is no markup, ":key:" no picture.
+    """Open a console that prints texts as they are: square brackets are not markup, ":key:" is not an emoji.
 
-    Where there is no terminal, no line is broken: what reads it next knows no 80 columns.
+    Without a terminal, lines are not wrapped, since a program may read them.
     """
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     console.soft_wrap = not console.is_terminal
@@ -36,7 +36,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
 
 class Reporter:
-    """`ports.Progress` for people: a bar a step on a terminal, a line a step elsewhere, all of it logged."""
+    """`ports.Progress` for people: a bar per step on a terminal, a line per step elsewhere, and lines in the log."""
 
     def __init__(self, console: Console) -> None:
         self.console = console
@@ -45,12 +45,12 @@ class Reporter:
         self._task = TaskID(0)
 
     def start(self, step: str, total: int, unit: str) -> None:
-        """A step begins; where nobody knows how long it is, the bar only shows that it goes on."""
+        """Begin a step; if its length is unknown, the bar only shows that it is running."""
         self.close()
         self._step, self._unit, self._began, self._done = step, unit, time.monotonic(), 0
         LOGGER.info("%s: start%s", step, f", {total} {unit}" if total else "")
         if self.console.is_terminal:
-            # The usual spinner's dots end a run on Windows consoles with a code page of their own.
+            # The default spinner's dots would crash a run on Windows consoles with a legacy code page.
             columns = [SpinnerColumn("line"), TextColumn("{task.description:<15}"), BarColumn()]
             known = MofNCompleteColumn(), TextColumn("{task.fields[speed]}")
             left = TextColumn("left"), TimeRemainingColumn()
@@ -60,33 +60,33 @@ class Reporter:
             self._bar.start()
 
     def advance(self, count: int = 1) -> None:
-        """`count` more pieces are done."""
+        """Count `count` more units as done."""
         self._done += count
         if self._bar:
             rate = self._done / max(time.monotonic() - self._began, 1e-3)
             self._bar.update(self._task, advance=count, speed=f"{rate:.1f} {self._unit}/s")
 
     def finish(self, outcome: str) -> None:
-        """The step is done."""
+        """End the step."""
         self.close()
         seconds = time.monotonic() - self._began
         LOGGER.info("%s: %s (%.1f s)", self._step, outcome, seconds)
         self.console.print(f"{self._step + ':':<16}{outcome} ({seconds:.1f} s)")
 
     def warn(self, message: str) -> None:
-        """Something a person should know."""
+        """Show a note."""
         LOGGER.warning("%s", message)
         self.console.print(f"Note: {message}", style="yellow")
 
     def close(self) -> None:
-        """Take a bar that is still shown from the terminal."""
+        """Remove a bar that is still on the terminal."""
         if self._bar:
             self._bar.stop()
             self._bar = None
 
 
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
-    """The lines of a run's summary, name and value."""
+    """Return the lines of a run's summary: names and values."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
     origins: Counter[str] = Counter()
     reasons: Counter[Reason[FewLinks]] = Counter()
@@ -124,7 +124,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
 
 
 def _graph_rows(report: Report) -> list[tuple[str, str]]:
-    """What is remembered of links, and what editors made of them."""
+    """Return the lines on the link graph and editors' decisions."""
     if report.memory is None:
         return []
     counts = ((name, report.memory.tiers[name]) for name in ("inline", "sidebar", "review"))
@@ -147,7 +147,7 @@ def _rephrased(report: Report) -> list[tuple[str, str]]:
 
 
 def _by_reason(excluded: Mapping[Reason[NoTarget], int]) -> str:
-    """The counts in one line, the largest first."""
+    """Return the counts in one line, the largest first."""
     ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
     counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
     return f"{counts} (files/excluded_targets.csv)" if counts else "none"

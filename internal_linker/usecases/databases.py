@@ -36,7 +36,7 @@ from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.records import PageCache
 from internal_linker.usecases.settings.settings import Settings
 
-# Half a year of weekly runs: what none of them needed is not kept any longer.
+# Half a year of weekly runs; whatever none of them needed is removed.
 KEPT_DAYS = 182
 
 
@@ -45,20 +45,20 @@ class Databases:
     """The caches and the link graph of a project folder, and the work on databases as a whole.
 
     Attributes:
-        settings: of a project.
-        root: its folder, where relative paths start.
+        settings: a project's settings.
+        root: the project's folder, where relative paths start.
     """
 
     settings: Settings
     root: Path
 
     def store(self, *, read_only: bool = False) -> Engine:
-        """The database of the caches; `read_only` creates and changes nothing."""
+        """Open the database of the caches; `read_only` creates and changes nothing."""
         return self._database(self.settings.store_url, read_only=read_only)
 
     @contextmanager
     def page_cache(self) -> Iterator[PageCache]:
-        """The pages that imports fetched."""
+        """Open the cache of fetched pages."""
         engine = self.store()
         try:
             yield fetched_pages.StoredPages(engine)
@@ -66,7 +66,7 @@ class Databases:
             engine.dispose()
 
     def copy(self, source: str, destination: str, progress: Progress) -> list[Copied]:
-        """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
+        """Copy a cache into another database; both are addresses as in store_url, or paths of SQLite files.
 
         Returns:
             A record for each table, in the order in which they were copied.
@@ -76,8 +76,8 @@ class Databases:
             InputError: there is no cache at the source.
             StoreLost: a server is gone in the middle; copy again.
         """
-        # The chunks come before the joins that need them; finished blocks are work in progress and stay, and pages
-        # that an import fetched cost nothing.
+        # Chunks come before the joins that need them. Finished blocks are work in progress and not copied, and neither
+        # are fetched pages, which cost nothing.
         tables = (
             embeddings.EMBEDDINGS,
             serp_results.SERP,
@@ -98,7 +98,7 @@ class Databases:
             return copy_tables(given, taking, tables, progress)
 
     def verify(self, progress: Progress) -> dict[str, int]:
-        """How many rows of which table can't be read; a file that is damaged as a whole says so.
+        """Count the rows that can't be read, by table.
 
         Raises:
             ConfigurationError: the database is damaged, or can't be opened.
@@ -116,14 +116,14 @@ class Databases:
             if said := damage(engine):
                 raise ConfigurationError(
                     f"store_url: the database is damaged ({said}). Copy what can be read out of it by store copy, "
-                    "or move it aside: the caches are made anew, what editors decided is in the review."
+                    "or move it aside: the caches are rebuilt, and editors' decisions are in the review."
                 )
             return unreadable(engine, checks, progress)
         finally:
             engine.dispose()
 
     def prune(self, days: int, *, apply: bool) -> list[Needless]:
-        """What nobody needed for so many days, table by table; `apply` removes it.
+        """Count what no run needed for so many days, table by table; `apply` removes it.
 
         Raises:
             ConfigurationError: the database failed, or can't be opened.
@@ -139,7 +139,7 @@ class Databases:
             engine.dispose()
 
     def tidy(self, engine: Engine, encoder: Encoder, hashes: Sequence[str]) -> None:
-        """After a whole run: note which vectors it needed, and let go what none needed for half a year."""
+        """Mark the vectors that a whole run needed, and remove what no run needed for half a year."""
         cache = EmbeddingCache(engine, self.settings.embedding_storage)
         cache.note_used(encoder, [one for one in dict.fromkeys(hashes) if one])
         prune(engine, _waste(KEPT_DAYS))

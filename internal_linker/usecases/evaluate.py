@@ -187,7 +187,7 @@ def backtest(
         collected = gather(
             None, context.pages, None, None, queries_in_sheet=False, progress=progress, keep=context.keep
         )
-        # The links in the pages' own HTML may be younger than the earlier table: nobody may know them.
+        # The links in the pages' own HTML may be newer than the earlier table, so the ranking must not know them.
         bare = replace(collected, links=())
         tables = [with_links(bare, project.link_table(path), progress) for path in (before, after)]
         earlier, later = (table.links for table in tables)
@@ -227,7 +227,7 @@ def _intervals(name: str, estimates: Sequence[Estimate]) -> dict[str, Sequence[o
 
 
 def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
-    """Where links may lead, with these links known."""
+    """Return the pages that links may lead to, given these known links."""
     excluded = project.rules().search.excluded
     return link_targets(
         collected.pages,

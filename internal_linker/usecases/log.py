@@ -11,14 +11,14 @@ from pathlib import Path
 from internal_linker.core.errors import OutputError
 
 LOGGER = logging.getLogger("internal_linker")
-# Without a handler of ours, Python would print each warning to the terminal, where it stands already.
+# Without a handler, Python would print each warning to the terminal, which shows it already.
 LOGGER.addHandler(logging.NullHandler())
 LOG_FILE = "logfile.txt"
 # The note on an error whose traceback is in the log already.
 LOGGED = "logfile.txt has it."
-# A weekly run writes some 5 KB: five files of 2 MB hold years of it.
+# A weekly run writes about 5 KB: five files of 2 MB are enough for years.
 MAX_BYTES, OLD_FILES = 2_000_000, 4
-# Shorter texts stand in ordinary words, too; no service gives keys as short.
+# Shorter texts also occur in ordinary words; no service has keys this short.
 _SHORTEST_SECRET = 8
 
 
@@ -52,10 +52,10 @@ def run_log(project: Path, run_id: str, secrets: Sequence[str]) -> Iterator[None
 
 
 class _LogFile(RotatingFileHandler):
-    """A log whose troubles never reach the run or the terminal."""
+    """A log file whose errors never reach the run or the terminal."""
 
     def doRollover(self) -> None:  # noqa: N802 - logging's name
-        """Rotate; where another program holds one of the files, as happens on Windows, the file grows on."""
+        """Rotate the log; if another program holds one of the files, as on Windows, the current file keeps growing."""
         try:
             super().doRollover()
         except OSError:
@@ -63,11 +63,11 @@ class _LogFile(RotatingFileHandler):
             self.stream = self.stream or self._open()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
-        """A full disk loses lines of the log; the step that needs the disk says so."""
+        """Ignore a full disk, which loses lines of the log: the step that needs the disk reports it."""
 
 
 class _Redacting(logging.Formatter):
-    """One line an entry, tracebacks more; each line with the run id, none with a secret."""
+    """Formats an entry as one line, tracebacks as several; each line has the run id, and no line has a secret."""
 
     def __init__(self, run_id: str, secrets: Sequence[str]) -> None:
         super().__init__(f"%(asctime)s %(levelname)s [{run_id}] %(message)s", "%Y-%m-%d %H:%M:%S")
@@ -78,11 +78,11 @@ class _Redacting(logging.Formatter):
         )
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
-        """The entry without its traceback, on one line whatever a page's title holds."""
+        """Format the entry without its traceback on one line, even if a page's title has line breaks."""
         return " ".join(super().formatMessage(record).splitlines())
 
     def format(self, record: logging.LogRecord) -> str:
-        """The whole entry."""
+        """Format the whole entry."""
         text = super().format(record)
         for secret in self._secrets:
             text = text.replace(secret, "***")
@@ -90,13 +90,13 @@ class _Redacting(logging.Formatter):
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """The forms in which a secret could come up: whole, escaped, and a private key's lines out of a JSON."""
+    """Yield the forms in which a secret could appear: whole, escaped, and the lines of a JSON's private key."""
     yield from (secret, " ".join(secret.splitlines()), json.dumps(secret)[1:-1], repr(secret)[1:-1])
     try:
         fields = json.loads(secret)
     except ValueError:
         return
     for name, value in fields.items() if isinstance(fields, dict) else ():
-        # The address of the account is no secret, and messages need it.
+        # The account's address is not secret, and messages need it.
         if name.startswith("private_key") and isinstance(value, str):
             yield from (line for line in value.splitlines() if not line.startswith("-----"))

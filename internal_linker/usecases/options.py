@@ -75,7 +75,7 @@ class Options:
 
 
 def declared_options(record: type[Options]) -> tuple[Declared, ...]:
-    """The fields of an options record, in the order of `--help`."""
+    """Return the fields of an options record, in the order of `--help`."""
     hints = get_type_hints(record, include_extras=True)
     return tuple(_declared(field, hints[field.name]) for field in fields(record))
 
@@ -94,7 +94,7 @@ def _is_union(hint: Any) -> bool:
 
 
 def _several(declared: Declared, value: Any) -> tuple[Any, ...]:
-    """The values as a tuple; a single text is not taken for its letters."""
+    """Return the values as a tuple; a single text counts as one value, not as its letters."""
     values = (value,) if isinstance(value, str | Path) else tuple(value or ())
     return tuple(Path(each) for each in values) if declared.type is Path else values
 

@@ -78,7 +78,7 @@ class Project:
         return Databases(self.settings, self.root)
 
     def file(self, name: str) -> Path:
-        """A path in files/."""
+        """Return a path in files/."""
         return self.root / "files" / name
 
     @contextmanager
@@ -101,18 +101,18 @@ class Project:
         read_only: bool = False,
         model: str = "",
     ) -> Iterator[RunContext]:
-        """Everything a run needs, closed when the block ends.
+        """Open everything that a run needs, and close it when the block ends.
 
         Args:
-            progress: is told while a large model is loaded.
-            serp: False leaves the search step out.
-            deliver: False leaves the links unwritten, for a lookup or a dry run.
-            keeps: which pages' rows of Output.csv and links.csv stay if they are not computed; None: none.
-            read_only: the cache is read but never written.
-            model: what links.csv says of the links' embeddings; "": the encoder's name.
+            progress: shows the loading of a large model.
+            serp: False skips the search step.
+            deliver: False doesn't write the links, for a lookup or a dry run.
+            keeps: whether a page's rows of Output.csv and links.csv stay if this run doesn't compute them; None: none.
+            read_only: only read the cache.
+            model: the name of the embeddings in links.csv; "": the encoder's name.
 
         Raises:
-            ConfigurationError: a setting asks for what is not there.
+            ConfigurationError: a setting needs something that is missing.
         """
         notices = [*self.exposed()]
         sheet = self.clients.sheet(notices)
@@ -151,7 +151,7 @@ class Project:
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):
-            # A look-up or a dry run does not wait, nor one that fetches and keeps nothing.
+            # Lookups and dry runs don't wait for other runs, and neither does a run that fetches and keeps nothing.
             context = replace(context, turn=functools.partial(turn, engine))
         with ExitStack() as closing:
             closing.callback(engine.dispose)
@@ -161,7 +161,7 @@ class Project:
             yield context
 
     def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
-        """How links are chosen; `off` stands in the place of the setting sections_off."""
+        """Return the rules for choosing links; `off` replaces the setting sections_off."""
         settings = self.settings
         search = SearchRules(
             template=settings.search_query_template,
@@ -186,7 +186,7 @@ class Project:
         )
 
     def sections_off(self, flags: Iterable[str] = ()) -> Sections:
-        """The parts of the site whose pages keep their links, by the settings and by flags such as "/blog=off".
+        """Return the sections whose pages keep their links, by the settings and flags such as "/blog=off".
 
         Raises:
             ConfigurationError: a flag is not of this form.
@@ -203,21 +203,21 @@ class Project:
         return Sections(off)
 
     def exposed(self) -> Iterator[str]:
-        """A sentence for each way in which others could get at the keys."""
+        """Yield a sentence for each way in which others could read the keys."""
         yield from exposed_keys(self.root)
         services = ("serper_url", "serpapi_url", "base_url", "anchor_base_url", "google_api_url")
         yield from unencrypted({name: getattr(self.settings, name) for name in services})
 
     @property
     def site(self) -> str:
-        """The host, without www., that the link graph and the runs of this project are kept under."""
+        """The host, without www., under which the store keeps this project's link graph and runs."""
         host = self.settings.site.partition("/")[0]
         if host == PLACEHOLDER_SITE:
             host = self._first_host()
         return host.lower().removeprefix("www.")
 
     def _first_host(self) -> str:
-        """The host of the first page of the input; "" without one."""
+        """Return the host of the first page of the input; "" without pages."""
         forms = NormalForms()
         for name in ("urls_rawdata.csv", "main_queries.csv"):
             if table := self.table(name, []):
@@ -229,45 +229,45 @@ class Project:
         return ""
 
     def table(self, name: str, notices: list[str]) -> StreamSource | None:
-        """A CSV file of files/, or None where there is none."""
+        """Return a CSV file of files/, or None if it doesn't exist."""
         if name in self.tables:
             return self.tables[name]
         path = self.file(name)
         if path.exists():
             return CsvTable(path, f"files/{name}")
-        notices.append(f"files/{name} is not there: the run goes on without it.")
+        notices.append(f"files/{name} not found: the run goes on without it.")
         return None
 
     def existing_links(self) -> StreamSource | None:
-        """The table of links that stand on the site already, or None where there is none: nobody needs one."""
+        """Return the table of existing links, or None: it is optional."""
         return self.table("existing_links.csv", [])
 
     def link_table(self, path: Path) -> StreamSource:
-        """Another table of links; a relative path starts at the current directory."""
+        """Return another table of links; a relative path starts at the current directory."""
         return CsvTable(path, str(path))
 
     def vectors_csv(self) -> VectorsCsv:
-        """Where `export-vectors` writes."""
+        """Return the file that `export-vectors` writes."""
         return VectorsCsv(self.file("vectorized_urls.csv"))
 
     def diff_csv(self) -> DiffCsv:
-        """Where `diff` writes."""
+        """Return the file that `diff` writes."""
         return DiffCsv(self.file("diff.csv"))
 
     def backtest_csv(self) -> BacktestCsv:
-        """Where `backtest` writes."""
+        """Return the file that `backtest` writes."""
         return BacktestCsv(self.file("backtest.csv"))
 
     def labels_csv(self) -> LabelsCsv:
-        """What `calibrate` reads and adds to."""
+        """Return the file that `calibrate` reads and extends."""
         return LabelsCsv(self.file("labels.csv"))
 
     def lock(self) -> AbstractContextManager[None]:
-        """Hold the folder: see `folder_lock`."""
+        """Lock the folder: see `folder_lock`."""
         return folder_lock(self.root)
 
     def _shortened(self, encoder: Encoder) -> Encoder:
-        """The encoder with as many numbers of its vectors as count; word statistics are short already."""
+        """Truncate the encoder's vectors as the settings say; word statistics are short already."""
         first = self.settings.matryoshka_dimensions
         return Shortened(encoder, first) if first and not isinstance(encoder, LsaEncoder) else encoder
 
@@ -290,5 +290,5 @@ def open_project(root: Path) -> Project:
         ConfigurationError: a setting or pattern is wrong.
     """
     if not root.is_dir():
-        raise ConfigurationError(f"{root} is no folder. Name the project's folder with --project.")
+        raise ConfigurationError(f"{root} is not a folder. Name the project's folder with --project.")
     return Project(load_settings(root), root, read_exclusions(root / EXCLUSIONS_FILE))

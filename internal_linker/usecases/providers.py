@@ -1,4 +1,4 @@
-"""Settings -> the clients of the outside services that they ask for."""
+"""The clients, encoders and workers that a project's settings name."""
 
 import os
 from collections.abc import Callable
@@ -30,12 +30,12 @@ from internal_linker.embeddings.encoders.vector_file import (
 from internal_linker.text.words import words
 from internal_linker.usecases.settings.settings import KEY_FILES, OPENAI_URL, PLACEHOLDER_SITE, Settings
 
-# Each takes 100 MB and more, and part of a run is not shared.
+# Each takes at least 100 MB, and parts of a run are not parallel.
 MOST_WORKERS = 4
 
 
 def compute_at(scheduler: str) -> Compute:
-    """What does the blocks of joins; nothing is contacted yet.
+    """Return what runs the blocks of joins; nothing is contacted yet.
 
     Args:
         scheduler: tcp://host:port or tls://host:port; "": this computer, all its cores.
@@ -47,13 +47,13 @@ def compute_at(scheduler: str) -> Compute:
 
 
 def workers(file: Path, warn: Callable[[str], None]) -> AbstractContextManager[Workers | None]:
-    """What shares the comparing of candidates, where this computer has several cores; see `Processes`."""
+    """Return the worker processes that compare candidates, if this computer has several cores; see `Processes`."""
     count = min(os.cpu_count() or 1, MOST_WORKERS)
     return Processes(count, file, warn) if count > 1 else nullcontext()
 
 
 def local_encoder_at(scheduler: str) -> Encoder:
-    """The local encoder; its name, recipe and vectors are the same wherever it runs.
+    """Return the local encoder; its name, recipe and vectors are the same wherever it runs.
 
     Raises:
         ConfigurationError: the model, or the package that speaks to a scheduler, is not installed.
@@ -61,18 +61,18 @@ def local_encoder_at(scheduler: str) -> Encoder:
     return DaskEncoder(scheduler, LocalEncoder) if scheduler else LocalEncoder()
 
 
-# The step in which an encoder comes, for those that take seconds: PyTorch alone does, a model is fetched once, a file
-# may have a vector for each of a million pages.
+# The steps of encoders that take seconds to load: PyTorch does, a model is downloaded once, and a file may have vectors
+# of a million pages.
 LOADING = {"sentence-transformers": "Model", "file": "Vectors"}
 
 
 def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
-    """The encoder of the settings; LSA, with a notice, where the packaged model can't be loaded (others raise).
+    """Return the local encoder of the settings; LSA, with a notice, if the packaged model can't be loaded.
 
     Args:
-        settings: of the project.
-        root: its folder, where paths start.
-        notices: what a person should know is added.
+        settings: the project's settings.
+        root: the project's folder, where relative paths start.
+        notices: gets what a person should know.
 
     Raises:
         ConfigurationError: a model or the package behind it can't be loaded.
@@ -99,36 +99,36 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
     try:
         return local_encoder_at(settings.dask_scheduler)
     except ConfigurationError as error:
-        notices.append(f"{error} This run uses word statistics (LSA) in its place.")
+        notices.append(f"{error} This run uses word statistics (LSA) instead.")
         return LsaEncoder()
 
 
 def content_words() -> Encoder:
-    """Word statistics by which the contents of pages are compared alone, and not beside words as in a run.
+    """Return the LSA encoder for contents that are compared by words alone, not beside words as in a run.
 
-    Words of most pages left out, they find more of 18f-blog's links (NDCG@5 0.384 to 0.372). As many dimensions as
-    pages would be the words again, with cosines near 0; half as many find as much (on 60, 120 and 250 of its pages
-    0.50, 0.56 and 0.43 to 0.47, 0.55 and 0.43), but beside words they cost NDCG@5 0.02 on vue-fa-ar.
+    Without very common words it finds more of 18f-blog's links (NDCG@5 0.384 against 0.372). As many dimensions as
+    pages would be the words themselves, with cosines near 0; half as many find as much (0.50, 0.56 and 0.43 against
+    0.47, 0.55 and 0.43 on 60, 120 and 250 of its pages), but beside words they cost NDCG@5 0.02 on vue-fa-ar.
     """
     return LsaEncoder(words, common=0.3, kept=0.5)
 
 
 def vector_file(root: Path, name: str) -> VectorFile:
-    """The vectors of a .csv, .parquet or .npy file.
+    """Read the vectors of a .csv, .parquet or .npy file.
 
     Args:
         root: the project's folder, where a relative path starts.
         name: the path.
 
     Raises:
-        ConfigurationError: it is none of these, or the package that reads it is not installed.
-        InputError: it is not there, can't be read, or holds what is no vector.
+        ConfigurationError: the file has another format, or the package that reads it is not installed.
+        InputError: the file is missing, can't be read, or has something that isn't a vector.
     """
     path = root / name
     if path.suffix.lower() not in (".csv", ".parquet", ".npy"):
         raise ConfigurationError(f"embedding_provider: {name} must be a file .csv, .parquet or .npy.")
     if not path.is_file():
-        raise InputError(f"{name} is not there. Put it there, or correct embedding_provider.")
+        raise InputError(f"{name} not found: check the path in embedding_provider.")
     match path.suffix.lower():
         case ".csv":
             rows = table_rows(CsvTable(path, name))
@@ -143,7 +143,7 @@ def vector_file(root: Path, name: str) -> VectorFile:
 
 
 def facts_of(encoder: Encoder) -> str:
-    """What `check` says of a sound encoder."""
+    """Return what `check` says about a working encoder."""
     if isinstance(encoder, LsaEncoder):
         return "word statistics (LSA), no model needed"
     if isinstance(encoder, TransformerEncoder | VectorFile):
@@ -151,7 +151,7 @@ def facts_of(encoder: Encoder) -> str:
     return f"{encoder.model}, sha256 as expected"
 
 
-# The services' libraries take a quarter of the time in which a command starts, and most need none of them.
+# Importing the services' libraries takes a quarter of a command's start, and most commands need none of them.
 if TYPE_CHECKING:
     from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
     from internal_linker.adapters.openai.chat import OpenAIChat
@@ -161,18 +161,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Clients:
-    """Makes the clients; nothing is contacted yet, and who asks for one closes it.
+    """Makes the clients of services; nothing is contacted yet, and the caller closes what it gets.
 
     Attributes:
-        settings: of a project.
-        root: its folder.
+        settings: a project's settings.
+        root: the project's folder.
     """
 
     settings: Settings
     root: Path
 
     def sheet(self, notices: list[str]) -> "GoogleSheet | None":
-        """The Google Sheet, where the settings want it and have what it takes."""
+        """Return the Google Sheet, if the settings ask for it and have its id and account."""
         settings = self.settings
         account = settings.service_account.get_secret_value()
         needed = {"google_sheet_id": settings.google_sheet_id, "config/service_account.txt": account}
@@ -198,7 +198,7 @@ class Clients:
         )
 
     def review_tab(self) -> "ReviewTab":
-        """The tab of the Sheet where editors say what they think of links."""
+        """Return the tab of the Sheet where editors decide on links."""
         from internal_linker.review.google_tab import ReviewTab
 
         settings = self.settings
@@ -207,18 +207,18 @@ class Clients:
 
     @property
     def market(self) -> SerpMarket:
-        """Where search results are asked for, and what they are kept under."""
+        """The market of the searches, under which the cache keeps their results."""
         settings = self.settings
         return SerpMarket(settings.search_provider, settings.gl, settings.hl, settings.location)
 
     def search_client(self) -> SerpClient:
-        """The client of the search service, with its budget and pace."""
+        """Return the client of the search service, with its budget and rate limit."""
         from internal_linker.usecases.search_services import search_client
 
         return search_client(self.settings, self.market)
 
     def openai(self) -> "OpenAIEmbeddings":
-        """The client of OpenAI or of another server that speaks its API."""
+        """Return the client of OpenAI or of another server with its API."""
         from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
 
         settings = self.settings
@@ -234,7 +234,7 @@ class Clients:
         )
 
     def chat(self) -> "OpenAIChat | None":
-        """The client of the language model that chooses anchors; None where it is off."""
+        """Return the client of the language model that chooses anchors; None if it is off."""
         settings = self.settings
         if not settings.anchor_model:
             return None
@@ -249,15 +249,15 @@ class Clients:
 
     @property
     def uses_openai(self) -> bool:
-        """Whether embeddings come from a server: asked for, or a key or another server's address is there."""
+        """Whether embeddings come from a server: the settings ask for it, or have a key or another server's address."""
         settings = self.settings
         has = bool(settings.openai_api_key.get_secret_value()) or settings.base_url != OPENAI_URL
         return settings.embedding_provider == "openai" or (settings.embedding_provider == "auto" and has)
 
     def encoder(self, notices: list[str], progress: Progress | None = None) -> Encoder:
-        """The encoder of the settings, with notices on what is unusual about it; see `own_encoder`.
+        """Return the encoder of the settings, and add notices on what is unusual about it; see `own_encoder`.
 
-        `progress` is told of what takes long to be loaded.
+        `progress` shows what takes long to load.
         """
         if self.uses_openai:
             return self.openai()
@@ -270,7 +270,7 @@ class Clients:
         return encoder
 
     def search_service(self, wanted: bool, notices: list[str]) -> SerpClient | None:
-        """The search service; None, with a notice, where the run has none.
+        """Return the search service; None, with a notice, if the run has none.
 
         Raises:
             ConfigurationError: the settings want one and it has no key, or no site of the user's to search.

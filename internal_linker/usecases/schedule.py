@@ -1,4 +1,4 @@
-"""A cron expression -> a resident scheduler that runs a job at its times, one at a time, until stopped."""
+"""A resident scheduler: runs a job at the times of a cron expression, one at a time, until it is stopped."""
 
 import logging
 import re
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from apscheduler.triggers.base import BaseTrigger
     from apscheduler.triggers.cron import CronTrigger
 
-# What it would print about late runs is said in our own words.
+# Our own messages replace its messages about late runs.
 logging.getLogger("apscheduler").addHandler(logging.NullHandler())
-# cron counts weekdays from Sunday = 0 (or 7); APScheduler from Monday = 0: names mean the same to both.
+# cron counts weekdays from Sunday = 0 (or 7), APScheduler from Monday = 0; names mean the same in both.
 _WEEKDAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
 _DAY = rf"[0-7]|{'|'.join(_WEEKDAYS)}"
 _DAYS = re.compile(rf"(?:(\*)|({_DAY})(?:-({_DAY}))?)(?:/([1-7]))?")
 
 
 def weekday_names(field: str) -> str:
-    """cron's weekday field as single names: "1-5" and "MON-FRI" -> "mon,tue,wed,thu,fri".
+    """Expand cron's weekday field into single names: "1-5" and "MON-FRI" become "mon,tue,wed,thu,fri".
 
     Raises:
         ConfigurationError: it is not what cron knows, or names no day.
@@ -36,7 +36,7 @@ def weekday_names(field: str) -> str:
         found = _DAYS.fullmatch(part)
         if not found:
             raise ConfigurationError(
-                f"schedule_cron: '{part}' is no weekday. Write MON, TUE, ... or MON-FRI."
+                f"schedule_cron: '{part}' is not a weekday. Write MON, TUE, ... or MON-FRI."
             )
         star, first, last, step = found.groups()
         low, high = (0, 6) if star else (_number(first), _number(last or ("7" if step else first)))
@@ -55,7 +55,7 @@ def _number(day: str) -> int:
 
 
 def cron_trigger(expression: str, timezone: str) -> "CronTrigger":
-    """The trigger of a five-field cron expression, weekdays as cron means them.
+    """Return the trigger of a five-field cron expression, with weekdays as in cron.
 
     Raises:
         ConfigurationError: the expression is wrong, or means a time that never comes.
@@ -70,7 +70,7 @@ def cron_trigger(expression: str, timezone: str) -> "CronTrigger":
         )
     weekdays = weekday_names(fields[4])
     if not fields[2].startswith("*") and not fields[4].startswith("*"):
-        # cron would run on either, APScheduler on days that are both; people expect now this, now that.
+        # cron would run on days that match either field, APScheduler on days that match both; people expect either.
         raise ConfigurationError(
             f"schedule_cron: '{expression}' names a day of the month and a weekday. "
             "Write * for one of the two."
@@ -85,7 +85,7 @@ def cron_trigger(expression: str, timezone: str) -> "CronTrigger":
 
 
 def next_run(trigger: "CronTrigger") -> datetime | None:
-    """When `trigger` fires next, in its own time zone."""
+    """Return when `trigger` fires next, in its own time zone."""
     found: datetime | None = trigger.get_next_fire_time(None, datetime.now(trigger.timezone))
     return found
 
@@ -101,9 +101,9 @@ def run_schedule(
 
     Args:
         settings: for schedule_cron, schedule_timezone and schedule_grace_minutes.
-        job: gets a function that tells it to stop between two steps; what it raises ends that run alone.
+        job: gets a function that returns whether to stop between two steps; an error ends only that run.
         say: prints one line.
-        trigger: times in the place of schedule_cron's.
+        trigger: replaces the times of schedule_cron.
 
     Raises:
         ConfigurationError: schedule_cron is wrong.
@@ -142,7 +142,7 @@ def run_schedule(
     scheduler.start()
     announce()
     try:
-        # Short waits, since a wait without end can't be interrupted on Windows.
+        # Short waits, since Ctrl-C can't interrupt an endless wait on Windows.
         while not stop.wait(0.5):
             pass
         say("Stopping after the step in progress.")

@@ -1,4 +1,4 @@
-"""The search services by the names that the setting serp_provider has for them."""
+"""The search services by their names in the setting serp_provider."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -26,10 +26,10 @@ class SearchService(Protocol):
         per_second: float,
         in_flight: int,
     ) -> SerpClient:
-        """The client; nothing is contacted yet."""
+        """Make the client; nothing is contacted yet."""
 
 
-# A new service takes a file in serp/, a line here, and its name, key and address among the settings.
+# A new service needs a file in serp/, a line here, and its name, key and address in the settings.
 SEARCH_SERVICES: Mapping[str, SearchService] = {
     "serper": Serper,
     "serpapi": SerpApi,
@@ -37,7 +37,7 @@ SEARCH_SERVICES: Mapping[str, SearchService] = {
 
 
 def search_client(settings: Settings, market: SerpMarket) -> SerpClient:
-    """The client of the market's provider, with its budget and pace."""
+    """Make the client of the market's provider, with its budget and rate limit."""
     service = SEARCH_SERVICES[market.provider]
     return service(
         settings.search_key(market.provider),

@@ -197,7 +197,7 @@ def test_a_run_with_gaps_says_so(folder: Path, capsys: pytest.CaptureFixture[str
 def test_a_folder_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """2, and nothing is created where a person mistyped the path."""
     assert command("run", "--project", str(tmp_path / "nix")) == 2
-    assert f"{tmp_path / 'nix'} is no folder" in capsys.readouterr().err
+    assert f"{tmp_path / 'nix'} is not a folder" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

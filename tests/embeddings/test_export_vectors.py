@@ -84,4 +84,4 @@ def test_without_pages_there_is_nothing_to_export(tmp_path: Path, capsys: pytest
     write_settings(folder, {"embedding_provider": "local"})
     (folder / "files/urls_rawdata.csv").unlink()
     assert command("export-vectors", "--project", str(folder)) == 3
-    assert "files/urls_rawdata.csv is not there" in capsys.readouterr().err
+    assert "files/urls_rawdata.csv not found" in capsys.readouterr().err

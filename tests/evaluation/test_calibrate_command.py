@@ -94,7 +94,7 @@ def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]
     capsys.readouterr()
     assert calibrate(folder, "--pairs", "0", "--precision", "0.99", "--sidebar-precision", "0.98") == 0
     out = capsys.readouterr().out
-    assert "80 of them labelled; none was added" in out
+    assert "80 of them labelled; none were added" in out
     assert "tier_inline = 0.6\n" in out and "tier_sidebar = 0.4\n" in out
     precision = {threshold: share for threshold, _, share in ROWS.findall(out)}
     assert precision["0.60"] == "1.000" and precision["0.55"] != "1.000"
@@ -145,7 +145,7 @@ def test_a_labelled_pair_that_was_linked_since_still_counts(
     capsys.readouterr()
     assert calibrate(folder, "--pairs", "0") == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    told = re.search(r"^(\d+) of the labelled pairs are no candidates any more", out, re.M)
+    told = re.search(r"^(\d+) of the labelled pairs are no longer candidates", out, re.M)
     # Known links change the order of others, too: some may leave a page's first candidates.
     assert told and int(told[1]) >= 3
     assert ROWS.findall(out)[0][1] == "60"

@@ -265,7 +265,7 @@ def test_a_fault_is_found_alone_with_its_remedy(
     lines = capsys.readouterr().out.splitlines()
     failed = [line for line in lines if line.startswith("FAIL")]
     assert len(failed) == 1 and failed[0].startswith(f"FAIL {name}: ") and remedy in failed[0]
-    assert lines[-1] == "1 to mend."
+    assert lines[-1] == "1 to fix."
     assert not services.serper.calls("POST") and not services.openai.calls("POST")
 
 

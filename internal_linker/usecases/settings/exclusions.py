@@ -1,4 +1,4 @@
-"""`config/excluded_urls.txt` -> the patterns that no link target may match."""
+"""The patterns of config/excluded_urls.txt: URLs that no link leads to."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import re2
 from internal_linker.adapters.files.plain_text import plain_text, shortened
 from internal_linker.core.errors import ConfigurationError
 
-# Some hundred thousand patterns.
+# Enough for some hundred thousand patterns.
 _MOST_BYTES = 5_000_000
 
 
@@ -19,7 +19,7 @@ class Exclusions:
         name: the file's name for error messages.
 
     Raises:
-        ConfigurationError: a pattern is no valid RE2; names the line.
+        ConfigurationError: a pattern is not valid RE2; the message names the line.
     """
 
     def __init__(self, patterns: list[tuple[int, str]], name: str = "excluded_urls.txt") -> None:
@@ -39,7 +39,7 @@ class Exclusions:
                 ) from None
 
     def match(self, *urls: str) -> str:
-        """The first pattern that occurs in one of `urls`, or "" where none does."""
+        """Return the first pattern that matches one of `urls`, "" if none does."""
         for pattern, compiled in self._patterns:
             if any(compiled.search(url) for url in urls):
                 return pattern
@@ -50,7 +50,7 @@ class Exclusions:
 
 
 def read_exclusions(path: Path) -> Exclusions:
-    """Read one pattern a line; blank lines and lines that begin with # are skipped; no file, no patterns.
+    """Read one pattern per line, skipping blank lines and comments (#); a missing file has no patterns.
 
     Raises:
         ConfigurationError: the file can't be read, or a pattern in it is wrong.

@@ -1,4 +1,4 @@
-"""A project's settings -> a sentence for each way in which others could get at its keys."""
+"""Warnings about exposed keys: readable key files, and addresses without encryption."""
 
 import ipaddress
 import os
@@ -11,7 +11,7 @@ from internal_linker.usecases.settings.sources import KEY_FILES
 
 
 def exposed_keys(project: Path) -> Iterator[str]:
-    """Key files that other users of this computer can read; Windows' rights are not looked at."""
+    """Yield a warning for each key file that other users of this computer can read; not checked on Windows."""
     for file, _ in KEY_FILES.values():
         path = project / file
         if os.name == "posix" and path.is_file():
@@ -24,7 +24,7 @@ def exposed_keys(project: Path) -> Iterator[str]:
 
 
 def unencrypted(addresses: Mapping[str, str]) -> Iterator[str]:
-    """Services, by the settings that name them, to which keys and texts would go in the clear."""
+    """Yield a warning for each service, by its setting, that would get keys and texts unencrypted."""
     for setting, address in addresses.items():
         parts = urlsplit(address)
         if parts.scheme == "http" and not _is_here(parts.hostname or ""):

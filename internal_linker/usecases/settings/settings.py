@@ -1,4 +1,4 @@
-"""config/settings.toml + key files + environment variables -> one frozen Settings; the environment wins."""
+"""The settings of a project: config/settings.toml, key files, and environment variables, which win."""
 
 import os
 import re
@@ -28,12 +28,27 @@ from internal_linker.usecases.settings.sources import (
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
-# In the order in which serp_provider = "auto" takes them.
+# In the order in which serp_provider = "auto" tries them.
 SEARCH_PROVIDERS = ("serper", "serpapi")
 
 
-class ServiceSettings(BaseSettings):
-    """The first part of `Settings`."""
+__all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
+__all__ += ["Settings", "load_settings"]
+
+EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
+
+
+class Settings(BaseSettings):
+    """Every setting with its unit, default and meaning; the field texts become the file's comments."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        extra="forbid",
+        frozen=True,
+        str_strip_whitespace=True,
+        allow_inf_nan=False,
+        hide_input_in_errors=True,
+    )
 
     query_source: Literal["auto", "sheet", "csv"] = Field(
         "auto",
@@ -80,7 +95,7 @@ class ServiceSettings(BaseSettings):
     max_serp_credits: int = Field(
         2500, ge=0, description="Maximum credits (with SerpApi: searches) that one run may spend."
     )
-    # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
+    # Enough for 50 searches per second of 0.3 seconds each; the next setting limits their rate.
     serp_requests_in_flight: int = Field(16, ge=1, le=64, description="Maximum searches at the same time.")
     serp_requests_per_second: float = Field(
         5.0, gt=0, description="Maximum searches per second; Serper's free plan allows 5."
@@ -169,26 +184,6 @@ class ServiceSettings(BaseSettings):
         ge=0,
         description="Maximum tokens, questions and answers together, that one run may spend on anchors.",
     )
-
-
-__all__ = ["ENV_PREFIX", "EXCLUSIONS_FILE", "KEY_FILES", "OPENAI_URL", "PLACEHOLDER_SITE", "SETTINGS_FILE"]
-__all__ += ["Settings", "load_settings"]
-
-EXCLUSIONS_FILE = Path("config/excluded_urls.txt")
-
-
-class Settings(ServiceSettings):
-    """Every setting with its unit, default and meaning; the field texts become the file's comments."""
-
-    model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX,
-        extra="forbid",
-        frozen=True,
-        str_strip_whitespace=True,
-        allow_inf_nan=False,
-        hide_input_in_errors=True,
-    )
-
     links_per_page: int = Field(5, ge=1, le=50, title="Links", description="Links per page.")
     fusion: Literal["fill", "blend"] = Field(
         "fill",
@@ -311,7 +306,7 @@ class Settings(ServiceSettings):
     @field_validator("*", mode="before")
     @classmethod
     def _no_switch(cls, value: Any) -> Any:
-        # pydantic would take true for the number 1.
+        # pydantic would accept true as the number 1.
         if isinstance(value, bool):
             raise ValueError("it can't be true or false")
         return value
@@ -338,7 +333,7 @@ class Settings(ServiceSettings):
             raise ValueError(f"leave out https://, {example}")
         if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
             raise ValueError(f"it must hold site: and your host once, {example}")
-        within_site("https://any.example/", sites[0])  # a host that can't be one is told here
+        within_site("https://any.example/", sites[0])  # raises for an impossible host
         return value
 
     @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
@@ -357,18 +352,18 @@ class Settings(ServiceSettings):
 
     @property
     def search_provider(self) -> str:
-        """The search service: the one that was asked for, or the first that has a key, or the first."""
+        """The search service: the one that serp_provider names, else the first with a key, else the first."""
         if self.serp_provider in SEARCH_PROVIDERS:
             return self.serp_provider
         return next((name for name in SEARCH_PROVIDERS if self.search_key(name)), SEARCH_PROVIDERS[0])
 
     def search_key(self, provider: str) -> str:
-        """The key of a search service; "" without one."""
+        """Return the key of a search service; "" without one."""
         key: SecretStr = getattr(self, f"{provider}_api_key")
         return key.get_secret_value()
 
     def search_url(self, provider: str) -> str:
-        """The address of a search service."""
+        """Return the address of a search service."""
         return str(getattr(self, f"{provider}_url"))
 
     @property
@@ -392,12 +387,12 @@ class Settings(ServiceSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment stands over the files, which come in as constructor arguments."""
+        """Let the environment win over the files, which come in as constructor arguments."""
         return env_settings, init_settings
 
 
 def load_settings(project: Path) -> Settings:
-    """Read the settings of a project folder; a missing settings.toml means all defaults.
+    """Read the settings of a project folder; a missing settings.toml means defaults.
 
     Raises:
         ConfigurationError: a file can't be read, a value is wrong, or a name is unknown; the nearest right

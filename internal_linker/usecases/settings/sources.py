@@ -1,4 +1,4 @@
-"""Where settings come from (settings.toml, key files, environment) and how to name what is wrong there."""
+"""The sources of settings (settings.toml, key files, environment), and messages about what is wrong in them."""
 
 import difflib
 import os
@@ -17,7 +17,7 @@ from internal_linker.core.errors import ConfigurationError
 
 ENV_PREFIX = "INTERNAL_LINKER_"
 SETTINGS_FILE = Path("config/settings.toml")
-# Each secret: its file, as users of the seed know it, and the environment variable that other tools use.
+# Each secret's file, and the environment variable that other tools use for it.
 KEY_FILES = {
     "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
     "serpapi_api_key": (Path("config/serpapi_api_key.txt"), "SERPAPI_API_KEY"),
@@ -25,7 +25,7 @@ KEY_FILES = {
     "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
     "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),
 }
-# By the first word of pydantic's error type: its own sentences for these are a programmer's.
+# Replacements for pydantic's messages, which are for programmers, by the first word of its error type.
 _PLAIN_WORDS = {
     "int": "it must be a whole number",
     "float": "it must be a number, with a point as in 0.5",
@@ -33,9 +33,9 @@ _PLAIN_WORDS = {
     "string": 'it must be a text in double quotes, as in "text"',
 }
 _PROVIDERS = ("auto", "openai", "local", "multilingual", "lsa")
-# Each with what follows its name.
+# Each with the text that follows its name.
 _NAMED_PROVIDERS = {"sentence-transformers": ":MODEL", "file": ":PATH"}
-# Longer values are cut in messages: a pasted document must not hide the sentence around it.
+# Messages truncate longer values: a pasted document must not hide the sentence around it.
 _MOST_SHOWN = 80
 
 
@@ -46,7 +46,7 @@ def _address(value: str) -> str:
 
 
 def _scheduler(value: str) -> str:
-    # No name or password can stand in it, so that messages may show it.
+    # It can't contain a name or password, so messages may show it.
     if value and not re.fullmatch(r"(tcp|tls)://([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}", value):
         raise ValueError("it must be as in tcp://10.0.0.5:8786 or tls://10.0.0.5:8786")
     return value
@@ -59,7 +59,7 @@ def _country(value: str) -> str:
 
 
 def provider(value: str) -> str:
-    """The name of an encoder, as it is.
+    """Check the name of an encoder, and return it.
 
     Raises:
         ValueError: there is none of this name.
@@ -93,7 +93,7 @@ Zone = Annotated[str, AfterValidator(_zone)]
 
 
 def toml_values(project: Path) -> dict[str, Any]:
-    """What settings.toml holds; a missing file holds nothing.
+    """Read settings.toml; a missing file is empty.
 
     Raises:
         ConfigurationError: it can't be read.
@@ -111,7 +111,7 @@ def toml_values(project: Path) -> dict[str, Any]:
 
 
 def key_texts(project: Path) -> dict[str, str]:
-    """Each secret's text, from its plain environment variable or else its file; "" without one.
+    """Read each secret from its environment variable or else its file; "" without one.
 
     Raises:
         ConfigurationError: a file can't be read.
@@ -126,7 +126,7 @@ def key_texts(project: Path) -> dict[str, str]:
 
 
 def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefix: str = "") -> None:
-    """Refuse the first of `names` (those with `prefix`, in any case) that is no setting; name the nearest.
+    """Refuse the first of `names` (those with `prefix`, in any case) that isn't a setting; suggest the nearest.
 
     Raises:
         ConfigurationError: there is such a name.
@@ -143,7 +143,7 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefi
 
 
 def problem(item: dict[str, Any]) -> str:
-    """One of pydantic's errors as a sentence: where it stands, what is wrong, what it is unless secret."""
+    """Turn one of pydantic's errors into a sentence: where, what is wrong, and the value unless it is secret."""
     name, message = str(item["loc"][0]), str(item["msg"]).removeprefix("Value error, ")
     plain = message.replace("Input should be", "it must be")
     words = _PLAIN_WORDS.get(str(item["type"]).partition("_")[0], plain)
@@ -155,7 +155,7 @@ def problem(item: dict[str, Any]) -> str:
 
 
 def _where(name: str) -> str:
-    """The place that a setting's value came from."""
+    """Return where a setting's value came from."""
     variable = f"{ENV_PREFIX}{name.upper()}"
     if variable in map(str.upper, os.environ):
         return f"environment variable {variable}"
@@ -166,7 +166,7 @@ def _where(name: str) -> str:
 
 
 def password(url: str) -> str:
-    """The password inside an address, or ""."""
+    """Return the password in an address, or ""."""
     try:
         return urlsplit(url).password or ""
     except ValueError:  # no address at all; whoever opens it says so

@@ -1,4 +1,4 @@
-"""Settings -> the commented text of config/settings.toml, as `init` writes it and the repository has it."""
+"""The commented text of config/settings.toml, as `init` writes it and the repository has it."""
 
 import json
 import textwrap
@@ -17,7 +17,7 @@ _HEAD = f"""\
 
 
 def render_settings(values: dict[str, Any] | None = None) -> str:
-    """The whole file; `values` replace defaults."""
+    """Return the whole file; `values` replace defaults."""
     lines = [_HEAD]
     for name, field in Settings.model_fields.items():
         if name in KEY_FILES:
@@ -32,7 +32,7 @@ def render_settings(values: dict[str, Any] | None = None) -> str:
 
 
 def _toml(value: str | float) -> str:
-    """JSON's texts and numbers are TOML's too."""
+    """Return a value as TOML: JSON's strings and numbers are valid TOML."""
     return json.dumps(value, ensure_ascii=False)
 
 

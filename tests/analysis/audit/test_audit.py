@@ -105,9 +105,9 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("--fail-on", "orphans"), 2, "there is no rule 'orphans'. Take one of broken-target"),
-        (("--fail-on", "orphan=many"), 2, "'many' is no whole number from 1, as in orphan=10"),
-        (("--fail-on", "orphan=0"), 2, "'0' is no whole number from 1"),
+        (("--fail-on", "orphans"), 2, "unknown rule 'orphans'. Take one of broken-target"),
+        (("--fail-on", "orphan=many"), 2, "'many' is not a whole number from 1, as in orphan=10"),
+        (("--fail-on", "orphan=0"), 2, "'0' is not a whole number from 1"),
         (("--home", "tiny"), 2, "--home tiny: not a full URL"),
         (("--home", f"{SITE}/other/"), 3, f"--home {SITE}/other/: no such page is among those"),
         (("--path", URLS[0], f"{SITE}/gone/"), 3, f"--path {SITE}/gone/: no such page"),
@@ -172,7 +172,7 @@ def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture)
     """The missing file is named; so is a list of errors only."""
     (project / "files/urls_rawdata.csv").unlink()
     assert command("audit", "--project", str(project)) == 3
-    assert "files/urls_rawdata.csv is not there" in capsys.readouterr().err
+    assert "files/urls_rawdata.csv not found" in capsys.readouterr().err
     header = ("URL", "Main Content", "Status Code")
     write_csv(project / "files/urls_rawdata.csv", [header, (URLS[0], "text", "404")])
     assert command("audit", "--project", str(project)) == 3

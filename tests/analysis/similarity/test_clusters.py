@@ -205,7 +205,7 @@ def test_two_pages_are_enough(count: str, tmp_path: Path, capsys: pytest.Capture
     project = titled(tmp_path, "Green tea", "Tax return")
     assert len(found(capsys, project, "--k", count)["clusters"]) == (2 if count == "2" else 1)
     assert command("clusters", "--project", str(project), "--limit", "1") == 3
-    assert "it takes two" in capsys.readouterr().err
+    assert "at least two are needed" in capsys.readouterr().err
 
 
 def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -241,7 +241,7 @@ def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixtu
         (("--k", "many"), "--k many: write a number, as in 12"),
         (("--k", "13"), "--k 13: there are only 12 pages to be grouped"),
         (("--method", "magic"), "--method magic: take kmeans or communities"),
-        (("--by", "colour"), "there is no field 'colour'"),
+        (("--by", "colour"), "unknown field 'colour'"),
     ],
 )
 def test_a_wrong_option_is_one_sentence(

@@ -99,11 +99,11 @@ def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("by", "said"),
     [
-        ("body", "there is no field 'body'"),
-        ("", "there is no field ''"),
-        ("title=x", "'x' is no number above 0"),
-        ("title=0", "'0' is no number above 0"),
-        ("title,title", "it is there twice"),
+        ("body", "unknown field 'body'"),
+        ("", "unknown field ''"),
+        ("title=x", "'x' is not a number above 0"),
+        ("title=0", "'0' is not a number above 0"),
+        ("title,title", "'title' is given twice"),
     ],
 )
 def test_a_wrong_field_is_named(
@@ -200,7 +200,9 @@ def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     """It takes two, and the file is named."""
     project = titled(tmp_path, "Green tea")
     assert command("pairs", "--project", str(project)) == 3
-    assert "files/urls_rawdata.csv: 1 pages that can be compared; it takes two." in capsys.readouterr().err
+    assert (
+        "files/urls_rawdata.csv: 1 pages can be compared; at least two are needed." in capsys.readouterr().err
+    )
 
 
 def test_no_cell_of_the_files_is_a_formula(tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ def bomb(folder: Path) -> None:
         (lambda folder: write_text(folder / "v.csv", ""), "empty"),
         (lambda folder: write_text(folder / "v.csv", "URL,Text\nhttps://a.example/,1"), "'Embedding'"),
         (lambda folder: write_text(folder / "v.csv", "URL,Embedding\n"), "no vector of a page"),
-        (lambda folder: None, "v.npy is not there"),
+        (lambda folder: None, "v.npy not found"),
     ],
 )
 def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], None], words: str) -> None:
