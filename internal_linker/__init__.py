@@ -6,35 +6,45 @@ from typing import Any
 # A literal: the build backend reads it from the file, before the package can be imported.
 __version__ = "0.1.0"
 
-# The public names and their modules. No import for type checkers stands here: every module would wait for all others.
-_MODULES = {
-    "InternalLinkerError": "core.errors",
-    "clusters": "api",
-    "content_brief": "api",
-    "import_crawl": "api",
-    "lookup": "api",
-    "pairs": "api",
-    "run": "api",
-}
-__all__ = [
-    "InternalLinkerError",
-    "__version__",
+# The public functions, imported when somebody asks for one: the command line starts without what it doesn't need.
+_FUNCTIONS = (
+    "audit",
+    "backtest",
+    "calibrate",
+    "check",
     "clusters",
     "content_brief",
+    "copy_store",
+    "decide",
+    "diff",
+    "evaluate",
+    "evaluate_anchors",
+    "export_vectors",
+    "history",
     "import_crawl",
+    "init",
+    "link_paths",
     "lookup",
     "pairs",
+    "plan",
+    "prune_cache",
+    "rollback",
     "run",
-]
+    "schedule",
+    "verify_cache",
+    "waiting_links",
+)
+_MODULES = {"InternalLinkerError": "core.errors", **dict.fromkeys(_FUNCTIONS, "api")}
+__all__ = ["InternalLinkerError", "__version__", *_FUNCTIONS]  # noqa: PLE0604 - all of them are strings
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported when it is asked for: the command line starts without what it doesn't need."""
+    """Import a public name."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    """The public names, so that a notebook completes them."""
+    """Return the public names, so that a notebook completes them."""
     return __all__

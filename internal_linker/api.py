@@ -1,295 +1,680 @@
-"""A project folder -> imports, runs, pairs, clusters, briefs as records, for notebooks and scripts."""
+"""The Python interface: every command as a function that returns a record, for notebooks and scripts."""
 
-import io
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from internal_linker.core.briefs import BriefLinks
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import Choice, Origin
-from internal_linker.ingest.crawl_filters import Filters
-from internal_linker.ingest.drafts import read_brief
-from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
-from internal_linker.ingest.sources import crawl_tables, import_places, link_spool
-from internal_linker.pipeline.report import Report
-from internal_linker.usecases.clusters import Clustering, ClusterWish, find_clusters
-from internal_linker.usecases.compare import Comparison
+from internal_linker.core.errors import ConfigurationError, InternalLinkerError
 from internal_linker.usecases.console import Reporter, open_console
-from internal_linker.usecases.pairs import PairWish, SimilarPages, find_pairs
-from internal_linker.usecases.project import open_project
-from internal_linker.usecases.run import brief_links, look_up, run_once
+from internal_linker.usecases.options import (
+    AuditOptions,
+    BacktestOptions,
+    BriefOptions,
+    CalibrateOptions,
+    ClustersOptions,
+    CopyStoreOptions,
+    DiffOptions,
+    EvaluateOptions,
+    ImportOptions,
+    LookupOptions,
+    Options,
+    PairsOptions,
+    PruneCacheOptions,
+    RollbackOptions,
+    RunOptions,
+    declared_options,
+)
+from internal_linker.usecases.project import Project, open_project
+
+# Each function imports its own use case: scikit-learn alone takes a second to load.
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from internal_linker.analysis.similarity.clusters import Clustering
+    from internal_linker.analysis.similarity.pairs import SimilarPages
+    from internal_linker.core.briefs import BriefLinks
+    from internal_linker.ingest.import_crawl import Imported
+    from internal_linker.pipeline.report import Plan
+    from internal_linker.review.session import ReviewCounts
+    from internal_linker.usecases.audit import AuditResult, LinkPaths
+    from internal_linker.usecases.cache import CopyResult, PruneResult, VerifyResult
+    from internal_linker.usecases.calibrate import Calibration
+    from internal_linker.usecases.check import CheckResult
+    from internal_linker.usecases.evaluate import AnchorEvaluation, Backtest, Evaluation
+    from internal_linker.usecases.export_vectors import ExportResult
+    from internal_linker.usecases.history import DiffResult, HistoryResult, RollbackResult
+    from internal_linker.usecases.init import InitResult
+    from internal_linker.usecases.review import LinkDecision, ReviewResult
+    from internal_linker.usecases.run import PageLinks
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
-@dataclass(frozen=True, slots=True)
-class PageLink:
-    """A proposed link, as in links.csv.
+def _takes(record: type[Options]) -> Callable[[F], F]:
+    """Show the fields of an options record in the place of `**options`, in the signature and the docstring."""
 
-    Attributes:
-        source: the page's URL, "" for a query without a page.
-        query: its main query.
-        target: where the link leads.
-        rank: its place among the source's links, from 1.
-        origin, score, similarity, lexical, probability, serp_rank: as in links.csv; NaN (0 for the rank) where unknown.
-    """
+    def decorate(function: F) -> F:
+        own = inspect.signature(function)
+        names = {each.name for each in declared_options(record)} - own.parameters.keys()
+        fields = [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=inspect.Parameter.empty if each.required else each.default,
+            )
+            for each in declared_options(record)
+            if each.name in names
+        ]
+        kept = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        function.__signature__ = own.replace(parameters=[*kept, *fields])  # type: ignore[attr-defined]
+        listed = (inspect.getdoc(each) or "" for each in reversed(record.__mro__) if "__doc__" in vars(each))
+        described = "\n".join(
+            text.partition("Attributes:\n")[2] for text in listed if "Attributes:\n" in text
+        )
+        function.__doc__ = f"{inspect.getdoc(function)}\n\nOptions:\n{described}"
+        return function
 
-    source: str
-    query: str
-    target: str
-    rank: int
-    origin: Origin
-    score: float
-    similarity: float
-    lexical: float
-    probability: float
-    serp_rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class PageLinks:
-    """What a run or a look-up found.
-
-    Attributes:
-        run: its id.
-        links: source by source, best first.
-        notes: (source, why it has fewer links than wanted or no search results).
-        gaps: what could not be had this time, a sentence each.
-    """
-
-    run: str
-    links: tuple[PageLink, ...]
-    notes: tuple[tuple[str, str], ...]
-    gaps: tuple[str, ...]
+    return decorate
 
 
-def run(
-    project: str | Path = ".",
-    *,
-    limit: int = 0,
-    only: Sequence[str] = (),
-    search: bool = True,
-    accept_drift: bool = False,
-    progress: bool = False,
-) -> PageLinks:
+@_takes(RunOptions)
+def run(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "PageLinks":
     """Find links for every page and deliver them, as the command `run` does.
 
     Args:
         project: the folder with config/ and files/.
-        limit: links for the first rows only; 0: for all.
-        only: links for these pages only, by their URLs.
-        search: False leaves the search step out.
-        accept_drift: publish links that moved far from the last run's.
-        progress: whether steps, notes and the summary are shown on stderr; they are in logfile.txt in any case.
+        progress: show steps, notes and the summary on stderr; logfile.txt has them in any case.
+        options: as below.
+
+    Returns:
+        `.links`, `.notes` and `.gaps`, and the DataFrames `.frames["links"]` and `.frames["notes"]`.
 
     Raises:
         InternalLinkerError: it could not be done, or a place did not take its links.
     """
-    opened = open_project(Path(project))
-    given = opened, Choice(_count("limit", limit), tuple(only)), opened.sections_off(), _reporter(progress)
-    report = run_once(*given, no_serp=not search, accept_drift=accept_drift)
-    if report.failure:
-        raise report.failure
-    return _found(report)
+    from internal_linker.usecases import run as usecase
+
+    with _reporter(progress) as reporter:
+        found = usecase.run(_opened(project), RunOptions(**options), reporter)
+    if found.failure:
+        raise found.failure
+    return found
 
 
-def lookup(page: str, project: str | Path = ".", *, search: bool = True, progress: bool = False) -> PageLinks:
-    """The best links for one page, by its URL, or for any query, as the command `lookup` has them.
+@_takes(RunOptions)
+def plan(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Plan":
+    """Return what a run would fetch, embed and cost, as `run --dry-run` does; nothing is spent or written.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import run as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.plan(_opened(project), RunOptions(**options), reporter)
+
+
+@_takes(LookupOptions)
+def lookup(
+    page: str,
+    project: "str | Path | DataFrame" = ".",
+    *,
+    links: "DataFrame | None" = None,
+    queries: "DataFrame | None" = None,
+    progress: bool = False,
+    **options: Any,
+) -> "PageLinks":
+    """Find the best links for one page, by its URL, or for any query, as the command `lookup` does.
 
     Args:
         page: a URL or a query.
-        project: the folder with config/ and files/.
-        search: False leaves the search step out.
-        progress: whether steps and notes are shown on stderr.
+        project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
+        links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
+        queries: with a DataFrame of pages: their main queries: URL, Main Query.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.links` and the DataFrame `.to_frame()`.
 
     Raises:
         InternalLinkerError: it could not be done.
     """
-    return _found(look_up(open_project(Path(project)), page, _reporter(progress), no_serp=not search))
+    from internal_linker.usecases import run as usecase
+
+    with _reporter(progress) as reporter, _site(project, links, queries) as opened:
+        return usecase.lookup(opened, LookupOptions(page=page, **options), reporter)
 
 
+@_takes(BriefOptions)
 def content_brief(
-    draft: str | Path,
-    project: str | Path = ".",
-    *,
-    title: str = "",
-    query: str = "",
-    url: str = "",
-    lang: str = "",
-    limit: int = 0,
-    search: bool = True,
-    progress: bool = False,
-) -> BriefLinks:
-    """What a page that does not exist yet should link to, and what should link to it: the command `content-brief`.
+    draft: str | Path, project: str | Path = ".", *, progress: bool = False, **options: Any
+) -> "BriefLinks":
+    """Find the links of a page that does not exist yet, to it and from it, as the command `content-brief` does.
 
     Args:
-        draft: a title, an outline or a draft; as text, or the path of a .docx, .md, .html or .txt file.
+        draft: a title, an outline or a draft, as text or as the path of a .docx, .md, .html or .txt file.
         project: the folder with config/ and files/.
-        title: the page's title; "": the first heading or line.
-        query: its main query; with a Serper key it is searched for.
-        url: where the page will be.
-        lang: its language's code; "": that of the text.
-        limit: so many links each way, at most 50; 0: links_per_page.
-        search: False leaves the search step out.
-        progress: whether steps and notes are shown on stderr.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.links_to`, `.links_from` and `.like`, each a DataFrame in `.frames`, too.
 
     Raises:
         InternalLinkerError: it could not be done.
     """
-    opened = open_project(Path(project))
-    brief = replace(read_brief(str(draft), io.BytesIO, title), query=query, url=url, lang=lang)
-    return brief_links(opened, brief, _count("limit", limit, 50), _reporter(progress), no_serp=not search)
+    from internal_linker.usecases import run as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.content_brief(_opened(project), BriefOptions(draft=draft, **options), reporter)
 
 
+@_takes(ImportOptions)
 def import_crawl(
-    *files: str | Path,
-    project: str | Path = ".",
-    url_column: str = "",
-    content_column: str = "",
-    base_url: str = "",
-    filters: Filters | None = None,
-    progress: bool = False,
-) -> Imported:
-    """Make files/urls_rawdata.csv and existing_links.csv, as the command `import` does without asking.
+    *files: str | Path, project: str | Path = ".", progress: bool = False, **options: Any
+) -> "Imported":
+    """Make files/urls_rawdata.csv and files/existing_links.csv, as the command `import` does without asking.
 
     Args:
         files: a crawler's exports (.csv, .xlsx), HTML files and folders of them.
         project: the folder with config/ and files/.
-        url_column: the name of the pages' column of URLs, where it isn't recognised.
-        content_column: that of their main content, likewise.
-        base_url: the address of a folder of HTML files, where the files don't say it themselves.
-        filters: which pages are left out; None: none.
-        progress: whether steps and notes are shown on stderr.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.pages`, `.links` and other counts, and the DataFrames `.frames["counts"]` and `.frames["columns"]`.
 
     Raises:
         InternalLinkerError: it could not be done.
     """
-    opened, reporter = open_project(Path(project)), _reporter(progress)
-    folder = opened.root / "files"
-    with link_spool(folder) as links, opened.lock(), import_places(folder) as (places, _):
-        sources = crawl_tables([Path(file) for file in files], base_url, links)
-        tables = recognise(sources, url_column, content_column, reporter)
-        return import_tables(tables, filters or Filters(), places, reporter)
+    from internal_linker.usecases import import_crawl as usecase
+
+    with _reporter(progress) as reporter:
+        wanted = ImportOptions(files=[Path(file) for file in files], **options)
+        return usecase.import_crawl(_opened(project), wanted, reporter)
 
 
+@_takes(PairsOptions)
 def pairs(
-    project: str | Path = ".",
-    by: str = "content",
+    project: "str | Path | DataFrame" = ".",
     *,
-    min_similarity: float = 0.5,
-    max_per_page: int = 0,
-    encoder: str = "",
-    words: float | None = None,
-    matryoshka: int = 0,
-    brands: Sequence[str] = (),
-    keep_brands: bool = False,
-    limit: int = 0,
+    links: "DataFrame | None" = None,
+    write: bool = False,
     progress: bool = False,
-) -> SimilarPages:
-    """All pairs of similar pages, as the command `pairs` finds them; nothing is written but the cache.
+    **options: Any,
+) -> "SimilarPages":
+    """Find all pairs of similar pages, as the command `pairs` does.
 
     Args:
-        project: the folder with config/ and files/.
-        by: "title", "h1", "content", or several of them, with or without weights: "title=1,content=3".
-        min_similarity: of a pair, 0 to 1.
-        max_per_page: a pair must be among so many best matches of one of its pages; 0: all pairs.
-        encoder: a name as embedding_provider has it; "": that of the settings.
-        words: how much the words count beside the encoder, 0 to 1; None: fully, and alone for contents where no
-            model was asked for.
-        matryoshka: how many numbers of a vector count; 0: as the settings have it.
-        brands: what stands at the end of titles, outermost first; empty: it is found.
-        keep_brands: whether titles are left as they are.
-        limit: only the first pages; 0: all.
-        progress: whether steps and notes are shown on stderr.
+        project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
+        links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
+        write: write the command's files, too.
+        progress: show steps and notes on stderr.
+        options: as below.
 
     Returns:
-        `.pairs` and `.orphaned`, and in `.compared.similarity.tiles()` all similarities.
+        `.pairs` and `.orphaned`, the DataFrames `.frames["pairs"]` and `.frames["orphaned_content"]`, and in
+        `.compared.similarity.tiles()` all similarities.
 
     Raises:
         InternalLinkerError: it could not be done.
     """
-    counts = _count("limit", limit), _count("matryoshka", matryoshka)
-    comparison = Comparison(by, encoder, words, tuple(brands), keep_brands, *counts)
-    wish = PairWish(comparison, min_similarity, _count("max_per_page", max_per_page))
-    opened = open_project(Path(project))
-    with opened.lock():
-        return find_pairs(opened, wish, _reporter(progress))
+    from internal_linker.usecases import pairs as usecase
+
+    with _reporter(progress) as reporter, _site(project, links) as opened:
+        return usecase.pairs(opened, PairsOptions(**options), reporter, write=_writes(project, write))
 
 
+@_takes(ClustersOptions)
 def clusters(
-    project: str | Path = ".",
-    by: str = "content",
+    project: "str | Path | DataFrame" = ".",
     *,
-    k: int | str = "",
-    method: str = "kmeans",
-    min_similarity: float = 0.4,
-    encoder: str = "",
-    words: float | None = None,
-    matryoshka: int = 0,
-    brands: Sequence[str] = (),
-    keep_brands: bool = False,
-    limit: int = 0,
+    links: "DataFrame | None" = None,
+    write: bool = False,
     progress: bool = False,
-) -> Clustering:
-    """Groups of similar pages with their names, as the command `clusters` finds them; nothing is written but the cache.
+    **options: Any,
+) -> "Clustering":
+    """Group similar pages into named clusters, as the command `clusters` does.
 
     Args:
-        project: the folder with config/ and files/.
-        by: as for `pairs`.
-        k: 12 clusters, or as many between "5-40" as part the pages best; "": as suits the site.
-        method: "kmeans", or "communities" of the graph of similar pages, which needs the extra `graph`.
-        min_similarity: of two pages that are joined; for communities only.
-        encoder: as for `pairs`.
-        words: likewise.
-        matryoshka: likewise.
-        brands: likewise.
-        keep_brands: likewise.
-        limit: likewise.
-        progress: whether steps and notes are shown on stderr.
+        project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...
+        links: with a DataFrame of pages: existing links: Source, Destination, Anchor.
+        write: write the command's files, too.
+        progress: show steps and notes on stderr.
+        options: as below.
 
     Returns:
-        `.clusters`, `.pages` and `.missing_links`.
+        `.clusters`, `.pages` and `.missing_links`, each a DataFrame in `.frames`, too.
 
     Raises:
         InternalLinkerError: it could not be done.
     """
-    counts = _count("limit", limit), _count("matryoshka", matryoshka)
-    comparison = Comparison(by, encoder, words, tuple(brands), keep_brands, *counts)
-    wish = ClusterWish(comparison, method, str(k), min_similarity)
-    opened = open_project(Path(project))
-    with opened.lock():
-        return find_clusters(opened, wish, _reporter(progress))
+    from internal_linker.usecases import clusters as usecase
+
+    with _reporter(progress) as reporter, _site(project, links) as opened:
+        return usecase.clusters(opened, ClustersOptions(**options), reporter, write=_writes(project, write))
 
 
-def _count(name: str, value: int, most: int | None = None) -> int:
-    if value < 0 or (most is not None and value > most):
-        upper = "" if most is None else f" and at most {most}"
-        raise ConfigurationError(f"{name} = {value}: give a number from 0 on{upper}.")
-    return value
+@_takes(AuditOptions)
+def audit(
+    project: str | Path = ".", *, write: bool = False, progress: bool = False, **options: Any
+) -> "AuditResult":
+    """Audit the site's links: today's, the last run's, and both together, as the command `audit` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        write: write the command's files, too.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.audit`, `.failed`, and the DataFrames `.frames["findings"]`, `.frames["summary"]` and `.frames["pages"]`.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import audit as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.audit(_opened(project), AuditOptions(**options), reporter, write=write)
 
 
-def _reporter(shown: bool) -> Reporter:
-    """Tells of the steps where that is wanted; the log has them in any case."""
+def link_paths(
+    start: str, end: str, project: str | Path = ".", *, home: str = "", progress: bool = False
+) -> "LinkPaths":
+    """Find the shortest paths of links between two pages, as `audit --path` does.
+
+    Args:
+        start: URL of the first page.
+        end: URL of the last page.
+        project: the folder with config/ and files/.
+        home: URL of the home page; "": it is detected.
+        progress: show steps and notes on stderr.
+
+    Returns:
+        `.today` and `.after` adoption of the proposed links.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import audit as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.link_paths(_opened(project), start, end, reporter, home=home)
+
+
+@_takes(EvaluateOptions)
+def evaluate(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Evaluation":
+    """Measure relevance on links that editors made, as the command `evaluate` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.measurements`, and their figures as a DataFrame: `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import evaluate as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.evaluate(_opened(project), EvaluateOptions(**options), reporter)
+
+
+def evaluate_anchors(project: str | Path = ".", *, progress: bool = False) -> "AnchorEvaluation":
+    """Measure how far the proposed anchors agree with the editors', as `evaluate --anchors` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import evaluate as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.evaluate_anchors(_opened(project), reporter)
+
+
+@_takes(BacktestOptions)
+def backtest(
+    before: str | Path,
+    after: str | Path,
+    project: str | Path = ".",
+    *,
+    write: bool = False,
+    progress: bool = False,
+    **options: Any,
+) -> "Backtest":
+    """Measure relevance on the links that were added between two crawls, as the command `backtest` does.
+
+    Args:
+        before: CSV of the site's links at a date.
+        after: CSV of its links at a later date.
+        project: the folder with config/ and files/.
+        write: write files/backtest.csv, too.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        The DataFrames `.frames["figures"]` and `.frames["links"]`.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import evaluate as usecase
+
+    with _reporter(progress) as reporter:
+        wanted = BacktestOptions(before=Path(before), after=Path(after), **options)
+        return usecase.backtest(_opened(project), wanted, reporter, write=write)
+
+
+@_takes(CalibrateOptions)
+def calibrate(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "Calibration":
+    """Fill files/labels.csv and measure precision and recall by threshold, as the command `calibrate` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        `.tier_inline` and `.tier_sidebar`, and the curve as a DataFrame: `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: it could not be done.
+    """
+    from internal_linker.usecases import calibrate as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.calibrate(_opened(project), CalibrateOptions(**options), reporter)
+
+
+def waiting_links(project: str | Path = ".") -> "ReviewResult":
+    """Return the links that wait for an editor's decision; `decide` takes the decisions.
+
+    Args:
+        project: the folder with config/ and files/.
+
+    Returns:
+        `.links` and the DataFrame `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: the settings or the link graph can't be read.
+    """
+    from internal_linker.usecases import review as usecase
+
+    return usecase.waiting_links(_opened(project))
+
+
+def decide(
+    decisions: "Sequence[LinkDecision] | DataFrame", project: str | Path = ".", *, by: str = ""
+) -> "ReviewCounts":
+    """Keep an editor's decisions on links, by the same rules as the Sheet and review.xlsx.
+
+    Args:
+        decisions: records, or a DataFrame with the column link_id and any of status, anchor and notes, as
+            `waiting_links` returns it; None and missing values change nothing.
+        project: the folder with config/ and files/.
+        by: the editor's name; "": the name of the login.
+
+    Returns:
+        How many links were accepted, rejected and edited, and how many still wait.
+
+    Raises:
+        InternalLinkerError: a link or a status is unknown; nothing is kept then.
+    """
+    from internal_linker.usecases import review as usecase
+
+    return usecase.decide(_opened(project), decisions, by=by)
+
+
+def history(project: str | Path = ".") -> "HistoryResult":
+    """Return the runs whose links are kept, the oldest first, as the command `history` does.
+
+    Args:
+        project: the folder with config/ and files/.
+
+    Returns:
+        `.versions` and the DataFrame `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: the settings or the link graph can't be read.
+    """
+    from internal_linker.usecases import history as usecase
+
+    return usecase.history(_opened(project))
+
+
+@_takes(DiffOptions)
+def diff(
+    before: str, after: str, project: str | Path = ".", *, write: bool = False, **options: Any
+) -> "DiffResult":
+    """Compare the links of two runs, as the command `diff` does.
+
+    Args:
+        before: the earlier run, as `history` names it.
+        after: the later run.
+        project: the folder with config/ and files/.
+        write: write files/diff.csv, too.
+        options: as below.
+
+    Returns:
+        `.differences` and `.counts`, and the DataFrame `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: a run is not kept, or the file can't be written.
+    """
+    from internal_linker.usecases import history as usecase
+
+    return usecase.diff(_opened(project), DiffOptions(before=before, after=after, **options), write=write)
+
+
+@_takes(RollbackOptions)
+def rollback(
+    run: str, project: str | Path = ".", *, progress: bool = False, **options: Any
+) -> "RollbackResult":
+    """Put the links of an earlier run back, as the command `rollback` does.
+
+    Args:
+        run: the run, as `history` names it.
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+        options: as below.
+
+    Returns:
+        The links that were put back; `.rejected` counts those that stay out, `.gaps` says what is missing.
+
+    Raises:
+        InternalLinkerError: the run is not kept, or a place did not take its links.
+    """
+    from internal_linker.usecases import history as usecase
+
+    with _reporter(progress) as reporter:
+        found = usecase.rollback(_opened(project), RollbackOptions(run=run, **options), reporter)
+    if found.failure:
+        raise found.failure
+    return found
+
+
+def check(project: str | Path = ".") -> "CheckResult":
+    """Verify keys, Sheet, files and model, as the command `check` does; nothing is spent.
+
+    Args:
+        project: the folder with config/ and files/.
+
+    Returns:
+        `.ok`, `.facts` and the DataFrame `.to_frame()`.
+    """
+    from internal_linker.usecases import check as usecase
+
+    return usecase.check(Path(project).resolve())
+
+
+def init(project: str | Path = ".") -> "InitResult":
+    """Write a commented configuration into a folder, as the command `init` does; existing files stay.
+
+    Args:
+        project: the folder; it is made if it doesn't exist.
+
+    Raises:
+        InternalLinkerError: the folder can't be written.
+    """
+    from internal_linker.usecases import init as usecase
+
+    return usecase.init(Path(project).resolve())
+
+
+def export_vectors(project: str | Path = ".", *, progress: bool = False) -> "ExportResult":
+    """Write every page's vector to files/vectorized_urls.csv, as the command `export-vectors` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+
+    Returns:
+        `.found` and `.missing`, and which pages have a vector as a DataFrame: `.to_frame()`.
+
+    Raises:
+        InternalLinkerError: there are no pages, or no vectors that are kept.
+    """
+    from internal_linker.usecases import export_vectors as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.export_vectors(_opened(project), reporter)
+
+
+@_takes(CopyStoreOptions)
+def copy_store(
+    source: str, destination: str, project: str | Path = ".", *, progress: bool = False
+) -> "CopyResult":
+    """Copy a cache into another database, as the command `store copy` does.
+
+    Args:
+        source: where the cache is: as store_url, or the path of an SQLite file.
+        destination: where it is copied to, likewise.
+        project: the folder with config/ and files/; relative paths start there.
+        progress: show steps and notes on stderr.
+
+    Raises:
+        InternalLinkerError: a database can't be opened, or there is no cache at the source.
+    """
+    from internal_linker.usecases import cache as usecase
+
+    with _reporter(progress) as reporter:
+        wanted = CopyStoreOptions(source=source, destination=destination)
+        return usecase.copy_store(_opened(project), wanted, reporter)
+
+
+def verify_cache(project: str | Path = ".", *, progress: bool = False) -> "VerifyResult":
+    """Read all that the cache and the link graph hold, as the command `cache verify` does; nothing is changed.
+
+    Args:
+        project: the folder with config/ and files/.
+        progress: show steps and notes on stderr.
+
+    Returns:
+        `.ok`, and the damaged rows by table: `.damaged`.
+
+    Raises:
+        InternalLinkerError: the database can't be opened, or is damaged as a whole.
+    """
+    from internal_linker.usecases import cache as usecase
+
+    with _reporter(progress) as reporter:
+        return usecase.verify_cache(_opened(project), reporter)
+
+
+@_takes(PruneCacheOptions)
+def prune_cache(project: str | Path = ".", **options: Any) -> "PruneResult":
+    """Count or remove what no run needed for a long time, as the command `cache prune` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        options: as below.
+
+    Returns:
+        `.needless`, table by table.
+
+    Raises:
+        InternalLinkerError: the database can't be opened.
+    """
+    from internal_linker.usecases import cache as usecase
+
+    return usecase.prune_cache(_opened(project), PruneCacheOptions(**options))
+
+
+def schedule(project: str | Path = ".", *, progress: bool = False) -> None:
+    """Stay and run at the times of schedule_cron until Ctrl-C or SIGTERM, as the command `schedule` does.
+
+    Args:
+        project: the folder with config/ and files/; settings are read for each run.
+        progress: show steps, notes and the times of the next runs on stderr; logfile.txt has the runs in any case.
+
+    Raises:
+        InternalLinkerError: the settings can't be read, or schedule_cron is wrong.
+    """
+    from internal_linker.usecases import run as usecase
+    from internal_linker.usecases.schedule import run_schedule
+
+    with _reporter(progress) as reporter:
+
+        def job(should_stop: Callable[[], bool]) -> None:
+            try:
+                usecase.run(_opened(project), RunOptions(), reporter, should_stop=should_stop)
+            except InternalLinkerError as error:
+                reporter.console.print(f"Error: {error}")
+
+        run_schedule(_opened(project).settings, job, reporter.console.print)
+
+
+def _opened(project: str | Path) -> Project:
+    return open_project(Path(project))
+
+
+@contextmanager
+def _site(
+    project: "str | Path | DataFrame", links: "DataFrame | None" = None, queries: "DataFrame | None" = None
+) -> Iterator[Project]:
+    """Open a project folder, or make a project of DataFrames."""
+    if isinstance(project, str | Path):
+        if links is not None or queries is not None:
+            raise ConfigurationError(
+                "links and queries go with a DataFrame of pages, not with a project folder."
+            )
+        yield _opened(project)
+        return
+    from internal_linker.usecases.frames import frame_project
+
+    with frame_project(project, links, queries) as opened:
+        yield opened
+
+
+def _writes(project: object, write: bool) -> bool:
+    if write and not isinstance(project, str | Path):
+        raise ConfigurationError("write=True needs a project folder: DataFrames have no files/.")
+    return write
+
+
+@contextmanager
+def _reporter(shown: bool) -> Iterator[Reporter]:
+    """Show progress on stderr if it is wanted; the log of a run has it in any case."""
     console = open_console(stderr=True)
     console.quiet = not shown
-    return Reporter(console)
-
-
-def _found(report: Report) -> PageLinks:
-    links = tuple(
-        PageLink(
-            each.source.url,
-            each.source.query,
-            link.target.url,
-            link.rank,
-            link.origin,
-            link.target.score,
-            link.target.similarity,
-            link.target.lexical,
-            link.target.probability,
-            link.target.serp_rank,
-        )
-        for each in report.recommendations
-        for link in each.links
-    )
-    notes = tuple((each.source.name, each.note) for each in report.recommendations if each.note)
-    return PageLinks(report.run_id, links, notes, tuple(report.gaps))
+    reporter = Reporter(console)
+    try:
+        yield reporter
+    finally:
+        reporter.close()

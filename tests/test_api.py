@@ -1,23 +1,57 @@
 """What `import internal_linker` offers."""
 
+import inspect
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 
+import pandas
 import pytest
+from pandas.testing import assert_frame_equal
 
 import internal_linker
 from internal_linker import InternalLinkerError, clusters, content_brief, import_crawl, lookup, pairs, run
+from internal_linker.usecases.frames import FrameTable
 from tests.support.small_project import REPOSITORY, URLS, forget_settings, make_project, write_csv, write_text
+
+# Commands of the command line, by their names in Python.
+COMMANDS = {
+    *(
+        "run",
+        "lookup",
+        "content_brief",
+        "import_crawl",
+        "pairs",
+        "clusters",
+        "waiting_links",
+        "history",
+        "diff",
+    ),
+    *(
+        "rollback",
+        "audit",
+        "evaluate",
+        "backtest",
+        "calibrate",
+        "check",
+        "init",
+        "export_vectors",
+        "schedule",
+    ),
+    *("copy_store", "verify_cache", "prune_cache"),
+}
 
 
 def test_the_public_names() -> None:
-    """They are these and no others, each with a documentation of its own."""
-    public = {"InternalLinkerError", "clusters", "content_brief", "import_crawl", "lookup", "pairs", "run"}
-    assert set(internal_linker.__all__) == public <= set(dir(internal_linker))
-    assert all(len(getattr(internal_linker, name).__doc__) > 40 for name in public)
+    """Each command has its function, with a docstring that describes every option."""
+    assert COMMANDS <= set(internal_linker.__all__) == set(dir(internal_linker))
+    for name in set(internal_linker.__all__) - {"InternalLinkerError", "__version__"}:
+        function = getattr(internal_linker, name)
+        parameters = inspect.signature(function).parameters
+        assert "options" not in parameters
+        assert [each for each in parameters if f"{each}:" not in function.__doc__.replace(",", ":")] == []
     with pytest.raises(AttributeError, match="nix"):
         internal_linker.nix  # noqa: B018
 
@@ -25,7 +59,8 @@ def test_the_public_names() -> None:
 def test_the_import_is_quick() -> None:
     """It imports nothing else of the package until a name is asked for."""
     code = "import internal_linker, sys; print([m for m in sys.modules if m[:16] == 'internal_linker.'])"
-    assert subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True) == "[]\n"
+    loaded = subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True)
+    assert loaded == "['internal_linker.core', 'internal_linker.core.version']\n"
 
 
 @pytest.fixture
@@ -92,6 +127,71 @@ def test_clusters_are_records(folder: Path, capfd: pytest.CaptureFixture[str]) -
     assert all(is_dataclass(each) for each in (found.pages[0], found.clusters[0], found.missing_links[0]))
     assert {path.name for path in (folder / "files").glob("cluster*")} == before
     assert "".join(capfd.readouterr()) == ""
+
+
+def test_data_frames_take_the_place_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages and links as DataFrames give the same pairs, clusters and links as the files they come from."""
+    monkeypatch.chdir(tmp_path)
+    forget_settings(monkeypatch)
+    project = make_project(tmp_path / "site", {"embedding_provider": "lsa"})
+    pages = pandas.read_csv(project / "files/urls_rawdata.csv")
+    links = pandas.DataFrame({"Source": URLS[:2], "Destination": URLS[1:3]})
+    links.to_csv(project / "files/existing_links.csv", index=False)
+    for function, options in ((pairs, {"by": "title,content"}), (clusters, {"k": 2})):
+        by_files, by_frames = (
+            function(project, **options),
+            function(pages, links=links, encoder="lsa", **options),
+        )
+        assert by_files.frames.keys() == by_frames.frames.keys()
+        for name, frame in by_files.frames.items():
+            assert_frame_equal(frame, by_frames.frames[name])
+    found = lookup(URLS[0], pages, links=links)
+    assert len(found.links) == 4 and URLS[1] not in set(found.to_frame()["target"])
+    assert [path for path in tmp_path.iterdir() if path.name != "site"] == []
+
+
+def test_a_data_frame_may_have_gaps() -> None:
+    """Missing values count as empty cells, and whole numbers stay whole numbers."""
+    frame = pandas.DataFrame(
+        {"URL": [*URLS, None], "Title": "Tea", "Status Code": [200, None, *[404] * (len(URLS) - 1)]}
+    )
+    table = FrameTable(frame, "pages").stream()
+    rows = [row for _, row in table.rows]
+    assert table.size == len(URLS) + 1 and rows[0] == (URLS[0], "Tea", "200")
+    assert rows[1] == (URLS[1], "Tea", "") and rows[-1] == ("", "Tea", "404")
+
+
+def test_a_wrong_place_for_data_frames_is_an_error(folder: Path) -> None:
+    """Links without a DataFrame of pages, or files to write without a folder, are refused."""
+    frame = pandas.DataFrame({"URL": URLS, "Title": "Tea"})
+    calls: tuple[Callable[[], object], ...] = (
+        lambda: pairs(folder, links=frame),
+        lambda: pairs(frame, write=True),
+    )
+    for call in calls:
+        with pytest.raises(InternalLinkerError):
+            call()
+
+
+def test_a_result_shows_itself(folder: Path) -> None:
+    """A short repr with the sizes of its tables, and HTML in which titles of pages are text."""
+    write_csv(
+        folder / "files/urls_rawdata.csv",
+        [("URL", "Title", "Main Content"), *((url, "<b>Tea</b>", "") for url in URLS)],
+    )
+    found = pairs(folder, by="title", encoder="lsa")
+    count = len(URLS) * (len(URLS) - 1) // 2
+    assert repr(found) == f"<SimilarPages pairs: {count} rows, orphaned_content: 0 rows>"
+    assert "&lt;b&gt;Tea&lt;/b&gt;" in found._repr_html_() and "<b>Tea" not in found._repr_html_()
+    with pytest.raises(KeyError):
+        found.to_frame("nix")
+
+
+def test_files_are_written_where_that_is_wanted(folder: Path) -> None:
+    """`write=True` writes what the command writes, and the result names it."""
+    found = pairs(folder, by="title", encoder="lsa", write=True)
+    assert found.files == ("pairs.csv", "orphaned_content.csv", "pairs.xlsx")
+    assert all((folder / "files" / name).exists() for name in found.files)
 
 
 def test_what_can_t_be_done_is_one_error(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """A site's pages and links -> anchors for proposed links: where in the source's text, and with which words."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -14,8 +14,8 @@ from internal_linker.anchors.scoring import Text, best_place, best_spans, wordin
 from internal_linker.anchors.target_phrases import Rarity, wanted
 from internal_linker.core.arrays import Bools
 from internal_linker.core.edges import Anchor
-from internal_linker.core.records import ExistingLink, Page
-from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, Wanted
+from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
+from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, TargetPhrases
 from internal_linker.text.sentences import around, paragraphs, sentences
 from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
@@ -37,19 +37,14 @@ class Anchoring:
     """Finds anchors for links between the pages of a site; it can be pickled.
 
     Args:
-        pages: all pages.
-        links: those that stand in their texts.
-        queries: main queries, by the pages' keys, as far as there are any.
+        site: the pages, the links that stand in their texts, and the main queries.
     """
 
-    def __init__(
-        self, pages: Sequence[Page], links: Iterable[ExistingLink], queries: Mapping[str, str]
-    ) -> None:
-        self._pages = {page.key: page for page in pages}
-        self._queries = queries
+    def __init__(self, site: Collected) -> None:
+        self._site = site
         self._links: defaultdict[str, list[ExistingLink]] = defaultdict(list)
         self._known: defaultdict[str, list[ExistingLink]] = defaultdict(list)
-        for link in links:
+        for link in site.links:
             self._links[link.source].append(link)
             if link.anchor:
                 self._known[link.target].append(link)
@@ -59,7 +54,7 @@ class Anchoring:
     # What reads many pages waits until an anchor is asked for: most weeks few are.
     @cached_property
     def _rarity(self) -> Rarity:
-        return Rarity.of(self._read(page) for page in _spread([*self._pages.values()], _SAMPLE))
+        return Rarity.of(self._read(page) for page in _spread(self._site.pages, _SAMPLE))
 
     @cached_property
     def _habits(self) -> Habits:
@@ -80,14 +75,14 @@ class Anchoring:
         that is not `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed twice,
         nor one of those that the page's other links have, `said`.
         """
-        page = self._pages[source]
+        page = self._site.page(source)
         text = self._text(page, self._links.get(source, ()))
         taken = {self._reader.read(one, page.lang).words.tobytes() for one in said}
         return [self._anchors(text, page.lang, target, self._target(target), taken) for target in targets]
 
     def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
         """Anchors for a link that is there, as if it weren't: its own text is no known anchor of the target."""
-        page = self._pages[source]
+        page = self._site.page(source)
         others = [link for link in self._links.get(source, ()) if link.target != target]
         return self._anchors(self._text(page, others), page.lang, target, self._names(target, source), set())
 
@@ -107,23 +102,23 @@ class Anchoring:
     def variety(self) -> "Variety":
         """What keeps anchors varied, from the anchors of the links that are there on."""
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
-        return Variety(self.propose, Counter((target, _folded(anchor)) for target, anchor in known))
+        return Variety(self.propose, Counter((target, fold_query(anchor)) for target, anchor in known))
 
     def taken(self, source: str) -> list[tuple[int, int]]:
         """Where links and headings stand in a page's plain main content, as (start, end): no anchor may."""
-        page = self._pages[source]
+        page = self._site.page(source)
         return _taken(page, str(page.content), self._links.get(source, ()))
 
     def places(self, source: str, target: str) -> list[tuple[int, int]]:
         """Where links from one page to another may stand in its plain main content, as (start, end)."""
-        content = str(self._pages[source].content)
+        content = str(self._site.page(source).content)
         links = [link for link in self._links.get(source, ()) if link.target == target]
         return [place for link in links for place in link_places(content, link)]
 
     def _anchors(
-        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
+        self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
     ) -> tuple[Anchor, ...]:
-        found = best_spans(source.text, aim, ANCHORS, said) if target in self._pages else []
+        found = best_spans(source.text, aim, ANCHORS, said) if target in self._site.rows else []
         if not found:
             return self._titled(source, language, target, aim, said)
         said.update(wording(source.text, span) for span in found)
@@ -133,11 +128,11 @@ class Anchoring:
         return tuple(Anchor(content[at:end], around(content, begins, at, end), at) for at, end in places)
 
     def _titled(
-        self, source: "_Source", language: str, target: str, aim: Wanted, said: set[bytes]
+        self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
     ) -> tuple[Anchor, ...]:
         """The target's title as an anchor, and the paragraph in which it may be written."""
-        page = self._pages.get(target)
-        named = (page.title or page.h1 if page else "") or self._queries.get(target, "")
+        page = self._site.find(target)
+        named = (page.title or page.h1 if page else "") or self._site.queries.get(target, "")
         title = short_title(named, self._reader.read(named, language))
         key = self._reader.read(title, language).words.tobytes()  # as `wording` has it
         if not title or key in said:
@@ -154,18 +149,16 @@ class Anchoring:
         covered = _covered(phrases, _taken(page, content, links))
         return _Source(content, Text(phrases, covered, self._habits(phrases)))
 
-    def _target(self, target: str) -> Wanted:
+    def _target(self, target: str) -> TargetPhrases:
         if target not in self._wanted:
             self._wanted[target] = self._names(target).packed()
-        return Wanted.unpacked(self._wanted[target])
+        return TargetPhrases.unpacked(self._wanted[target])
 
-    def _names(self, target: str, without: str = "") -> Wanted:
+    def _names(self, target: str, without: str = "") -> TargetPhrases:
         """What an anchor for a page should say; the links of one source may be left out of what is known."""
-        page = self._pages.get(target)
-        if page is None:
-            page = Page(target, target)
+        page = self._site.find(target) or Page(target, target)
         known = Counter(link.anchor for link in self._known.get(target, ()) if link.source != without)
-        titles = dict.fromkeys((page.title, page.h1, self._queries.get(target, "")))
+        titles = dict.fromkeys((page.title, page.h1, self._site.queries.get(target, "")))
         names = [(self._reader.read(title, page.lang), 1.0) for title in titles if title]
         most = np.log1p(max(known.values(), default=1))
         names += [
@@ -175,8 +168,8 @@ class Anchoring:
         return wanted(names, self._read(page), self._rarity)
 
     def _learned(self, taught_by: Callable[[str], bool]) -> Habits:
-        sources = [key for key in self._links if key in self._pages and taught_by(key)]
-        return Habits.of(self._linked(self._pages[key]) for key in _spread(sources, _SAMPLE))
+        sources = [key for key in self._links if key in self._site.rows and taught_by(key)]
+        return Habits.of(self._linked(self._site.page(key)) for key in _spread(sources, _SAMPLE))
 
     def _linked(self, page: Page) -> tuple[Phrases, Bools]:
         content, phrases = str(page.content), self._read(page)
@@ -204,11 +197,11 @@ class Variety:
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """The anchors, one that is not used up first, as far as there is one; it, or an editor's `own`, is counted."""
-        fresh = [at for at, one in enumerate(anchors) if self.used[target, _folded(one.text)] < REPEATS]
+        fresh = [at for at, one in enumerate(anchors) if self.used[target, fold_query(one.text)] < REPEATS]
         if fresh:
             anchors = (anchors[fresh[0]], *anchors[: fresh[0]], *anchors[fresh[0] + 1 :])
         if said := own or (anchors[0].text if anchors else ""):
-            self.used[target, _folded(said)] += 1
+            self.used[target, fold_query(said)] += 1
         return anchors
 
 
@@ -287,7 +280,3 @@ def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:
     """Each, or so many of them, evenly spread."""
     return islice(items, 0, None, max(1, -(-len(items) // most)))
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

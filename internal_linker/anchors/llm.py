@@ -11,7 +11,7 @@ from internal_linker.anchors.finder import ANCHORS
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import FINAL, ServiceError
 from internal_linker.core.ports import Anchors, AnswerCache, Chat
-from internal_linker.core.records import Page
+from internal_linker.core.records import Collected, Page, fold_query
 from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS, Phrases, Reader
 from internal_linker.text.words import normalise
 
@@ -34,7 +34,7 @@ class Rephrased:
 
     Args:
         anchors: finds the anchors, and keeps them varied.
-        pages: all pages.
+        site: the pages.
         taken: where in a page's plain main content no anchor may stand, as (start, end).
         chat: the model.
         cache: its earlier answers.
@@ -48,13 +48,13 @@ class Rephrased:
     def __init__(
         self,
         anchors: Anchors,
-        pages: Sequence[Page],
+        site: Collected,
         taken: Callable[[str], Sequence[tuple[int, int]]],
         chat: Chat,
         cache: AnswerCache,
     ) -> None:
         self._anchors, self._taken, self._chat, self._cache = anchors, taken, chat, cache
-        self._pages = {page.key: page for page in pages}
+        self._site = site
         self._reader = Reader(normalise)
         self._problem: ServiceError | None = None
         self._failures = self._spared = 0
@@ -87,19 +87,19 @@ class Rephrased:
         answer = self._answer([(self._title(targets[at]), found[at][0]) for at in open_])
         if answer is None:
             return found
-        words, free = choices(answer), Free(self._pages[source], self._taken(source), self._reader)
+        words, free = choices(answer), Free(self._site.page(source), self._taken(source), self._reader)
         for number, at in enumerate(open_, 1):
             old = found[at][0]
-            others = {_folded(one.text) for other, each in enumerate(found) if other != at for one in each}
-            others.update(map(_folded, said))
+            others = {fold_query(one.text) for other, each in enumerate(found) if other != at for one in each}
+            others.update(map(fold_query, said))
             new = free.reworded(old, words.get(str(number), "")) or old
-            found[at] = _first(old if _folded(new.text) in others else new, found[at])
+            found[at] = _first(old if fold_query(new.text) in others else new, found[at])
             self.chosen += found[at][0].text != old.text
         self.asked += len(open_)
         return found
 
     def _title(self, target: str) -> str:
-        page = self._pages[target]
+        page = self._site.page(target)
         return (page.title or page.h1)[:LONGEST_TITLE]
 
     def _answer(self, links: Sequence[tuple[str, Anchor]]) -> str | None:
@@ -188,9 +188,5 @@ def _may_ask(anchor: Anchor) -> bool:
 
 def _first(best: Anchor, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
     """The anchors with this one in front, each wording once."""
-    others = [one for one in anchors if _folded(one.text) != _folded(best.text)]
+    others = [one for one in anchors if fold_query(one.text) != fold_query(best.text)]
     return (replace(best, asked=True), *others)[:ANCHORS]
-
-
-def _folded(text: str) -> str:
-    return " ".join(text.casefold().split())

@@ -7,7 +7,15 @@ from functools import cached_property
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
-from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS, Hashes, Phrases, Wanted, is_among, set_hash
+from internal_linker.text.phrases import (
+    LEAST_WORDS,
+    MOST_WORDS,
+    Hashes,
+    Phrases,
+    TargetPhrases,
+    is_among,
+    set_hash,
+)
 
 # Measured as `steps.wanted` says. What a word costs that the target doesn't want, and a function word between.
 _UNWANTED, _STOP = 0.15, 0.05
@@ -93,7 +101,7 @@ class Text:
         return pairs, which
 
 
-def worth(text: Text, target: Wanted) -> tuple[Vectors, Vectors]:
+def worth(text: Text, target: TargetPhrases) -> tuple[Vectors, Vectors]:
     """What each stem of the text is worth for a target, (m,), and each pair on top of that, (m - 1,)."""
     stems, which, own = text.distinct
     places, there = is_among(target.stems, stems)
@@ -106,7 +114,7 @@ def worth(text: Text, target: Wanted) -> tuple[Vectors, Vectors]:
     return values[which], paired[which_pair]
 
 
-def best_spans(text: Text, target: Wanted, count: int, said: Collection[bytes] = ()) -> list[Span]:
+def best_spans(text: Text, target: TargetPhrases, count: int, said: Collection[bytes] = ()) -> list[Span]:
     """The phrases of the text that fit a target best, at most `count`, which have no word of it in common.
 
     Each has 2 to 8 words, none of them closed, and begins and ends with no function word. A whole name of the target
@@ -157,7 +165,7 @@ def wording(text: Text, span: Span) -> bytes:
     return text.phrases.words[span[0] : span[1] + 1].tobytes()
 
 
-def best_place(text: Text, target: Wanted, paragraphs: Ints) -> int:
+def best_place(text: Text, target: TargetPhrases, paragraphs: Ints) -> int:
     """The paragraph in which a link to the target fits best: most of what it should say, in few words.
 
     Args:
@@ -182,7 +190,7 @@ def _said(values: Vectors, which: Ints, part: slice) -> tuple[Vectors, Vectors]:
     return values - lost, lost
 
 
-def _rounded(text: Text, span: Span, target: Wanted, taken: Collection[Span]) -> Span:
+def _rounded(text: Text, span: Span, target: TargetPhrases, taken: Collection[Span]) -> Span:
     """A phrase with its neighbours, the nearest word that may end an anchor first, as long as it is one."""
     first, last = span
     stems = text.phrases.stems[text.stem_at[first] : text.stem_at[last + 1]]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.text.phrases import Hashes, Phrases, Wanted, set_hash
+from internal_linker.text.phrases import Hashes, Phrases, TargetPhrases, set_hash
 
 # All weights were tried on both development sites (tests/quality/test_anchors.py); near these values, the share of
 # editors' anchors that are met moves by a point or less.
@@ -50,7 +50,7 @@ class Rarity:
         return rarity
 
 
-def wanted(names: Sequence[tuple[Phrases, float]], content: Phrases, rarity: Rarity) -> Wanted:
+def wanted(names: Sequence[tuple[Phrases, float]], content: Phrases, rarity: Rarity) -> TargetPhrases:
     """What an anchor for a page should say.
 
     Args:
@@ -66,7 +66,7 @@ def wanted(names: Sequence[tuple[Phrases, float]], content: Phrases, rarity: Rar
     most = max((max(each) for each in stems.values()), default=0.0) or 1.0
     sorted_stems, sorted_pairs = sorted(stems), sorted(pairs)
     weights = np.array([stems[each] for each in sorted_stems], np.float32).reshape(-1, 2) / most
-    return Wanted(
+    return TargetPhrases(
         np.array(sorted_stems, np.uint32),
         np.ascontiguousarray(weights[:, 0]),
         np.ascontiguousarray(weights[:, 1]),

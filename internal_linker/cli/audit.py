@@ -1,45 +1,110 @@
-"""The command that looks at the site's links as a whole: audit."""
+"""The command that audits the site's links: audit."""
 
 import gc
-from typing import Annotated
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.options import ProjectOption, opened_project
+from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
+from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.options import AuditOptions
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from internal_linker.analysis.audit.records import Audit, Finding
+    from internal_linker.usecases.project import Project
+
+# Findings of a rule that the terminal shows; the workbook has all.
+_SHOWN = 3
 
 
+@with_options(AuditOptions)
 def audit(
     context: typer.Context,
     project: ProjectOption = None,
-    home: Annotated[
-        str, typer.Option("--home", metavar="URL", help="The home page, where it is not found by itself.")
-    ] = "",
     path: Annotated[
         tuple[str, str] | None,
         typer.Option("--path", metavar="FROM TO", help="Only print the shortest path between two pages."),
     ] = None,
-    fail_on: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fail-on",
-            metavar="RULE[=COUNT]",
-            help="Exit code 7 from so many findings of a rule on (default 1); may be repeated.",
-        ),
-    ] = None,
-    no_report: Annotated[bool, typer.Option("--no-report", help="Write the workbook only.")] = False,
+    *,
+    options: AuditOptions,
 ) -> None:
-    """Look at the site's links as a whole.
+    """Audit the site's links as a whole.
 
-    Orphans, click depth, PageRank, topics, anchors, bad targets and more, of the links of today and of
-    those that the last run proposed. Findings go to files/audit.xlsx, a report to files/audit.html, graph
-    files for Gephi and Neo4j beside them. Nothing is fetched or spent.
+    Orphans, click depth, PageRank, topics, anchors, bad targets and more: for the links of today and for those
+    that the last run proposed. Findings go to files/audit.xlsx, a report to files/audit.html, graph files for
+    Gephi and Neo4j beside them. Nothing is fetched or spent.
     """
-    from internal_linker.usecases.audit import Wish, audit_project
-
-    wish = Wish(home, path or (), tuple(fail_on or ()), report=not no_report)
-    # Millions of records stay to the end: looking for garbage among them again and again takes a tenth of the time.
+    opened = opened_project(context, project)
+    # Millions of records stay to the end: searching them for garbage again and again takes a tenth of the time.
     gc.disable()
     try:
-        raise typer.Exit(audit_project(opened_project(context, project), wish))
+        if path:
+            _print_path(opened, path, options.home)
+        else:
+            raise typer.Exit(_audit(opened, options))
     finally:
         gc.enable()
+
+
+def _audit(project: "Project", options: AuditOptions) -> ExitCode:
+    from internal_linker.usecases import audit as usecase
+    from internal_linker.usecases.console import open_console
+
+    with reporting() as reporter:
+        result = usecase.audit(project, options, reporter)
+    console = open_console()
+    _print(console, result.audit)
+    for rule, (bound, count) in result.failed.items():
+        console.print(f"--fail-on {rule}={bound}: the audit fails with {count} findings.")
+    return ExitCode.FINDINGS if result.failed else ExitCode.SUCCESS
+
+
+def _print_path(project: "Project", ends: tuple[str, str], home: str) -> None:
+    """Print the shortest path today and after adoption."""
+    from internal_linker.usecases.audit import link_paths
+    from internal_linker.usecases.console import open_console
+
+    with reporting() as reporter:
+        found = link_paths(project, *ends, reporter, home=home)
+    console = open_console()
+    for name, urls in (("Today", found.today), ("After adoption", found.after)):
+        console.print(f"{name}: {f'clicks: {len(urls) - 1}' if urls else 'no path of links leads there.'}")
+        for url in urls:
+            console.print(f"  {url}", soft_wrap=True)
+
+
+def _print(console: "Console", audit: "Audit") -> None:
+    from internal_linker.analysis.audit.records import RULES
+
+    console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
+    if audit.home_by == "links":
+        console.print(
+            "No home page is among the pages: clicks start at the page with most in-links. --home names another.",
+            soft_wrap=True,
+        )
+    console.print(
+        f"Proposed links: run {audit.run_id}, {len(audit.proposed.sources)} new ones. "
+        if audit.run_id
+        else "No links are proposed."
+    )
+    console.print(f"{'':42}{'today':>12}{'after':>12}")
+    for measure in audit.summary:
+        figures = (f"{value:>12.{measure.decimals}f}" for value in (measure.before, measure.after))
+        console.print(f"{measure.name:42}{''.join(figures)}")
+    by_rule: dict[str, list[Finding]] = {}
+    for one in audit.findings:
+        by_rule.setdefault(one.rule, []).append(one)
+    console.print(f"\nFindings: {len(audit.findings)}")
+    for rule, found in by_rule.items():
+        standings = Counter(one.standing for one in found)
+        told = f"{len(found)} ({standings['mended']} mended by the proposed links, {standings['new']} new with them)"
+        console.print(f"{rule} ({RULES[rule][0]}): {told}. {RULES[rule][1]}", soft_wrap=True)
+        for one in found[:_SHOWN]:
+            console.print(
+                f"  {one.page}{f'  {one.other}' if one.other else ''}: {one.detail}", soft_wrap=True
+            )
+        if len(found) > _SHOWN:
+            console.print(f"  ... and {len(found) - _SHOWN} more in files/audit.xlsx")

@@ -1,35 +1,92 @@
 """The command that finds a site's thresholds: calibrate."""
 
-from typing import Annotated
+from collections.abc import Iterator
+from math import isnan
+from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.options import ProjectOption, opened_project
+from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
+from internal_linker.usecases.options import CalibrateOptions
+
+if TYPE_CHECKING:
+    from internal_linker.evaluation.calibration import Share
+    from internal_linker.usecases.calibrate import Calibration
 
 
-def calibrate(
-    context: typer.Context,
-    project: ProjectOption = None,
-    pairs: Annotated[
-        int, typer.Option("--pairs", min=0, help="Rows that files/labels.csv should have at the least.")
-    ] = 100,
-    precision: Annotated[
-        float, typer.Option("--precision", metavar="SHARE", help="Good ones among the links in the text.")
-    ] = 0.8,
-    sidebar_precision: Annotated[
-        float,
-        typer.Option(
-            "--sidebar-precision", metavar="SHARE", help="Good or borderline ones among links beside it."
-        ),
-    ] = 0.6,
-) -> None:
+@with_options(CalibrateOptions)
+def calibrate(context: typer.Context, project: ProjectOption = None, *, options: CalibrateOptions) -> None:
     """Find the strengths from which links are good enough.
 
-    Pairs of pages, weak and strong ones of all sections, are drawn into files/labels.csv: write good,
-    borderline or bad beside each. From 50 labels on, the command prints how many of the pairs above each
-    strength are good, and proposes tier_inline and tier_sidebar; before, existing links say as much as
-    they can.
+    The command draws pairs of pages, weak and strong ones of all sections, into files/labels.csv: write good,
+    borderline or bad beside each. From 50 labels on, it prints how many of the pairs above each strength are good,
+    and proposes tier_inline and tier_sidebar; before that, existing links stand in for labels as far as they can.
     """
-    from internal_linker.usecases.calibrate import calibrate_project
+    opened = opened_project(context, project)
+    from internal_linker.usecases import calibrate as usecase
+    from internal_linker.usecases.console import open_console
 
-    calibrate_project(opened_project(context, project), pairs, precision, sidebar_precision)
+    with reporting() as reporter:
+        found = usecase.calibrate(opened, options, reporter)
+    for line in (
+        *found.remarks,
+        _drawn(found),
+        *(_by_labels(found) if found.by_labels else _by_links(found)),
+    ):
+        open_console().print(line, soft_wrap=True)
+
+
+def _drawn(found: "Calibration") -> str:
+    there = f"files/labels.csv holds {found.pairs} pairs, {found.labelled} of them labelled"
+    if not found.new:
+        return f"{there}; none was added."
+    return f"{there}; {found.new} are new. Write good, borderline or bad into the column Label, then call this again."
+
+
+def _by_labels(found: "Calibration") -> Iterator[str]:
+    if found.gone:
+        yield (
+            f"{found.gone} of the labelled pairs are no candidates any more: they count with the strength in their row."
+        )
+    yield (
+        "By the labels; each counts for as many pairs as its band and section has for each labelled one. In brackets: "
+        "95% intervals (Wilson)."
+    )
+    yield f"{'strength':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
+    for one, other in zip(found.strict, found.mild, strict=True):
+        shares = map(_share, (one.precision, other.precision, one.recall))
+        yield f"{one.threshold:<10.2f}{one.pairs:<8}" + "".join(f"{share:22}" for share in shares)
+    yield from _proposed(found)
+
+
+def _by_links(found: "Calibration") -> Iterator[str]:
+    from internal_linker.usecases.calibrate import LEAST_LABELS
+
+    yield (
+        f"Fewer than {LEAST_LABELS} pairs are labelled: links that editors made are taken for good, each found while "
+        f"it was hidden. Other pairs aren't known to be good and may be: precision is this or higher."
+    )
+    if not found.strict:
+        yield "There is no such link: files/existing_links.csv (Source, Destination) may hold some."
+        return
+    yield f"{'strength':10}{'precision, at least':22}{'recall of links':22}"
+    for point in found.strict:
+        shares = map(_share, (point.precision, point.recall))
+        yield f"{point.threshold:<10.2f}" + "".join(f"{share:22}" for share in shares)
+    yield from _proposed(found)
+
+
+def _share(share: "Share") -> str:
+    return "-" if isnan(share.value) else f"{share.value:.3f} [{share.low:.2f}, {share.high:.2f}]"
+
+
+def _proposed(found: "Calibration") -> Iterator[str]:
+    from internal_linker.evaluation.calibration import LEAST_PAIRS
+
+    yield "For config/settings.toml:"
+    for setting, threshold in (("tier_inline", found.tier_inline), ("tier_sidebar", found.tier_sidebar)):
+        if isnan(threshold):
+            why = f"no strength with {LEAST_PAIRS} pairs at or above it has the precision that was asked for"
+            yield f"# {setting}: {why}. Label more pairs (--pairs), or ask for less."
+        else:
+            yield f"{setting} = {threshold:g}"

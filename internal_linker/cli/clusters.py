@@ -1,84 +1,43 @@
 """The command that groups similar pages: clusters."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.options import (
-    BrandOption,
-    ByOption,
-    EncoderOption,
-    JsonOption,
-    KeepBrandsOption,
-    LimitOption,
-    MatryoshkaOption,
-    ProjectOption,
-    WordsOption,
-    at_work,
-    conclude,
-    opened_project,
-)
+from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
+from internal_linker.usecases.options import ClustersOptions
 
 if TYPE_CHECKING:
-    from internal_linker.usecases.clusters import Clustering
+    from internal_linker.analysis.similarity.clusters import Clustering
 
 # Clusters that the terminal shows; the files have all.
 _SHOWN = 20
 
 
+@with_options(ClustersOptions)
 def clusters(
     context: typer.Context,
     project: ProjectOption = None,
-    by: ByOption = "content",
-    method: Annotated[
-        str,
-        typer.Option(
-            "--method",
-            metavar="kmeans|communities",
-            help="Clusters around centres, or communities of the graph of similar pages (extra `graph`).",
-        ),
-    ] = "kmeans",
-    count: Annotated[
-        str,
-        typer.Option(
-            "--k",
-            metavar="N|A-B",
-            help="So many clusters, or as many between A and B as part the pages best; default: as suits the site.",
-        ),
-    ] = "",
-    min_similarity: Annotated[
-        float,
-        typer.Option(
-            "--min-similarity", min=0, max=1, help="Of two pages that are joined; for communities only."
-        ),
-    ] = 0.4,
-    encoder: EncoderOption = "",
-    words: WordsOption = None,
-    matryoshka: MatryoshkaOption = 0,
-    brand: BrandOption = None,
-    keep_brands: KeepBrandsOption = False,
-    limit: LimitOption = 0,
     as_json: JsonOption = False,
+    *,
+    options: ClustersOptions,
 ) -> None:
     """Group similar pages, and name the groups.
 
-    By their titles, first headings, contents, or all of these; each language for itself. files/clusters.csv has
-    each page with its cluster, files/cluster_links.csv the missing links between hubs and pages and between pages
-    that are most alike, files/clusters.xlsx both, files/clusters.html a map and a tree. Neither queries nor searches
-    are needed.
+    Pages are compared by their titles, first headings, contents, or several of these, each language by itself.
+    files/clusters.csv has each page with its cluster, files/cluster_links.csv the missing links between hubs and
+    pages and between the most similar pages, files/clusters.xlsx both, files/clusters.html a map and a tree.
+    Neither queries nor searches are needed.
     """
     opened = opened_project(context, project)
-    from internal_linker.usecases.clusters import ClusterWish, find_clusters, write_clusters
-    from internal_linker.usecases.compare import Comparison
+    from internal_linker.cli.output import conclude_comparison
+    from internal_linker.usecases import clusters as usecase
 
-    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit, matryoshka)
-    wish = ClusterWish(comparison, method, count, min_similarity)
-    with at_work(opened) as reporter:
-        result = find_clusters(opened, wish, reporter)
-        names = write_clusters(opened, result, reporter)
+    with reporting() as reporter:
+        result = usecase.clusters(opened, options, reporter)
     data = partial(_as_json, result) if as_json else None
-    conclude(result.compared, names, data, partial(_show, result))
+    conclude_comparison(result.compared, result.files, data, partial(_show, result))
 
 
 def _show(result: "Clustering") -> list[tuple[str, str]]:

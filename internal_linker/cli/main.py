@@ -12,19 +12,18 @@ from typing import Annotated
 import typer
 
 from internal_linker.cli.audit import audit
-from internal_linker.cli.brief import content_brief
 from internal_linker.cli.cache import cache, store
 from internal_linker.cli.calibrate import calibrate
 from internal_linker.cli.clusters import clusters
 from internal_linker.cli.evaluate import backtest, evaluate
+from internal_linker.cli.exit import Start, guarded
 from internal_linker.cli.history import diff, history, rollback
 from internal_linker.cli.import_ import import_
 from internal_linker.cli.pairs import pairs
 from internal_linker.cli.project import check, export_vectors, init
 from internal_linker.cli.review import review
-from internal_linker.cli.run import lookup, run, schedule
+from internal_linker.cli.run import content_brief, lookup, run, schedule
 from internal_linker.core.version import __version__
-from internal_linker.usecases.exit import Start, guarded
 
 EPILOG = (
     "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "

@@ -1,27 +1,15 @@
 """The command that lists similar pages: pairs."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.options import (
-    BrandOption,
-    ByOption,
-    EncoderOption,
-    JsonOption,
-    KeepBrandsOption,
-    LimitOption,
-    MatryoshkaOption,
-    ProjectOption,
-    WordsOption,
-    at_work,
-    conclude,
-    opened_project,
-)
+from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
+from internal_linker.usecases.options import PairsOptions
 
 if TYPE_CHECKING:
-    from internal_linker.usecases.pairs import SimilarPages
+    from internal_linker.analysis.similarity.pairs import SimilarPages
 
 # Pairs that the terminal shows; the files have all.
 _SHOWN = 10
@@ -29,51 +17,32 @@ _SHOWN = 10
 _ARROWS = {(True, True): "<->", (True, False): "-->", (False, True): "<--", (False, False): "   "}
 
 
+@with_options(PairsOptions)
 def pairs(
     context: typer.Context,
     project: ProjectOption = None,
-    by: ByOption = "content",
-    min_similarity: Annotated[
-        float, typer.Option("--min-similarity", min=0, max=1, help="Of a pair; usual are 0.5 to 0.95.")
-    ] = 0.5,
-    max_per_page: Annotated[
-        int, typer.Option("--max-per-page", min=0, help="Only the N best matches of each page (0: all).")
-    ] = 0,
-    full_matrix: Annotated[
-        str,
-        typer.Option(
-            "--full-matrix", metavar="csv|npy|parquet", help="Write the similarities of all pages, too."
-        ),
-    ] = "",
-    encoder: EncoderOption = "",
-    words: WordsOption = None,
-    matryoshka: MatryoshkaOption = 0,
-    brand: BrandOption = None,
-    keep_brands: KeepBrandsOption = False,
-    limit: LimitOption = 0,
     as_json: JsonOption = False,
+    *,
+    options: PairsOptions,
 ) -> None:
     """List all pairs of similar pages.
 
-    By their titles, first headings, contents, or all of these. files/pairs.csv has each pair with both titles
-    and whether one links to the other already, files/orphaned_content.csv the pages that have no match,
-    files/pairs.xlsx both. Neither queries nor searches are needed.
+    Pages are compared by their titles, first headings, contents, or several of these. files/pairs.csv has each
+    pair with both titles and whether one links to the other already, files/orphaned_content.csv the pages
+    without a match, files/pairs.xlsx both. Neither queries nor searches are needed.
     """
     opened = opened_project(context, project)
-    from internal_linker.usecases.compare import Comparison
-    from internal_linker.usecases.pairs import PairWish, find_pairs, write_pairs
+    from internal_linker.cli.output import conclude_comparison
+    from internal_linker.usecases import pairs as usecase
 
-    comparison = Comparison(by, encoder, words, tuple(brand or ()), keep_brands, limit, matryoshka)
-    wish = PairWish(comparison, min_similarity, max_per_page, full_matrix)
-    with at_work(opened) as reporter:
-        result = find_pairs(opened, wish, reporter)
-        names = write_pairs(opened, wish, result, reporter)
+    with reporting() as reporter:
+        result = usecase.pairs(opened, options, reporter)
     data = partial(_as_json, result) if as_json else None
-    conclude(result.compared, names, data, partial(_show, result))
+    conclude_comparison(result.compared, result.files, data, partial(_show, result))
 
 
 def _show(result: "SimilarPages") -> list[tuple[str, str]]:
-    """Print the first pairs; the rows below them."""
+    """Print the first pairs; return the rows below them."""
     from internal_linker.usecases.console import open_console
 
     console, found = open_console(), result.found

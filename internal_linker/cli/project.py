@@ -1,11 +1,13 @@
-"""The commands that tend a project folder: check, init and export-vectors."""
+"""The commands about a project folder: check, init and export-vectors."""
 
-from contextlib import closing
+from pathlib import Path
 
 import typer
 
-from internal_linker.cli.options import ProjectOption, opened_project, project_folder
+from internal_linker.cli.command import ProjectOption, opened_project, project_folder, reporting
 from internal_linker.core.errors import ExitCode
+
+_MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
 
 
 def check(context: typer.Context, project: ProjectOption = None) -> None:
@@ -14,21 +16,22 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
     Each piece is looked at by itself, and each failure comes with what to do about it.
     """
     folder = project_folder(context, project)
-    from internal_linker.usecases.check import check_project
-    from internal_linker.usecases.console import Reporter, open_console
+    from internal_linker.usecases.check import CheckResult, check_project
+    from internal_linker.usecases.console import open_console
 
-    console, failed = open_console(), 0
-    with closing(Reporter(open_console(stderr=True))) as waiting:
+    console, facts = open_console(), []
+    with reporting() as waiting:
         waiting.start("Checking", 0, "")
         for fact in check_project(folder):
             waiting.close()
-            mark, style = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}[fact.ok]
+            mark, style = _MARKS[fact.ok]
             console.print(mark, style=style, end=" ")
             console.print(f"{fact.name}: {fact.text}")
-            failed += fact.ok is False
+            facts.append(fact)
             waiting.start("Checking", 0, "")
-    console.print(f"{failed} to mend." if failed else "All is in order.")
-    raise typer.Exit(ExitCode.CONFIGURATION if failed else ExitCode.SUCCESS)
+    result = CheckResult(tuple(facts))
+    console.print("All is in order." if result.ok else f"{len(result.failed)} to mend.")
+    raise typer.Exit(ExitCode.SUCCESS if result.ok else ExitCode.CONFIGURATION)
 
 
 def init(context: typer.Context, project: ProjectOption = None) -> None:
@@ -36,10 +39,19 @@ def init(context: typer.Context, project: ProjectOption = None) -> None:
 
     What is there already is not changed.
     """
-    from internal_linker.usecases.init import start_project
+    folder = project_folder(context, project)
+    from internal_linker.usecases import init as usecase
 
-    for line in start_project(project_folder(context, project)):
-        typer.echo(line)
+    for file in usecase.init(folder).files:
+        typer.echo(f"{'written' if file.written else 'kept':<8} {file.name}")
+    where = "" if folder == Path.cwd() else f' --project "{folder}"'
+    typer.echo("\nNext:")
+    typer.echo("1. Put your pages into files/urls_rawdata.csv (columns URL, Title, Main Content).")
+    typer.echo("2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet.")
+    typer.echo(
+        "3. If you have a Serper or SerpApi key: write your host into search_query_template in config/settings.toml."
+    )
+    typer.echo(f"4. internal-linker check{where}")
 
 
 def export_vectors(context: typer.Context, project: ProjectOption = None) -> None:
@@ -48,20 +60,14 @@ def export_vectors(context: typer.Context, project: ProjectOption = None) -> Non
     The vectors are those of the last run: nothing is embedded and nothing spent.
     """
     opened = opened_project(context, project)
-    from internal_linker.usecases.console import Reporter, open_console
-    from internal_linker.usecases.export_vectors import cached_rows
+    from internal_linker.usecases import export_vectors as usecase
 
-    with (
-        closing(Reporter(open_console(stderr=True))) as reporter,
-        opened.parts(reporter, serp=False, deliver=False, read_only=True) as parts,
-    ):
-        reporter.start("Export", 0, "")
-        rows, found, missing = cached_rows(parts)
-        remarks = opened.vectors_csv().write(rows)
-    typer.echo(f"{found} vectors are in files/vectorized_urls.csv." if not remarks else " ".join(remarks))
-    if missing:
+    with reporting() as reporter:
+        result = usecase.export_vectors(opened, reporter)
+    typer.echo(" ".join(result.remarks) or f"{result.found} vectors are in files/vectorized_urls.csv.")
+    if result.missing:
         typer.echo(
-            f"{missing} pages have none: new or changed since the last run (start one), without text, "
+            f"{result.missing} pages have none: new or changed since the last run (start one), without text, "
             "or in a language that the model does not know."
         )
         raise typer.Exit(ExitCode.GAPS)

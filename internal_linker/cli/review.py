@@ -1,61 +1,45 @@
 """Review at a terminal: proposed links shown one by one, single keys in, or lines where nothing is typed by hand."""
 
-import getpass
 import math
 import sys
 import unicodedata
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.options import ProjectOption, opened_project
+from internal_linker.cli.command import ProjectOption, opened_project, with_options
+from internal_linker.usecases.options import ReviewOptions
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
     from internal_linker.core.edges import ReviewRow
-    from internal_linker.core.ports import ReviewQueue
 
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 # First strong isolate and its end: what is between is laid out by itself, whatever stands around it.
 _ISOLATE, _END = "\u2068", "\u2069"
 
 
-def review(
-    context: typer.Context,
-    project: ProjectOption = None,
-    by: Annotated[
-        str, typer.Option("--by", metavar="NAME", help="Who decides. Default: the log-in's name.")
-    ] = "",
-) -> None:
+@with_options(ReviewOptions)
+def review(context: typer.Context, project: ProjectOption = None, *, options: ReviewOptions) -> None:
     """Go through proposed links, one after another.
 
-    Keys: a accept, r reject, e edit the anchor, s skip, n note, q quit. Each word is kept at once; the next run
-    heeds it.
+    Keys: a accept, r reject, e edit the anchor, s skip, n note, q quit. Each decision is kept at once; the next
+    run follows it.
     """
-    with opened_project(context, project).review_queue() as queue:
-        review_at_terminal(queue, by)
-
-
-def review_at_terminal(queue: "ReviewQueue", by: str = "") -> None:
-    """Show each link that waits, keep what is said of it, and print the counts.
-
-    Args:
-        queue: the links, and the place for words.
-        by: who says so; the name of the log-in if empty.
-    """
-    from internal_linker.review.session import review
+    opened = opened_project(context, project)
+    from internal_linker.usecases import review as usecase
     from internal_linker.usecases.console import open_console
 
     console = open_console()
-    counts = review(queue, TerminalFace(console), by or _login())
-    said = ", ".join(f"{counts[word]} {word}" for word in ("accepted", "rejected", "edited", "skipped"))
-    console.print(f"{said}; {counts['left']} left.")
+    counts = usecase.review(opened, options, TerminalFace(console))
+    decided = f"{counts.accepted} accepted, {counts.rejected} rejected, {counts.edited} edited"
+    console.print(f"{decided}, {counts.skipped} skipped; {counts.left} left.")
 
 
 class TerminalFace:
-    """A `reviewing.ReviewFace` on a console and standard input."""
+    """A `session.ReviewFace` on a console and standard input."""
 
     def __init__(self, console: "Console") -> None:
         self._console = console
@@ -125,10 +109,3 @@ def _plain(text: str) -> str:
     from internal_linker.review.merge import clean
 
     return clean(text)
-
-
-def _login() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError, ImportError):
-        return "terminal"

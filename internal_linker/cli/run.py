@@ -1,124 +1,148 @@
-"""The commands that search for links: run, lookup and schedule."""
+"""The commands that search for links: run, lookup, content-brief and schedule."""
 
+import sys
 from collections.abc import Callable
-from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from internal_linker.cli.options import ProjectOption, opened_project, project_folder
+from internal_linker.cli.command import (
+    JsonOption,
+    ProjectOption,
+    opened_project,
+    project_folder,
+    reporting,
+    with_options,
+)
+from internal_linker.cli.exit import Start, guarded
 from internal_linker.core.errors import ExitCode
-from internal_linker.usecases.exit import Start, guarded
+from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 
 if TYPE_CHECKING:
-    from internal_linker.core.records import Choice
-    from internal_linker.core.sections import Sections
+    from internal_linker.core.briefs import BriefLinks
     from internal_linker.usecases.project import Project
 
-LimitOption = Annotated[
-    int, typer.Option("--limit", min=0, help="Trial run: links for the first N rows only (0: all).")
-]
-OnlyOption = Annotated[
-    list[str] | None, typer.Option("--only", metavar="URL", help="Links for this page only; may be repeated.")
-]
-SectionOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--section",
-        metavar="PATH=off",
-        help="Pages below PATH keep the links that they have (=on: in spite of sections_off); may be repeated.",
-    ),
-]
-NoSerpOption = Annotated[bool, typer.Option("--no-serp", help="Leave the search step out.")]
 
-
+@with_options(RunOptions)
 def run(
     context: typer.Context,
     project: ProjectOption = None,
-    limit: LimitOption = 0,
-    only: OnlyOption = None,
-    section: SectionOption = None,
-    no_serp: NoSerpOption = False,
-    accept_drift: Annotated[
-        bool, typer.Option("--accept-drift", help="Publish links that moved far from the last run's.")
-    ] = False,
     dry_run: Annotated[
         bool,
-        typer.Option("--dry-run", help="Say what would be fetched, embedded and written; spend nothing."),
+        typer.Option(
+            "--dry-run", help="Show what would be fetched, embedded and written; spend and write nothing."
+        ),
     ] = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Find links for every page.
 
-    They are written to files/Output.csv, files/links.csv and, where the settings name one, the Google Sheet.
+    They are written to files/Output.csv, files/links.csv and, if the settings name one, the Google Sheet.
     """
-    from internal_linker.core.records import Choice
-
-    choice = Choice(limit=limit, only=tuple(only or ()))
     context.obj.logs = not dry_run
     opened = opened_project(context, project)
-    off = opened.sections_off(section or ())
-    if dry_run:
-        _dry_run(opened, choice, off, no_serp)
-    else:
-        from internal_linker.usecases.console import Reporter, open_console
-        from internal_linker.usecases.run import exit_code, run_once
+    if not dry_run:
+        raise typer.Exit(_run(opened, options))
+    from internal_linker.cli.output import print_plan
+    from internal_linker.usecases import run as usecase
 
-        given = opened, choice, off, Reporter(open_console())
-        raise typer.Exit(exit_code(run_once(*given, no_serp=no_serp, accept_drift=accept_drift)))
+    with reporting(stderr=False) as reporter:
+        print_plan(reporter.console, usecase.plan(opened, options, reporter))
 
 
-def lookup(
-    context: typer.Context,
-    page: Annotated[str, typer.Argument(metavar="URL-OR-QUERY", help="A page's URL or any query.")],
-    project: ProjectOption = None,
-    no_serp: NoSerpOption = False,
-) -> None:
+@with_options(LookupOptions)
+def lookup(context: typer.Context, project: ProjectOption = None, *, options: LookupOptions) -> None:
     """Print the best links for one page or one query.
 
-    Nothing is written to the Sheet or to Output.csv. With a Serper key, a query that was not searched for
-    in the last days costs a credit or two.
+    Nothing is written to the Sheet or to Output.csv. With a key for a search service, a query that was not
+    searched for in the last days costs a credit or two.
     """
     opened = opened_project(context, project)
-    from internal_linker.usecases.console import Reporter, open_console, print_links
-    from internal_linker.usecases.run import look_up
+    from internal_linker.cli.output import print_links
+    from internal_linker.usecases import run as usecase
+    from internal_linker.usecases.console import open_console
 
-    report = look_up(opened, page, Reporter(open_console(stderr=True)), no_serp=no_serp)
-    for recommendation in report.recommendations:
+    with reporting() as reporter:
+        found = usecase.lookup(opened, options, reporter)
+    for recommendation in found.recommendations:
         print_links(open_console(), recommendation)
+
+
+@with_options(BriefOptions)
+def content_brief(
+    context: typer.Context,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+    *,
+    options: BriefOptions,
+) -> None:
+    """Print the links of a page that does not exist yet.
+
+    The pages it should link to and those that should link to it, with anchors for the links, and whether such a
+    page exists already. Nothing is written to files/ except the cache.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.cli.output import print_brief
+    from internal_linker.usecases import run as usecase
+    from internal_linker.usecases.console import open_console
+
+    with reporting() as reporter:
+        found = usecase.content_brief(opened, options, reporter, stdin=lambda: sys.stdin.buffer)
+        for gap in found.gaps:
+            reporter.warn(gap)
+    if as_json:
+        typer.echo(_json(found))
+    else:
+        print_brief(open_console(), found)
+    raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)
 
 
 def schedule(context: typer.Context, project: ProjectOption = None) -> None:
     """Stay, and run at the times of schedule_cron.
 
-    Ctrl-C or SIGTERM ends it, after the step in progress.
+    Ctrl-C or SIGTERM ends it after the step in progress.
     """
     folder = project_folder(context, project)
     opened = opened_project(context, project)
-    from internal_linker.core.records import Choice
-    from internal_linker.usecases.console import Reporter, open_console
-    from internal_linker.usecases.run import exit_code, run_once
     from internal_linker.usecases.schedule import run_schedule
 
     def job(should_stop: Callable[[], bool]) -> None:
-        # Read anew each time, so that a changed setting holds from the next run on.
-        start = Start(folder=folder, logs=True)
-
-        def work() -> ExitCode:
-            anew = opened_project(context, folder)
-            given = anew, Choice(), anew.sections_off(), Reporter(open_console())
-            return exit_code(run_once(*given, should_stop=should_stop))
-
-        guarded(work, start)
+        # Settings are read for each run, so that a changed one counts from the next run on.
+        guarded(
+            lambda: _run(opened_project(context, folder), RunOptions(), should_stop),
+            Start(folder=folder, logs=True),
+        )
 
     run_schedule(opened.settings, job, typer.echo)
 
 
-def _dry_run(project: "Project", choice: "Choice", off: "Sections", no_serp: bool) -> None:
-    from internal_linker.pipeline.run import Run
-    from internal_linker.usecases.console import Reporter, open_console, print_plan
+def _run(
+    project: "Project", options: RunOptions, should_stop: Callable[[], bool] = lambda: False
+) -> ExitCode:
+    from internal_linker.cli.output import print_rows
+    from internal_linker.usecases import run as usecase
 
-    with (
-        closing(Reporter(open_console())) as reporter,
-        project.parts(reporter, serp=not no_serp, deliver=False, read_only=True) as parts,
-    ):
-        print_plan(reporter.console, Run(parts, project.rules(off), choice, reporter).plan())
+    with reporting(stderr=False) as reporter:
+        found = usecase.run(project, options, reporter, should_stop=should_stop)
+        print_rows(reporter.console, "Summary", found.summary)
+        reporter.console.print(usecase.closing_line(found))
+    if found.failure:
+        return found.failure.exit_code
+    return ExitCode.GAPS if found.gaps else ExitCode.SUCCESS
+
+
+def _json(found: "BriefLinks") -> str:
+    import json
+    from dataclasses import asdict
+    from math import isnan
+
+    def known(value: object) -> object:
+        """JSON has no NaN."""
+        if isinstance(value, dict):
+            return {name: known(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [known(each) for each in value]
+        return None if isinstance(value, float) and isnan(value) else value
+
+    return json.dumps(known(asdict(found)), ensure_ascii=False, allow_nan=False)

@@ -1,9 +1,10 @@
-"""The records of a page that does not exist yet: its brief, and the links that it should have."""
+"""The records of a content brief: a page that does not exist yet, and the links that it should have."""
 
 from dataclasses import dataclass
 from math import nan
 
 from internal_linker.core.edges import Anchor
+from internal_linker.core.results import Columns, Result, columns_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,14 +12,14 @@ class Brief:
     """A page that does not exist yet, as far as it is known.
 
     Attributes:
-        title: its title; "" where the text has none.
-        text: its outline or draft, a line a paragraph; "" where there is only a title.
-        headings: which lines of the text, from 0, are headings; rising.
-        links: (address, text) of the links that the draft has, in their order.
+        title: its title; "" if the text has none.
+        text: its outline or draft, one line per paragraph; "" if there is only a title.
+        headings: numbers of the lines that are headings, from 0, ascending.
+        links: (address, text) pairs of the draft's links, in order.
         query: its main query.
         url: where it will be.
-        lang: its language's two-letter code; "": that of its text.
-        remarks: what a person should know of the reading, a sentence each.
+        lang: its two-letter language code; "": the language of its text.
+        remarks: what was unusual about the draft, one sentence each.
     """
 
     title: str
@@ -32,7 +33,7 @@ class Brief:
 
     @property
     def name(self) -> str:
-        """What a person calls it."""
+        """The name that a person would give it."""
         return self.title or self.query or self.url or self.text.partition("\n")[0]
 
 
@@ -41,15 +42,15 @@ class BriefLink:
     """A link from the new page or to it, with the reason for it.
 
     Attributes:
-        source, target: URLs; the new page's is "" where it is not known.
-        title: of the page at the other end.
-        rank: its place in the list, from 1.
-        place: its place among all that the source could link to, from 1.
+        source, target: URLs; "" for a new page without a URL.
+        title: title of the page at the other end.
+        rank: its rank in the list, from 1.
+        place: its rank among all candidates of the source, from 1.
         score, similarity, lexical, probability, serp_rank: as in `records.Candidate`.
-        anchor: the best text for the link; "" where there is none.
-        sentence: the source's sentence that the anchor stands in, or the paragraph in which it may be written.
-        verbatim: whether the anchor stands in the source as it is.
-        more_anchors: others, best first.
+        anchor: the best anchor; "" if there is none.
+        sentence: the source's sentence around the anchor, or the paragraph in which it could be written.
+        verbatim: whether the source's text contains the anchor.
+        more_anchors: further anchors, best first.
     """
 
     source: str
@@ -70,12 +71,12 @@ class BriefLink:
 
 @dataclass(frozen=True, slots=True)
 class LikePage:
-    """A page that is there already and is much like the new one.
+    """An existing page that is much like the new one.
 
     Attributes:
-        url, title: its own.
-        why: what both have in common.
-        similarity: cosine of the embeddings, -1 to 1; NaN where it can't be had.
+        url, title: the existing page's.
+        why: what both pages have in common.
+        similarity: cosine similarity of the embeddings, -1 to 1; NaN if unknown.
     """
 
     url: str
@@ -84,17 +85,17 @@ class LikePage:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
-class BriefLinks:
-    """What a brief asks for.
+@dataclass(frozen=True, repr=False)
+class BriefLinks(Result):
+    """The links of a content brief.
 
     Attributes:
         title, url, query, lang: the new page's.
-        like: pages of the site that may be this page already, the most similar first.
-        links_to: what it should link to, best first.
+        like: pages of the site that may already be this page, the most similar first.
+        links_to: the pages it should link to, best first.
         links_from: the pages that should link to it, best first.
-        notes: why something is missing or unusual, a sentence each.
-        gaps: what could not be had this time, a sentence each.
+        notes: why something is missing or unusual, one sentence each.
+        gaps: what is missing this time, one sentence each.
     """
 
     title: str
@@ -106,3 +107,12 @@ class BriefLinks:
     links_from: tuple[BriefLink, ...] = ()
     notes: tuple[str, ...] = ()
     gaps: tuple[str, ...] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """`links_to` and `links_from`, best first; `like`: pages that may be this page already."""
+        columns = [name for name in BriefLink.__dataclass_fields__ if name != "more_anchors"]
+        return {
+            "links_to": columns_of(self.links_to, *columns),
+            "links_from": columns_of(self.links_from, *columns),
+            "like": columns_of(self.like, *LikePage.__dataclass_fields__),
+        }

@@ -1,7 +1,8 @@
-"""The records of the link graph: proposed links as edges with a memory, and what editors say of them."""
+"""The records of the link graph: proposed links as edges with their history, and editors' decisions."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from math import nan
 from typing import Literal
@@ -15,23 +16,23 @@ Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdraw
 Tier = Literal["inline", "sidebar", "review"]
 EdgeKind = Literal["contextual", "recommendation", "duplicate", "canonical", "taxonomy"]
 
-# Pairs of nearly the same text: no links, and never proposed.
+# Pairs of near-duplicates: they are not links, and never proposed.
 COPIES: tuple[EdgeKind, ...] = ("duplicate", "canonical")
-# What editors may say; the other statuses are the tool's own.
+# Editors' decisions; the other statuses are the tool's own.
 VERDICTS: tuple[Status, ...] = ("accepted", "rejected", "edited")
 
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """Text for a link, and where it stands.
+    """An anchor for a link, and its position.
 
     Attributes:
-        text: the anchor.
-        sentence: the sentence that it stands in, or the paragraph in which the link fits best; "" for none.
+        text: the anchor text.
+        sentence: the sentence around it, or the paragraph in which the link fits best; "" for none.
         start: its first character's place in the page's plain main content, from 0; of an anchor that is
             not `verbatim`, the paragraph's.
-        verbatim: it stands in the page as it is; otherwise it is made from the target's title.
-        asked: a language model was asked about the link; it chose this anchor, or none that could be used.
+        verbatim: whether the page's text contains it; otherwise it comes from the target's title.
+        asked: whether a language model was asked about the link; it chose this anchor, or none that was usable.
     """
 
     text: str
@@ -43,7 +44,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """An editor's cells beside a link, as they were found."""
+    """An editor's cells beside a link, as they were read."""
 
     status: str = ""
     anchor: str = ""
@@ -52,23 +53,24 @@ class Cells:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A link that was proposed once, and what became of it.
+    """A link that was proposed at some time, and its history.
 
     Attributes:
-        source, target: normal forms; `source` is the query where there is no URL.
-        source_url, target_url: as the user writes them.
-        rank: its place among its source's links when it was last proposed, from 1; 0: it waited for approval.
+        id: 20 hex digits that identify the link everywhere; the first half identifies the source.
+        source, target: keys; `source` is the query if there is no URL.
+        source_url, target_url: the user's own spelling.
+        rank: its rank among its source's links when it was last proposed, from 1; 0: it waited for approval.
         score, similarity, lexical, probability, serp_rank: as in `Candidate`.
-        strength: the score as 0 to 1, NaN where there is none.
-        inline, sidebar: the strengths from which the tiers began.
+        strength: the score mapped to 0 to 1, NaN if there is none.
+        inline, sidebar: the thresholds of the tiers at that time, 0 to 1.
         encoder: provider, model and recipe of the vectors.
-        source_hash, target_hash: of the texts that were compared.
-        anchors: best first; what `formerly` names was the best one in earlier runs.
+        source_hash, target_hash: hashes of the texts that were compared.
+        anchors: best first; `formerly` lists the texts that were the best in earlier runs.
         first_run, last_run: run ids.
-        status: what it is now; `verdict` is what an editor said of it last, if anything.
+        status: the current status; `verdict` is the editor's last decision, if there is one.
         by, at: who set the status, and when (ISO 8601, UTC).
-        anchor, notes: the editor's own words.
-        cells: what a review place held when it was read last.
+        anchor, notes: the editor's own anchor and notes.
+        cells: the editor's cells as a review place had them when it was last read.
     """
 
     source: str
@@ -102,28 +104,27 @@ class Edge:
     anchor: str = ""
     notes: str = ""
     cells: Cells = Cells()
+    id: str = field(init=False)
 
-    @property
-    def id(self) -> str:
-        """20 hex digits; the first half is the source's."""
-        return edge_id(self.source, self.target)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "id", edge_id(self.source, self.target))
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The hashes of both ends' texts."""
+        """The hashes of the texts of both ends."""
         return self.source_hash, self.target_hash
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an editor wrote beside a link, as it was found.
+    """What an editor wrote beside a link.
 
     Attributes:
-        id: the link's.
-        status: one of the statuses; "" where the cell is empty or holds something else.
-        anchor: the cell's text.
-        notes: the cell's text.
-        by: who said so, as far as the place tells: "Review tab", "review.xlsx", a name.
+        id: the link's id.
+        status: one of the statuses; "" if the cell is empty or has any other text.
+        anchor: the text of the anchor's cell.
+        notes: the text of the notes' cell.
+        by: who decided, as far as the place tells: "Review tab", "review.xlsx", or a name.
     """
 
     id: str
@@ -154,11 +155,11 @@ class ReviewRow:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What editors decided, by source: normal form, or query.
+    """Editors' decisions by source: its key, or its query.
 
     Attributes:
-        rejected: targets that are not proposed again.
-        accepted: edges that stay where they are, `edited` ones too.
+        rejected: targets that no run proposes again.
+        accepted: edges that keep their ranks, including `edited` ones.
     """
 
     rejected: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -166,43 +167,45 @@ class Decided:
 
 
 def edge_id(source: str, target: str) -> str:
-    """20 hex digits for a pair of ends; the first 10 are `source_id`."""
+    """Return 20 hex digits for a pair of ends; the first 10 are the `source_id`."""
     return source_id(source) + _digest(target)
 
 
 def source_id(source: str) -> str:
-    """10 hex digits for a source."""
+    """Return 10 hex digits for a source."""
     return _digest(source)
 
 
+# The links of a block of sources, and what was known of them, are read, compared and kept together.
+@lru_cache(maxsize=2**14)
 def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=5).hexdigest()
 
 
-# Standard deviations above the source's average target. At the middle a link has strength 0.5, one scale further
+# In standard deviations above the source's average target: at the middle a link has strength 0.5, one scale above it
 # 0.73.
 MIDDLE, SCALE = 2.0, 1.5
 
 
 def strengths(scores: Vectors) -> Vectors:
-    """The strengths of many links, of the scores' shape; NaN where there is no score."""
-    # 1 / (1 + exp(-x)), which would overflow far below the middle.
+    """Return the strengths of links, in the scores' shape; NaN where there is no score."""
+    # This is 1 / (1 + exp(-x)) without its overflow far below the middle.
     found: Vectors = 0.5 + 0.5 * np.tanh((scores - MIDDLE) / (2 * SCALE))
     return found
 
 
 def strength(score: float) -> float:
-    """The logistic function of the score, 0 to 1; NaN where there is none."""
+    """Return the logistic function of the score, 0 to 1; NaN for NaN."""
     return float(strengths(np.array(score)))
 
 
 def tier_of(strength: float, inline: float, sidebar: float) -> Tier:
-    """The tier of a link by its strength; one without strength is for review.
+    """Return the tier of a link by its strength; without a strength it is "review".
 
     Args:
         strength: 0 to 1, or NaN.
-        inline: the least strength of a link in the text, 0 to 1.
-        sidebar: the least one of a link beside it; not above `inline`.
+        inline: the lowest strength of a link in the text, 0 to 1.
+        sidebar: the lowest strength of a link beside the text, not above `inline`.
     """
     if strength >= inline:
         return "inline"
@@ -210,11 +213,11 @@ def tier_of(strength: float, inline: float, sidebar: float) -> Tier:
 
 
 def is_link(edge: Edge) -> bool:
-    """Whether the edge is a link, and no pair of nearly the same pages."""
+    """Return whether the edge is a link rather than a pair of near-duplicates."""
     return edge.kind not in COPIES
 
 
 def kind_of(source: str, target: str) -> EdgeKind:
-    """What a link would be before its place in the text is known: to a folder that the page lies in, or not."""
+    """Return a link's kind before its anchor is known: "taxonomy" if it leads to a parent folder of the page."""
     path = target.partition("://")[2].rstrip("/") + "/"
     return "taxonomy" if source.partition("://")[2].startswith(path) else "recommendation"

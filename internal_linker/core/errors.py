@@ -4,12 +4,12 @@ InternalLinkerError
 ├── ConfigurationError      2  a setting, key or pattern is wrong; nothing was spent
 ├── InputError              3  a file or sheet can't be used as it is
 ├── ServiceError            4  an outside service failed; `retryable` says whether trying again helps
-│   ├── CredentialsRefused     a key is wrong, expired, revoked or lacks a right
+│   ├── CredentialsRefused     a key is wrong, expired or revoked, or lacks a permission
 │   ├── OutOfCredits           the account behind a key is empty
-│   ├── BudgetReached          our own cap (max_cost_usd, max_serp_credits) would be passed
-│   └── ServiceDown            it did nothing but fail for a minute, and is left alone
-├── StoreLost               4  the database's server is gone in the middle; what it holds is safe
-├── RunActive               5  another run holds this project folder, or its database for too long
+│   ├── BudgetReached          our own limit (max_cost_usd, max_serp_credits) would be exceeded
+│   └── ServiceDown            it kept failing for a minute: the circuit is open
+├── StoreLost               4  the database server became unreachable; its data are safe
+├── RunActive               5  another run holds the project folder, or its database for too long
 ├── OutputError             3  a result file can't be written
 └── Interrupted           130  a person or the system asked the run to stop
 """
@@ -32,7 +32,7 @@ class ExitCode(IntEnum):
 
 
 class InternalLinkerError(Exception):
-    """An error that a person can mend. `str()` is one sentence with its remedy."""
+    """An error that a person can fix. `str()` is one sentence with its remedy."""
 
     exit_code = ExitCode.UNEXPECTED
 
@@ -56,19 +56,19 @@ class OutputError(InternalLinkerError):
 
 
 class StoreLost(InternalLinkerError):
-    """The server of store_url can't be reached any more: no step goes on without it, as it would without a service."""
+    """The server of store_url can't be reached any more; unlike other services, no step can go on without it."""
 
     exit_code = ExitCode.SERVICE
 
 
 class RunActive(InternalLinkerError):
-    """Another run holds the project folder, or its database for longer than this one waits."""
+    """Another run holds the project folder, or holds its database for longer than this run waits."""
 
     exit_code = ExitCode.ACTIVE
 
 
 class Interrupted(InternalLinkerError):
-    """The run was asked to stop, and stopped between two steps."""
+    """The run was asked to stop and stopped between two steps."""
 
     exit_code = ExitCode.INTERRUPTED
 
@@ -77,7 +77,7 @@ class ServiceError(InternalLinkerError):
     """An outside service failed.
 
     Args:
-        service: the service's name as the README has it ("Serper", "OpenAI", "Google Sheets").
+        service: the service's name ("Serper", "OpenAI", "Google Sheets").
         problem: what happened and what to do, one sentence.
         retryable: whether the same request may succeed later.
         retry_after: seconds that the service asked us to wait, if it did.
@@ -95,20 +95,20 @@ class ServiceError(InternalLinkerError):
 
 
 class CredentialsRefused(ServiceError):
-    """A key is wrong, expired, revoked or lacks a right: trying again can't help."""
+    """A key is wrong, expired or revoked, or lacks a permission: trying again can't help."""
 
 
 class OutOfCredits(ServiceError):
-    """The account is empty: every further call would fail too."""
+    """The account is empty: every further request would fail, too."""
 
 
 class BudgetReached(ServiceError):
-    """The next request could pass the cap that the settings name; it was not sent."""
+    """The next request could exceed the limit in the settings; it was not sent."""
 
 
 class ServiceDown(ServiceError):
-    """The service did nothing but fail for a while: no call was made."""
+    """The service kept failing for a while: the circuit is open, and no request was made."""
 
 
-# Every further call of the run would fail, too.
+# After these, every further request of the run would fail, too.
 FINAL = (CredentialsRefused, OutOfCredits, BudgetReached, ServiceDown)

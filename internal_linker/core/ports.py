@@ -1,4 +1,4 @@
-"""The small protocols through which a run reaches the outside: what a service, store or face must offer."""
+"""The protocols through which a run reaches the outside: what services, stores and faces must offer."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
@@ -15,6 +15,7 @@ from internal_linker.core.records import (
     Completion,
     EncodedBatch,
     Recommendation,
+    SerpMarket,
     SerpPage,
     TableStream,
     Text,
@@ -27,19 +28,19 @@ Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
 class StreamSource(Protocol):
-    """A table to read, a sheet's tab or a CSV file: it may have millions of rows."""
+    """A table to read, such as a tab of a Sheet or a CSV file; it may have millions of rows."""
 
     name: str
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Once the stream is open: what was unusual, one sentence each."""
+        """What was unusual, one sentence each; complete once the stream is open."""
 
     def stream(self) -> TableStream:
-        """The header and, while they are gone through, the rows.
+        """Return the header and an iterator over the rows.
 
         Raises:
-            InputError: it is not there or can't be read; at a damaged row, going through them raises it.
+            InputError: the table is missing or can't be read; a damaged row raises it during iteration.
             ServiceError: the service behind it failed.
         """
 
@@ -50,59 +51,70 @@ class LinkSink(Protocol):
     name: str
 
     def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
-        """Write all links; the answer names what could not be placed, one sentence each.
+        """Write all links; return what could not be placed, one sentence each.
 
         Raises:
             OutputError: the file can't be written.
-            ServiceError: the service failed; what was written so far stays whole.
+            ServiceError: the service failed; what was written so far stays complete.
         """
 
 
 class ListSink(Protocol[Item_contra]):
-    """Keeps one list of what a person should know: excluded targets, near-duplicates."""
+    """Keeps a list that a person should see: excluded targets, near-duplicates."""
 
     name: str
 
     def write(self, items: Iterable[Item_contra]) -> Sequence[str]:
-        """Replace the list of the last run; the answer says in sentences what was unusual.
+        """Replace the list of the last run; return what was unusual, one sentence each.
 
         Raises:
-            OutputError: it can't be written.
+            OutputError: the list can't be written.
         """
 
 
 class ReviewQueue(Protocol):
-    """Proposed links that wait for a word, and the place that keeps it."""
+    """Proposed links that wait for a decision, and the store that keeps decisions."""
 
     def pending(self) -> Iterable[ReviewRow]:
-        """The links that nobody decided on yet, in the order in which they are asked for."""
+        """Return the undecided links in the order in which to ask for decisions."""
 
     def decide(self, verdict: Verdict) -> None:
-        """Keep a word, durable when this returns; a status of the tool's own means a note only."""
+        """Keep a decision, durable when this returns; one of the tool's own statuses keeps only the note."""
 
 
 class SerpClient(Protocol):
     """A search service."""
 
     name: str
-    market: str
-    """What else decides the answer (country, language, place), as one text; part of the cache's key."""
+    market: SerpMarket
+    """Country, language and place of the search; part of the cache key."""
 
     def search(self, query: str, page: int) -> SerpPage:
-        """Organic results of page `page` (from 1).
+        """Return the organic results of page `page`, from 1.
 
         Raises:
-            ServiceError: no answer; one of `errors.FINAL` means: stop asking.
+            ServiceError: the service did not answer; an error in `errors.FINAL` ends all searches.
         """
+
+    def check(self) -> str:
+        """Verify the key and return what is left on the account, in words; spend nothing.
+
+        Raises:
+            ConfigurationError: the account is empty.
+            ServiceError: the key is wrong, or the service did not answer.
+        """
+
+    def close(self) -> None:
+        """Close the connections."""
 
 
 class SerpCache(Protocol):
-    """Search results as they were paid for."""
+    """Search results that were paid for."""
 
-    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
-        """The answers that are kept and not too old, by query and page; their credits are 0."""
+    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
+        """Return the cached answers that are recent enough, by query and page; they cost 0 credits."""
 
-    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Keep an answer, durable when this returns."""
 
 
@@ -116,54 +128,54 @@ class Encoder(Protocol):
     recipe: str
     """Version of how a text is cut and pooled: vectors of two recipes are never mixed."""
     corpus_bound: bool
-    """True where a vector depends on more than its text (LSA: on the others): encode all at once, cache nothing."""
+    """True if a vector depends on other texts, too (LSA): encode all texts at once, cache nothing."""
 
     languages: frozenset[str]
-    """Two-letter codes of the languages it knows; empty: no limit."""
+    """Two-letter codes of the languages that it knows; empty: any language."""
 
     @property
     def pages(self) -> Collection[str] | None:
-        """Normal forms of the pages whose vectors it was given, for it has no others; None: it reads any text."""
+        """Keys of the pages for which it has vectors, if it has no others; None: it encodes any text."""
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        """Yield each batch as it is finished, in any order, until all texts are done.
+        """Yield batches as they finish, in any order, until all texts are done.
 
         Raises:
-            ServiceError: after all finished batches have been yielded.
+            ServiceError: the service failed; all finished batches have been yielded.
         """
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """What encoding these would cost, without a call."""
+        """Return what encoding these texts would cost, without a request."""
 
 
 class VectorCache(Protocol):
     """Vectors by model, dimensions, recipe and text."""
 
     storage: str
-    """How a number of a vector is kept: "float16" or "float32"."""
+    """The dtype in which vectors are kept: "float16" or "float32"."""
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
-        """The vectors that are there, (d,) each."""
+        """Return the cached vectors, (d,) each, by hash."""
 
     def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
         """Keep vectors, durable when this returns."""
 
 
 class Chat(Protocol):
-    """A language model that answers."""
+    """A language model that answers prompts."""
 
     name: str
     """Provider and model."""
     model: str
-    """The model, and where it is served; part of the cache's key, as `recipe` is."""
+    """The model, and where it is served; part of the cache key, like `recipe`."""
     recipe: str
-    """Version of what is asked for besides the two texts."""
+    """Version of the request's parameters besides the two texts."""
 
     def complete(self, task: str, data: str) -> Completion:
-        """The answer to a task and the data that it is about.
+        """Return the answer to a task about some data.
 
         Raises:
-            ServiceError: no answer; one of `errors.FINAL` means: stop asking.
+            ServiceError: the service did not answer; an error in `errors.FINAL` ends all requests.
         """
 
 
@@ -171,46 +183,46 @@ class AnswerCache(Protocol):
     """Answers of language models by model, recipe and prompt."""
 
     def get(self, chat: Chat, prompt: str) -> str | None:
-        """The answer to the prompt of this hash, if it was asked for before."""
+        """Return the cached answer to the prompt with this hash; None if there is none."""
 
     def put(self, chat: Chat, prompt: str, answer: str) -> None:
         """Keep an answer, durable when this returns."""
 
 
 class Progress(Protocol):
-    """Tells a person how far a step is."""
+    """Shows a person how far a step has come."""
 
     def start(self, step: str, total: int, unit: str) -> None:
-        """A step begins; `total` pieces of work, 0 when unknown."""
+        """Begin a step of `total` units of work; 0 if nobody knows."""
 
     def advance(self, count: int = 1) -> None:
-        """`count` more pieces are done."""
+        """Count `count` more units as done."""
 
     def finish(self, outcome: str) -> None:
-        """The step is done; one line of what came of it."""
+        """End the step with one line about its outcome."""
 
     def warn(self, message: str) -> None:
-        """Something a person should know."""
+        """Show a note that a person should read."""
 
 
 class JoinStore(Protocol):
-    """What joins leave behind, by their names: results for the next run, and finished blocks on the way to one."""
+    """The results of k-NN joins for the next run, and finished blocks of unfinished joins, by the join's name."""
 
     def get(self, join: str) -> Neighbourhood | None:
-        """The last whole result; None where there is none."""
+        """Return the last complete result; None if there is none."""
 
     def put(self, join: str, neighbourhood: Neighbourhood) -> None:
-        """Keep a whole result in the place of the last, and drop the join's blocks; committed when this returns."""
+        """Replace the last complete result and drop the join's blocks; committed when this returns."""
 
     def blocks(self, join: str) -> Mapping[str, Nearest]:
-        """The finished blocks by their names."""
+        """Return the finished blocks by their names."""
 
     def put_block(self, join: str, block: str, nearest: Nearest) -> None:
         """Keep a finished block; committed when this returns."""
 
 
 class Compute(Protocol):
-    """Where the blocks of a join are done: in this process, on other machines."""
+    """Runs the blocks of a join: in this process or on other machines."""
 
     def run(
         self,
@@ -219,95 +231,101 @@ class Compute(Protocol):
         languages: Ints,
         blocks: Sequence[Block],
     ) -> Iterator[tuple[Block, Nearest]]:
-        """Yield each block with `work(vectors, languages, block)` as it is finished, in any order.
+        """Yield each block with `work(vectors, languages, block)` as it finishes, in any order.
 
-        `work` is a pure function of a module, and a block may be done twice: its result is the same.
+        `work` is a pure module-level function; a block may run twice with the same result.
 
         Raises:
-            ServiceError: the machines behind it are gone; what was yielded is whole.
+            ServiceError: the machines behind it are gone; whatever was yielded is complete.
         """
 
 
 class Workers(Protocol):
-    """Other processes that share one piece of heavy work with this one."""
+    """Worker processes that share a piece of heavy work with this process."""
 
     def share(self, what: object) -> None:
-        """Give all of them this object: arrays, mostly, that don't change from here on; here it may be dropped."""
+        """Give an object, mostly arrays that no longer change, to all workers; the caller may drop it."""
 
     def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """Yield `work(what, *task)` for each task in their order; some tasks are taken ahead.
+        """Yield `work(what, *task)` for each task in order; workers run some tasks ahead.
 
         `work` is a pure function of a module or class.
         """
 
 
 class EdgeStore(Protocol):
-    """Proposed links and what became of them; one site's."""
+    """A site's proposed links and their history."""
 
     def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
-        """All edges of these sources (see `Source.end`), by source; sources without any are left out."""
+        """Return all edges of these sources (see `Source.end`) by source, without sources that have none."""
 
     def by_id(self, ids: Iterable[str]) -> Mapping[str, Edge]:
-        """The edges of these ids; unknown ones are left out."""
+        """Return the edges with these ids, without unknown ids."""
 
     def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
-        """All edges, of these statuses if any are named; `judged`: with a verdict; `besides`: not of that run."""
+        """Yield the edges with these statuses, or all edges.
+
+        Args:
+            statuses: the statuses wanted; none: any status.
+            judged: only edges with an editor's decision.
+            besides: a run whose edges are left out; "": none.
+        """
 
     def put(self, edges: Sequence[Edge]) -> None:
-        """Keep edges; committed when this returns."""
+        """Store edges; committed when this returns."""
 
     def counts(self) -> Mapping[Status, int]:
-        """How many links of each status there are; pairs of nearly the same text are none."""
+        """Count the links of each status; near-duplicate pairs are not links."""
 
 
 class RunStore(Protocol):
-    """The links of earlier runs; one site's."""
+    """The links of a site's earlier runs."""
 
     def versions(self) -> Sequence[Version]:
-        """The runs that are kept, the oldest first."""
+        """Return the runs that are kept, the oldest first."""
 
     def rows(self, run: str) -> Iterator[VersionRow]:
-        """The rows of a run that `versions` names, in its order."""
+        """Yield the rows of a kept run in their order."""
 
     def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
-        """Keep a run; it is among `versions` when all of it is there."""
+        """Store a run; `versions` lists it once all of its rows are stored."""
 
 
 class ReviewDesk(ListSink[ReviewRow], Protocol):
-    """A place where editors say what they think of proposed links: a tab, a workbook."""
+    """A place where editors decide on proposed links: a tab of the Sheet, or a workbook."""
 
     def read(self) -> Sequence[Verdict]:
-        """What stands beside each link, in the desk's order; nothing where there is no desk yet.
+        """Return what editors wrote beside each link, in the desk's order; nothing if there is no desk yet.
 
-        Where editors copied a row and said something in several of its copies, its id comes several times.
+        If editors copied a row and wrote something in several copies, its id comes several times.
 
         Raises:
-            InputError: it can't be read, or is not as we made it.
+            InputError: the desk can't be read, or lacks columns that the tool made.
             ServiceError: the service behind it failed.
         """
 
     def write(self, items: Iterable[ReviewRow]) -> Sequence[str]:
-        """Show these links; the answer names what could not be done, one sentence each.
+        """Show these links; return what could not be done, one sentence each.
 
-        No editor's status, anchor or note is ever changed, and a row that holds one is never removed;
-        rows of other links go. The order of rows is the editors', new ones come last.
+        This never changes an editor's status, anchor or note, and never removes a row that has one; rows of other
+        links go. Editors' order of rows stays, and new rows come last.
 
         Raises:
-            OutputError: it can't be written, or is not as we made it; it is as it was.
-            ServiceError: the service failed; what was written so far stays whole.
+            OutputError: the desk can't be written, or lacks columns that the tool made; it stays as it was.
+            ServiceError: the service failed; what was written so far stays complete.
         """
 
 
 class Anchors(Protocol):
-    """Finds texts for links."""
+    """Finds anchors for links."""
 
     def propose(
         self, source: str, targets: Sequence[str], said: Sequence[str] = ()
     ) -> Sequence[tuple[Anchor, ...]]:
-        """For each of a page's targets some anchors, the best first; `said` are those of its other links."""
+        """Return anchors for each of a page's targets, best first; `said` are the anchors of its other links."""
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Whether a link whose texts have not changed keeps these anchors."""
+        """Return whether a link keeps these anchors as long as its texts don't change."""
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
-        """The anchors with one first that is not overused for this target; an editor's `own` counts in its place."""
+        """Put an anchor first that is not overused for this target; an editor's `own` anchor counts instead."""

@@ -1,9 +1,17 @@
-"""The records that travel through a run: frozen, without behaviour that touches the outside."""
+"""The records that travel through a run: frozen, without behaviour that touches the outside.
+
+They name a page in three ways:
+- Its row is its number in `Collected.pages`, from 0: what one run uses inside. A source's number is its place.
+- Its key is the normal form of its URL, equal for all spellings: what tables, search results and stores know it by.
+- Its URL is the user's own spelling: what people see.
+`Collected.rows` leads from keys to rows. A link's id (`edges.edge_id`) follows from the keys of its two ends.
+"""
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
@@ -75,7 +83,7 @@ class StoredText:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the site. `key` is the URL's normal form (to compare), `url` the user's own writing of it."""
+    """A page of the site, with its key and its URL."""
 
     key: str
     url: str
@@ -103,17 +111,17 @@ class Source:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """Equal for two rows that ask for the same links."""
+        """What a row of a table, the Sheet or a kept run is known by: equal if two ask for the same links."""
         return self.key, fold_query(self.query)
 
     @property
     def end(self) -> str:
-        """Where its links start: the page's normal form, or the query where there is no URL."""
+        """What the link graph knows it by: its key, or the query where there is no URL."""
         return self.key or fold_query(self.query)
 
     @property
     def name(self) -> str:
-        """What a person calls it: the URL, else the query."""
+        """What people see: the URL, or the query where there is no URL."""
         return self.url or self.query
 
 
@@ -130,7 +138,7 @@ class ExistingLink:
     start: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Collected:
     """The input of a run, in order: sources of the query table first, then pages without a query.
 
@@ -149,6 +157,24 @@ class Collected:
     aliases: Mapping[str, str] = field(default_factory=dict)
     inner_links: int = 0
     skipped_links: int = 0
+
+    @cached_property
+    def rows(self) -> Mapping[str, int]:
+        """The row of each page, by its key."""
+        return {page.key: row for row, page in enumerate(self.pages)}
+
+    @cached_property
+    def queries(self) -> Mapping[str, str]:
+        """The first main query of each URL that has one, by its key."""
+        return {one.key: one.query for one in reversed(self.sources) if one.key and one.query}
+
+    def page(self, key: str) -> Page:
+        """Return the listed page of this key."""
+        return self.pages[self.rows[key]]
+
+    def find(self, key: str) -> Page | None:
+        """Return the page of this key; None where it is not listed."""
+        return self.page(key) if key in self.rows else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +211,32 @@ class SerpHit:
 
     url: str
     rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class SerpMarket:
+    """What decides search results beside the query: part of the cache's key.
+
+    Attributes:
+        provider: the search service, as the setting serp_provider names it.
+        gl, hl, location: country, language and place of the search; "": the service's default.
+    """
+
+    provider: str
+    gl: str = ""
+    hl: str = ""
+    location: str = ""
+
+    @property
+    def where(self) -> dict[str, str]:
+        """Country, language and place by their parameter's name, as far as they are given."""
+        named = {"gl": self.gl, "hl": self.hl, "location": self.location}
+        return {name: value for name, value in named.items() if value}
+
+    @property
+    def place(self) -> str:
+        """Country, language and place as one text."""
+        return f"{self.gl}|{self.hl}|{self.location}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -304,7 +356,7 @@ class Recommendation:
 
 
 def fold_query(query: str) -> str:
-    """Case and spacing away, so that two writings of a query are one."""
+    """Return a query or an anchor without differences of case and spacing."""
     return " ".join(query.casefold().split())
 
 
@@ -404,10 +456,10 @@ def takes_links(page: Page) -> bool:
 
 @dataclass
 class Searched:
-    """What came of the search step: results and notes by a source's identity, and the counts."""
+    """What came of the search step: results and notes by the source's place, and the counts."""
 
-    targets: dict[tuple[str, str], tuple[SerpTarget, ...]] = field(default_factory=dict)
-    notes: dict[tuple[str, str], str] = field(default_factory=dict)
+    targets: dict[int, tuple[SerpTarget, ...]] = field(default_factory=dict)
+    notes: dict[int, str] = field(default_factory=dict)
     calls: int = 0
     credits: int = 0
     cached_pages: int = 0

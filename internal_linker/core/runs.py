@@ -1,4 +1,4 @@
-"""The records of a run's links as they are kept: what a version holds, and how two of them differ."""
+"""The records of kept runs: their links, and the differences between two of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -14,17 +14,17 @@ _TOLD = [one.name for one in fields(Candidate)]
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A run that left links.
+    """A run whose links are kept.
 
     Attributes:
         run: its id.
         at: when it ended, ISO 8601, UTC.
         what: "all rows", "all rows but" those of some sections, "some rows", or "rollback to ...".
         encoder: provider, model and recipe.
-        rows: how many rows of Output.csv it wrote.
-        links: how many links they hold.
-        published: whether the links went to all their places; False after drift or a failure.
-        facts: what drift is told by, as `RunFacts`; none where a service failed.
+        rows: the number of rows of Output.csv that it wrote.
+        links: the number of links in these rows.
+        published: whether the links reached all their places; False after drift or a failure.
+        facts: the figures that drift is measured by, as `RunFacts`; empty if a service failed.
     """
 
     run: str
@@ -39,7 +39,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """The links of one row: its recommendation without the page, and what its page's text was."""
+    """The links of one row: its recommendation without the page, and the hash of the page's text."""
 
     recommendation: Recommendation
     text_hash: str = ""
@@ -63,7 +63,7 @@ class Difference:
 
 
 def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterator[VersionRow]:
-    """Earlier rows in their order, newer ones in their place, and those that are new at the end."""
+    """Yield the earlier rows in order, replaced by newer ones where there are any, then the new rows."""
     newer = {row.recommendation.source.identity: row for row in rows}
     for row in before:
         yield newer.pop(row.recommendation.source.identity, row)
@@ -71,7 +71,7 @@ def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterat
 
 
 def packed(row: VersionRow) -> list[Any]:
-    """A row as JSON can hold it; `unpacked` gives it back."""
+    """Convert a row to what JSON can represent."""
     source, item = row.recommendation.source, row.recommendation
     return [
         *(source.key, source.url, source.query, source.in_sheet, item.note, row.text_hash),
@@ -80,7 +80,7 @@ def packed(row: VersionRow) -> list[Any]:
 
 
 def unpacked(row: Sequence[Any]) -> VersionRow:
-    """A row from what `packed` made of it."""
+    """Restore a row from the result of `packed`."""
     key, url, query, in_sheet, note, text_hash, links = row
     found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
     source = Source(key, url, query, None, in_sheet=in_sheet)
@@ -93,5 +93,5 @@ def _candidate(told: Sequence[Any]) -> Candidate:
 
 
 def _number(value: Any) -> Any:
-    """JSON knows no NaN."""
+    """Replace NaN, which JSON doesn't have, by None."""
     return None if isinstance(value, float) and isnan(value) else value

@@ -1,4 +1,4 @@
-"""Patterns of paths, as in "/blog" -> whether a page lies in one of these parts of the site."""
+"""Sections of a site: the first folders of its paths, and patterns of paths such as "/blog"."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -27,14 +27,14 @@ class Sections:
         return ", ".join(self._patterns)
 
     def hold(self, key: str) -> bool:
-        """Whether a page is in one of them: its normal form; a query is in none."""
+        """Return whether the page with this key is in one of the sections; a query is in none."""
         host, _, path = key.partition("://")[2].partition("/")
         path = "/" + path.partition("?")[0]
         return bool(host) and any(_fits(path, pattern) for pattern in self._patterns)
 
 
 def section_of(key: str) -> str:
-    """The first folder of a page's path, as in "/blog"; "/" for a page at the root, "" for a query."""
+    """Return the first folder of a page's path, such as "/blog"; "/" for a page at the root, "" for a query."""
     host, _, path = key.partition("://")[2].partition("?")[0].partition("/")
     folder, below, _ = path.partition("/")
     return ("/" + folder if below else "/") if host else ""
@@ -48,19 +48,19 @@ def _fits(path: str, pattern: str) -> bool:
 
 ROOT = "/"
 OTHER = "other"
-# A heatmap of more can't be read.
+# Nobody can read a heat map of more.
 MOST_SECTIONS = 25
 
 
 def sections_of(keys: Sequence[str]) -> list[str]:
-    """(n) the first part of each path ("/blog"), or "/" for the home page and pages with nothing beneath them."""
+    """Return n sections: the first folder of each path ("/blog"), or "/" for pages at the root without subpages."""
     parts = [key.split("/", 4)[3:] for key in keys]
     below = {part[0] for part in parts if len(part) > 1}
     return [f"/{name}" if (name := part[0].partition("?")[0]) in below else ROOT for part in parts]
 
 
 def grouped(sections: Sequence[str]) -> tuple[list[str], Ints]:
-    """The sections of most pages, largest first, the rest as "other"; and (n,) each page's place among them."""
+    """Return the largest sections, the rest as "other", and (n,) the position of each page's section."""
     names = [name for name, _ in sorted(Counter(sections).items(), key=lambda item: (-item[1], item[0]))]
     if len(names) > MOST_SECTIONS:
         names = [*names[: MOST_SECTIONS - 1], OTHER]

@@ -1,4 +1,4 @@
-"""Sequences whose items are made whenever they are asked for, and parts of what can be gone through once."""
+"""Lazy sequences, which make their items on access, and batches of an iterable."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
@@ -9,11 +9,11 @@ Item_co = TypeVar("Item_co", covariant=True)
 
 
 class Lazy(Sequence[Item_co]):
-    """A sequence that holds none of its items.
+    """A sequence that makes its items on access and keeps none of them.
 
     Args:
-        length: how many there are.
-        make: gives the item at a place from 0 to length - 1, the same one every time.
+        length: the number of items.
+        make: returns the item at a position from 0 to length - 1, the same one every time.
     """
 
     def __init__(self, length: int, make: Callable[[int], Item_co]) -> None:

@@ -1,4 +1,4 @@
-"""A URL as somebody wrote it -> the one normal form in which two writings of a page are equal."""
+"""URL keys: the normal form in which all spellings of a page's URL are equal."""
 
 import re
 from functools import lru_cache
@@ -6,8 +6,8 @@ from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
 import idna
 
-# Parameters that tell where a visitor came from and never which page is shown. `srsltid` is what
-# Google adds to the links of its own results.
+# Parameters that say where a visitor came from, never which page is shown. Google adds `srsltid` to the links of its
+# own results.
 TRACKING_PARAMETERS = frozenset(
     "_ga _gl _hsenc _hsmi dclid fbclid gad_campaignid gad_source gbraid gclid gclsrc igshid li_fat_id "
     "mc_cid mc_eid mkt_tok msclkid oly_anon_id oly_enc_id pk_campaign pk_kwd s_cid srsltid ttclid twclid "
@@ -20,29 +20,29 @@ _DEFAULT_PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _BEGIN = re.compile("https?://", re.IGNORECASE)
 _NOT_FULL = "not a full URL: it must begin with https:// or http:// and a host"
-# Most paths are of these alone and need no second look.
+# Most paths consist of these and need no further work.
 _AS_IT_IS = re.compile(r"[A-Za-z0-9._~/=-]*")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
-# Word processors and chats leave these around a copied address: nobody sees them.
+# Invisible characters that word processors and chats leave around a copied address.
 _UNSEEN = (
     " \t\r\n\xa0\u3000\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
-# Letters, digits and -._~ are never encoded; these may stand as they are in a path and in a query.
+# Letters, digits and -._~ are never encoded; these need no encoding in a path and in a query.
 _PATH_SAFE = "/:@!$&'()*+,;="
 _QUERY_SAFE = _PATH_SAFE + "?"
-# Never encoded, or (the second half) encoded by some programs and not by others, with no other meaning.
+# Characters that are never encoded, or (the second half) that only some programs encode, without a difference.
 _PLAIN = re.compile(rb"[A-Za-z0-9._~-]|[!'()*,:@$]")
 
 
 @lru_cache(maxsize=64)  # rows of one page stand together
 def normal_form(url: str) -> str:
-    """The form in which URLs are compared; never written anywhere a user reads.
+    """Return the key of a URL: the form in which URLs are compared, never shown to users.
 
     Lower-case scheme and host (IDN as punycode), no default port, no fragment, no tracking
     parameters, percent-encoding in one spelling, and no trailing slash except the root's.
 
     Raises:
-        ValueError: it is no full http(s) URL; the message says why, in a person's words.
+        ValueError: it is not a full http(s) URL; the message says why.
     """
     url = url.strip(_UNSEEN)
     if not url:
@@ -73,7 +73,7 @@ def normal_form(url: str) -> str:
 
 
 class NormalForms(dict[str, str]):
-    """Text -> its normal form, computed once however often it is asked for; "" where it has none."""
+    """A cache of normal forms by text; "" for a text that has none."""
 
     def __missing__(self, text: str) -> str:
         try:
@@ -85,24 +85,24 @@ class NormalForms(dict[str, str]):
 
 
 def without_tracking(url: str) -> str:
-    """A URL that has a normal form, in its own writing, less its tracking parameters and its fragment."""
+    """Remove tracking parameters and fragment from a URL that has a normal form; keep its spelling."""
     parts = urlsplit(url.strip(_UNSEEN))
     pairs = (pair for pair in parts.query.split("&") if not _tracks(_one_spelling(pair, _QUERY_SAFE)))
     return parts._replace(query="&".join(pairs), fragment="").geturl()
 
 
 def leads_to_no_page(address: str) -> bool:
-    """Whether it is a mail's, a telephone's, a script's or the like."""
+    """Return whether an address is a mailto:, tel: or javascript: link or the like."""
     return bool(_OTHER_SCHEME.match(address.strip()))
 
 
 def other_page(key: str, url: str, address: str) -> str | None:
-    """The normal form of an address that a page names, "" where it is that page itself or empty, None for no URL.
+    """Return the key of an address that a page names; "" for the page itself or an empty one, None if it isn't a URL.
 
     Args:
-        key: the page's normal form.
+        key: the page's key.
         url: the page's URL, which the address may be relative to.
-        address: its canonical, or where it redirects to.
+        address: the page's canonical, or the target of its redirect.
     """
     if not address:
         return ""
@@ -114,7 +114,7 @@ def other_page(key: str, url: str, address: str) -> str | None:
 
 
 def within_site(key: str, site: str) -> bool:
-    """Whether a normal form lies in `site` ("example.com" or "example.com/mag"), subdomains included."""
+    """Return whether a key is in `site` ("example.com" or "example.com/mag"), subdomains included."""
     domain, _, folder = site.partition("/")
     domain = _host(domain).removeprefix("www.")
     host, _, path = key.partition("://")[2].partition("?")[0].partition("/")
@@ -133,7 +133,7 @@ def _host(host: str) -> str:
     try:
         return idna.encode(host, uts46=True).decode("ascii")
     except idna.IDNAError as error:
-        # Underscores and the like are no IDN but do occur in real host names.
+        # Underscores and the like are invalid in IDNs but occur in real host names.
         if re.fullmatch(r"[a-z0-9._-]+", host):
             return host
         raise ValueError(f"the host name is not valid ({error})") from None

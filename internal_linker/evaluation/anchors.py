@@ -8,7 +8,7 @@ import numpy as np
 
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.errors import InputError
-from internal_linker.core.records import Collected
+from internal_linker.core.records import Collected, Page
 from internal_linker.ranking.metrics import Estimate, estimates, fold
 
 # What editors link is learned from the links of the other parts' pages.
@@ -44,18 +44,16 @@ def agreement(collected: Collected) -> Agreement:
     Raises:
         InputError: no link between two pages of one language has its anchor in the source's main content.
     """
-    pages = {page.key: page for page in collected.pages}
-    queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
-    anchoring = Anchoring(collected.pages, collected.links, queries)
+    anchoring = Anchoring(collected)
     by_fold = [anchoring.knowing(partial(_outside, part)) for part in range(FOLDS)]
     absent, each, stand = 0, [], []
     for source, target in _linked(collected):
-        editors = anchoring.places(source, target)
+        editors = anchoring.places(source.key, target.key)
         if not editors:
             absent += 1
             continue
-        content = str(pages[source].content)
-        anchors = by_fold[fold(source, FOLDS)].propose_unlinked(source, target)
+        content = str(source.content)
+        anchors = by_fold[fold(source.key, FOLDS)].propose_unlinked(source.key, target.key)
         anchors = tuple(anchor for anchor in anchors if anchor.verbatim)
         places = [(anchor.start, anchor.start + len(anchor.text)) for anchor in anchors]
         stand += [content[anchor.start :].startswith(anchor.text) for anchor in anchors]
@@ -76,14 +74,9 @@ def _outside(part: int, source: str) -> bool:
     return fold(source, FOLDS) != part
 
 
-def _linked(collected: Collected) -> Iterator[tuple[str, str]]:
-    """The linked pairs of two pages of one language, sorted."""
-    pages = {page.key: page for page in collected.pages}
-    for source, target in sorted({(link.source, link.target) for link in collected.links}):
-        if (
-            source in pages
-            and target in pages
-            and source != target
-            and pages[source].lang == pages[target].lang
-        ):
+def _linked(collected: Collected) -> Iterator[tuple[Page, Page]]:
+    """Yield the linked pairs of two pages of one language, sorted by their keys."""
+    for ends in sorted({(link.source, link.target) for link in collected.links}):
+        source, target = map(collected.find, ends)
+        if source and target and source is not target and source.lang == target.lang:
             yield source, target

@@ -19,8 +19,7 @@ from internal_linker.evaluation.holdout import (
     learned,
     without_anchors_of,
 )
-from internal_linker.ranking.features import FIXED_WEIGHTS
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
 
 _OTHER_LANGUAGE = "into another language"
 _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed")
@@ -34,13 +33,13 @@ class Changes:
         added: how many the later date has and the earlier lacks.
         removed: how many the earlier date has and the later lacks.
         left_out: why -> how many of those added no run could have proposed.
-        links: the others of those added, source and target -> anchors (normal forms).
+        links: the others of those added, rows of source and target -> anchors.
     """
 
     added: int
     removed: int
     left_out: Mapping[str, int]
-    links: Mapping[tuple[str, str], Sequence[str]]
+    links: Mapping[tuple[int, int], Sequence[str]]
 
     @property
     def inner(self) -> int:
@@ -49,12 +48,12 @@ class Changes:
 
 
 def compare(
-    pages: Iterable[Page], before: Iterable[ExistingLink], after: Iterable[ExistingLink], targets: Targets
+    collected: Collected, before: Iterable[ExistingLink], after: Iterable[ExistingLink], targets: Targets
 ) -> Changes:
     """Tell what was added and removed, and which of the added links a run could have proposed.
 
     Args:
-        pages: the listed pages.
+        collected: the listed pages.
         before: the links of the earlier date.
         after: those of the later one.
         targets: where links may lead, as of the earlier date.
@@ -62,18 +61,18 @@ def compare(
     Raises:
         InputError: none of the added links could have been proposed.
     """
-    listed = {page.key: page for page in pages}
+    rows, find = collected.rows, collected.find
     earlier = {(link.source, link.target) for link in before}
     later: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
     for link in after:
         later[link.source, link.target].append(link.anchor)
     added = {ends: anchors for ends, anchors in later.items() if ends not in earlier}
-    why = {ends: _why_not(listed.get(ends[0]), listed.get(ends[1]), targets) for ends in added}
+    why = {(start, end): _why_not(find(start), find(end), targets) for start, end in added}
     changes = Changes(
         len(added),
         len(earlier - later.keys()),
         Counter(reason for reason in why.values() if reason),
-        {ends: anchors for ends, anchors in added.items() if not why[ends]},
+        {(rows[start], rows[end]): added[start, end] for (start, end), reason in why.items() if not reason},
     )
     if not changes.links:
         raise InputError(_nothing_added(changes))
@@ -91,13 +90,14 @@ def as_it_was(
         changes: what was added since.
         cut_anchors: whether the anchors of the added links are cut from the pages' text.
     """
-    urls = {page.key: page.url for page in collected.pages}
+    pages, added = collected.pages, list[ExistingLink]()
     truth: defaultdict[str, set[str]] = defaultdict(set)
-    for source, target in changes.links:
-        truth[urls[source]].add(urls[target])
-    added = (ExistingLink(*ends, anchor) for ends, anchors in changes.links.items() for anchor in anchors)
-    pages = without_anchors_of(added, collected.pages) if cut_anchors else collected.pages
-    return Hidden(pages, tuple(before), dict(truth), len(changes.links))
+    for (start, end), anchors in changes.links.items():
+        source, target = pages[start], pages[end]
+        truth[source.url].add(target.url)
+        added += (ExistingLink(source.key, target.key, anchor) for anchor in anchors)
+    read = without_anchors_of(added, pages) if cut_anchors else pages
+    return Hidden(read, tuple(before), dict(truth), len(changes.links))
 
 
 def backtest(
@@ -126,11 +126,10 @@ def backtest(
     return [judge("words + passages", site.truth, words), judge(AS_CONFIGURED, site.truth, ours)], ours
 
 
-def placed(changes: Changes, pages: Iterable[Page], orders: Orders) -> Iterator[AddedLink]:
+def placed(changes: Changes, pages: Sequence[Page], orders: Orders) -> Iterator[AddedLink]:
     """Yield each of the added links with its first anchor and its target's place in the source's order."""
-    urls = {page.key: page.url for page in pages}
-    for ends, anchors in changes.links.items():
-        source, target = (urls[key] for key in ends)
+    for (start, end), anchors in changes.links.items():
+        source, target = pages[start].url, pages[end].url
         order = orders[source]
         place = order.index(target) + 1 if target in order else 0
         yield AddedLink(source, target, next(filter(None, anchors), ""), place)

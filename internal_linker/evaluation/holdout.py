@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import InputError
@@ -18,11 +19,10 @@ from internal_linker.core.records import (
     Text,
 )
 from internal_linker.embeddings.embed import all_texts
-from internal_linker.ranking.features import FIXED_WEIGHTS, Weights
 from internal_linker.ranking.metrics import Measured, measure, reach, text_digest
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules, Weights
 from internal_linker.ranking.training import TOO_FEW, Lesson, teach
 from internal_linker.text.spans import without_anchors
 
@@ -49,7 +49,7 @@ class Row:
     reach: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hidden:
     """A site some of whose links are hidden.
 
@@ -67,7 +67,7 @@ class Hidden:
     pairs: int
     queries: Mapping[str, str] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def sources(self) -> tuple[Source, ...]:
         """All pages, to rank for."""
         return tuple(
@@ -99,11 +99,10 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
     Raises:
         InputError: there is no link to hide.
     """
-    pages = {page.key: page for page in collected.pages}
     truth: defaultdict[str, set[str]] = defaultdict(set)
     inner, visible = [], []
     for link in collected.links:
-        source, target = pages.get(link.source), pages.get(link.target)
+        source, target = collected.find(link.source), collected.find(link.target)
         if source is None or target is None or source is target:
             visible.append(link)
             continue
@@ -119,8 +118,7 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
         )
     # The anchors of links that may be known go, too: so the texts are the same, and embedded once, whatever is hidden.
     read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
-    queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
-    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), queries)
+    return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), collected.queries)
 
 
 def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
@@ -141,6 +139,7 @@ def evaluate(
     targets: Targets,
     vectors: Callable[[Sequence[Text]], Vectors],
     rules: LinkRules,
+    *,
     searched: Searched,
     progress: Progress,
 ) -> tuple[list[Row], Lesson | None]:
@@ -166,8 +165,10 @@ def evaluate(
     progress.start("Ranking", (len(ways) + len(fused) + 2) * len(site.sources), "pages")
     orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
     if searched.targets:
-        results = {source.url: searched.targets.get(source.identity, ()) for source in site.sources}
-        orders["search results"] = {url: [hit.url for hit in hits] for url, hits in results.items()}
+        orders["search results"] = {
+            source.url: [hit.url for hit in searched.targets.get(place, ())]
+            for place, source in enumerate(site.sources)
+        }
     orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
     orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)
     progress.finish(f"{len(site.sources)} pages in {len(orders)} ways")
@@ -228,7 +229,7 @@ def site_ranking(
 ) -> Ranking:
     """What ranks for every page of the site, knowing the visible links."""
     collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
-    return Ranking(collected, site.sources, targets, Searched(), texts, vectors, rules)
+    return Ranking(collected, site.sources, targets, Searched(), texts=texts, vectors=vectors, rules=rules)
 
 
 def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:

@@ -86,11 +86,16 @@ class LabelsCsv:
         return header, records
 
     def _pair(self, number: int, row: dict[str, str]) -> Pair:
-        ends = self._end(number, row, "source"), self._end(number, row, "target")
-        label = self._label(number, row.get("label", ""))
-        figures = _number(row.get("similarity", "")), _number(row.get("strength", ""))
-        titles = row.get("source title", ""), row.get("target title", "")
-        return Pair(ends, row["source"], row["target"], *titles, *figures, label)
+        return Pair(
+            (self._end(number, row, "source"), self._end(number, row, "target")),
+            row["source"],
+            row["target"],
+            source_title=row.get("source title", ""),
+            target_title=row.get("target title", ""),
+            similarity=_number(row.get("similarity", "")),
+            strength=_number(row.get("strength", "")),
+            label=self._label(number, row.get("label", "")),
+        )
 
     def _end(self, number: int, row: dict[str, str], name: str) -> str:
         try:
@@ -114,9 +119,17 @@ class LabelsCsv:
 
 def _cells(pair: Pair) -> list[str]:
     """A row of the file, in the order of its header."""
-    figures = decimal(pair.similarity), decimal(pair.strength)
-    ends = pair.source, pair.target, pair.source_title, pair.target_title
-    return [pair.label, *ends, *figures, pair.band, pair.section]
+    return [
+        pair.label,
+        pair.source,
+        pair.target,
+        pair.source_title,
+        pair.target_title,
+        decimal(pair.similarity),
+        decimal(pair.strength),
+        pair.band,
+        pair.section,
+    ]
 
 
 def _number(cell: str) -> float:

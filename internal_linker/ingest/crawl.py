@@ -107,6 +107,11 @@ class CrawlTable:
     columns: dict[Kind, int]
 
     @property
+    def rows_are(self) -> str:
+        """What its rows are: "links" or "pages"."""
+        return "links" if self.links else "pages"
+
+    @property
     def of_vectors(self) -> bool:
         """Whether it tells nothing of its pages but their embeddings, as our own vectorized_urls.csv."""
         return self.columns.keys() == {Kind.URL, Kind.VECTOR}

@@ -9,6 +9,7 @@ from internal_linker.adapters.tables.columns import Kind, display, find_named
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import ListSink, Progress, StreamSource
 from internal_linker.core.records import Reject, StoredText, TableStream
+from internal_linker.core.results import Columns, Result
 from internal_linker.ingest.crawl import (
     LINK_KINDS,
     PAGE_KINDS,
@@ -51,20 +52,22 @@ class Places:
     rejects: ListSink[Reject]
 
 
-@dataclass(frozen=True, slots=True)
-class Imported:
-    """What came of an import.
+@dataclass(frozen=True, repr=False)
+class Imported(Result):
+    """The result of an import.
 
     Attributes:
-        pages: how many were written; None where no table has pages.
-        links: the same of links.
-        vectors: the same of embeddings.
-        page_columns: of the table that was written.
-        link_columns: the same.
-        merged: rows of a page that another row told of.
-        left_out: how many pages or rows, by the reason.
-        rejected: rows that stand in the list of rejected rows.
-        facts: what else was counted, by its name.
+        pages: how many were written; None if no table has pages.
+        links: how many links were written; None if no table has links.
+        vectors: how many embeddings were written; None if no table has any.
+        page_columns: the columns of urls_rawdata.csv.
+        link_columns: the columns of existing_links.csv.
+        merged: rows of a page that another row described.
+        left_out: how many pages or rows were left out, by the reason.
+        rejected: rows in the list of rejected rows.
+        facts: other counts, by name.
+        tables_read: the tables that were read, with the columns that were recognised.
+        copies: the names of the copies of files that changed.
     """
 
     pages: int | None
@@ -76,6 +79,24 @@ class Imported:
     left_out: Mapping[str, int]
     rejected: int
     facts: Mapping[str, int]
+    tables_read: Sequence[CrawlTable] = ()
+    copies: Sequence[str] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """`counts` by name; `columns`: what each column of each table was recognised as."""
+        counts = {"pages": self.pages, "links": self.links, "embeddings": self.vectors}
+        counts |= {"rejected": self.rejected, "merged": self.merged, **self.facts}
+        counts |= {f"left out: {reason}": count for reason, count in sorted(self.left_out.items())}
+        columns = [(each, kind, at) for each in self.tables_read for kind, at in each.columns.items()]
+        return {
+            "counts": {"name": list(counts), "count": [count or 0 for count in counts.values()]},
+            "columns": {
+                "file": [each.table.name for each, _, _ in columns],
+                "rows_are": [each.rows_are for each, _, _ in columns],
+                "column": [kind.value for _, kind, _ in columns],
+                "taken_from": [each.table.header[at] for each, _, at in columns],
+            },
+        }
 
 
 def recognise(

@@ -160,8 +160,15 @@ class Comparer:
             signals = self.pairs(texts, others)
             means, deviations = sample.standards(self.index, texts, others, signals)
             for at, place in enumerate(places.tolist()):
-                figures = tuple(means[at].tolist()), tuple(deviations[at].tolist())
-                made[place] = Pool(others[at], *signals[at], *figures, sample.targets_of(int(texts[at])))
+                similarity, lexical = signals[at]
+                made[place] = Pool(
+                    others[at],
+                    similarity,
+                    lexical,
+                    means=(float(means[at, 0]), float(means[at, 1])),
+                    deviations=(float(deviations[at, 0]), float(deviations[at, 1])),
+                    targets=sample.targets_of(int(texts[at])),
+                )
         return [pool for pool in made if pool is not None]
 
     def _similarity(self, row: int, others: Ints) -> Vectors:

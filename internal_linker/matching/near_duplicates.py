@@ -1,6 +1,6 @@
 """Words and cosines of pages that are alike -> the pairs of nearly the same text, and which page of each to keep."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -94,15 +94,22 @@ def jaccard(one: Ints, other: Ints) -> float:
 
 def canonical_candidates(
     pairs: Mapping[tuple[int, int], Pair], pages: Sequence[Page], inlinks: Mapping[str, int]
-) -> Iterator[Duplicate]:
-    """Yield each pair with the page to keep: more in-links, then the shorter URL, then the first by the alphabet.
+) -> dict[tuple[int, int], Duplicate]:
+    """Tell which page of each pair to keep: more in-links, then the shorter URL, then the first by the alphabet.
 
     Args:
-        pairs: near-duplicates by their places in `pages`; come out in this order.
+        pairs: near-duplicates by their rows; come out in this order, the row of the page to keep second.
         pages: all pages.
         inlinks: how many pages link to a page today, by its key.
     """
-    for rows, pair in sorted(pairs.items(), key=lambda item: item[0]):
-        both = [pages[row] for row in rows]
-        keep, other = sorted(both, key=lambda page: (-inlinks.get(page.key, 0), len(page.url), page.url))
-        yield Duplicate(other.url, keep.url, pair.similarity, pair.lexical, pair.overlap)
+
+    def worth(row: int) -> tuple[int, int, str]:
+        return -inlinks.get(pages[row].key, 0), len(pages[row].url), pages[row].url
+
+    found: dict[tuple[int, int], Duplicate] = {}
+    for rows in sorted(pairs):
+        pair, (keep, other) = pairs[rows], sorted(rows, key=worth)
+        found[other, keep] = Duplicate(
+            pages[other].url, pages[keep].url, pair.similarity, pair.lexical, pair.overlap
+        )
+    return found

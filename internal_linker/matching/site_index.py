@@ -47,7 +47,6 @@ class Site:
         workers: what shares the comparing of a large site; all of it is done here if not given.
 
     Attributes:
-        rows: each page's row, by its key.
         with_text: (len(texts),) which rows are pages that can be compared.
         has_vectors, has_dates: whether any text has a vector, and any URL a date.
     """
@@ -57,13 +56,13 @@ class Site:
         pages: Sequence[Page],
         texts: Sequence[Text],
         vectors: Vectors,
+        *,
         terms: TermWeights,
         near_duplicate: float,
         joined: Nearest | None = None,
         workers: Workers | None = None,
     ) -> None:
         self.pages = pages
-        self.rows = {page.key: row for row, page in enumerate(pages)}
         self.with_text: Bools = np.array([bool(text.whole) for text in texts], np.bool_)
         self.with_text[len(pages) :] = False
         self.has_vectors = bool(vectors.any())
@@ -93,10 +92,6 @@ class Site:
         """Pairs of nearly the same text that were met so far, by their rows."""
         return self._duplicates.pairs
 
-    def rows_of(self, keys: Iterable[str]) -> list[int]:
-        """The rows of those keys that are pages."""
-        return [self.rows[key] for key in keys if key in self.rows]
-
     def prepare(self, rows: Iterable[int]) -> None:
         """Find and compare the candidates of these rows, where that was not done before."""
         wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
@@ -121,13 +116,16 @@ class Site:
         signals = self._comparer.pairs(*_by_text(texts, more))
         similarity = np.concatenate([*(pool.similarity for pool in pools), *(each[0] for each in signals)])
         lexical = np.concatenate([*(pool.lexical for pool in pools), *(each[1] for each in signals)])
-        return self._ranked(texts, both(pairs, more), similarity, lexical, among, lexical_weight)
+        return self._ranked(
+            texts, both(pairs, more), similarity, lexical, among=among, lexical_weight=lexical_weight
+        )
 
     def fresh(
         self,
         texts: Ints,
         matches: Matches,
         count: int,
+        *,
         among: Bools,
         lexical_weight: float,
         old: Pairs,
@@ -190,9 +188,8 @@ class Site:
         others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
         others = others[others != row]
         pairs = Pairs(np.full(len(others), at), others)
-        return self._ranked(
-            texts, pairs, *self._comparer.pairs(texts[[at]], [others])[0], among, lexical_weight
-        )
+        ((similarity, lexical),) = self._comparer.pairs(texts[[at]], [others])
+        return self._ranked(texts, pairs, similarity, lexical, among=among, lexical_weight=lexical_weight)
 
     def _ranked(
         self,
@@ -200,6 +197,7 @@ class Site:
         pairs: Pairs,
         similarity: Vectors,
         lexical: Vectors,
+        *,
         among: Bools,
         lexical_weight: float,
     ) -> Matches:

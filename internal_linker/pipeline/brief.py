@@ -15,7 +15,7 @@ from internal_linker.core.records import Collected, Searched, Source, Targets, f
 from internal_linker.embeddings.embed import all_texts, embed, encodable
 from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
-from internal_linker.pipeline.brief_page import NOWHERE, Planned, planned
+from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Parts, Rules
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import sources_near
@@ -47,15 +47,13 @@ def content_brief(parts: Parts, rules: Rules, brief: Brief, limit: int, progress
     targets = _targets(plan, parts, rules)
     searched = Searched()
     if parts.serp and plan.source.query:
-        given = parts.serp, parts.serp_cache, targets, rules.search, progress
-        searched = search_all([plan.source], *given)
-    ranking, problem = _ranked(plan, targets, searched, parts, rules, progress)
+        searched = search_all([plan.source], parts.serp, parts.serp_cache, targets, rules.search, progress)
+    ranking, problem = _ranked(plan, targets, searched, parts=parts, rules=rules, progress=progress)
     progress.start("Links", 2, "steps")
-    chosen = select(plan.source, next(ranking.of([0])), targets, limit, "")
+    chosen = select(plan.source, next(ranking.of([NEW])), targets, limit, "")
     inward = _inward(ranking, plan, limit)
     progress.advance()
-    queries = {source.key: source.query for source in reversed(plan.collected.sources) if source.query}
-    anchoring = Anchoring(plan.collected.pages, plan.collected.links, queries)
+    anchoring = Anchoring(plan.collected)
     found = BriefLinks(
         brief.name,
         brief.url,
@@ -75,8 +73,15 @@ def _gathered(parts: Parts, progress: Progress) -> Collected:
     progress.start("Input", 0, "rows")
     for notice in parts.notices:
         progress.warn(notice)
-    tables = parts.queries, parts.pages, parts.links, None
-    collected = gather(*tables, queries_in_sheet=parts.queries_in_sheet, progress=progress, keep=parts.keep)
+    collected = gather(
+        parts.queries,
+        parts.pages,
+        parts.links,
+        None,
+        queries_in_sheet=parts.queries_in_sheet,
+        progress=progress,
+        keep=parts.keep,
+    )
     if not collected.pages:
         raise InputError(
             "There are no pages that could link to a new one. "
@@ -91,19 +96,25 @@ def _targets(plan: Planned, parts: Parts, rules: Rules) -> Targets:
         return "" if key == NOWHERE else rules.search.excluded(url, key)
 
     site = plan.collected
-    targets = link_targets(site.pages, site.sources, excluded, rules.any_on_site, site.links, site.aliases)
+    targets = link_targets(
+        site.pages,
+        site.sources,
+        excluded,
+        any_on_site=rules.any_on_site,
+        links=site.links,
+        aliases=site.aliases,
+    )
     # A page that is written anew may be one that editors know.
     rejected = decided(parts.edges.each(judged=True)).rejected if parts.edges else {}
     return replace(targets, rejected=rejected)
 
 
 def _ranked(
-    plan: Planned, targets: Targets, searched: Searched, parts: Parts, rules: Rules, progress: Progress
+    plan: Planned, targets: Targets, searched: Searched, *, parts: Parts, rules: Rules, progress: Progress
 ) -> tuple[Ranking, str]:
     """What ranks for the new page, the first source, and for all that may link to it; why vectors are missing."""
     pages = plan.collected.pages
-    names = {source.key: source.query for source in reversed(plan.collected.sources) if source.query}
-    texts = all_texts(pages, names, ())
+    texts = all_texts(pages, plan.collected.queries, ())
     known, _ = encodable(texts, [page.lang for page in pages], parts.encoder)
     if not known[0].whole:
         progress.warn(
@@ -116,8 +127,15 @@ def _ranked(
         for page in pages[1:]
         if is_visited(page) and not rules.off.hold(page.key)
     ]
-    given = plan.collected, [plan.source, *others], targets, searched, texts, embedded.vectors
-    ranking = Ranking(*given, rules.linking)
+    ranking = Ranking(
+        plan.collected,
+        [plan.source, *others],
+        targets,
+        searched,
+        texts=texts,
+        vectors=embedded.vectors,
+        rules=rules.linking,
+    )
     progress.advance()
     ranking, _ = teach(ranking, plan.collected.links)
     progress.finish(f"{len(others)} pages may link to it")
@@ -126,13 +144,12 @@ def _ranked(
 
 def _inward(ranking: Ranking, plan: Planned, limit: int) -> list[Inward]:
     """The links to the new page that score highest, each ranked among all that its source could link to."""
-    key, found = plan.page.key, list[Inward]()
-    if key not in ranking.linkable:
+    found = list[Inward]()
+    if not ranking.linkable[NEW]:
         return found
-    near = next(sources_near(ranking, [key], SHORTLIST, range(1, len(ranking.sources))))
-    row = ranking.row(plan.source)
-    for ranked in ranking.ranked(near, {place: [row] for place in near}):
-        here = np.flatnonzero(ranked.targets == row)
+    near = next(sources_near(ranking, np.array([NEW]), SHORTLIST, range(1, len(ranking.sources))))
+    for ranked in ranking.ranked(near, {place: [NEW] for place in near}):
+        here = np.flatnonzero(ranked.targets == NEW)
         sources = [ranking.sources[near[at]] for at in ranked.of[here].tolist()]
         places = (ranks(ranked.of)[here] + 1).tolist()
         found += zip(sources, ranking.candidates(ranked.at(here)), places, strict=True)
@@ -152,30 +169,31 @@ def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int)
 
 def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
     """The pages that may be the new one already, the most similar first."""
-    site, row, same = ranking.site, ranking.row(plan.source), dict(_same_names(plan))
-    twins = {sum(pair) - row for pair in site.near_duplicates if row in pair}
+    site, same = ranking.site, dict(_same_names(plan))
+    twins = {sum(pair) - NEW for pair in site.near_duplicates if NEW in pair}
     own = site.with_text.copy()
     own[[bool(page.not_target) for page in site.pages]] = False
-    asked = pairs_of([sorted({*site.rows_of(same), *twins})])
-    found = site.matches(np.array([row]), own, ranking.rules.lexical_weight, asked)
+    asked = pairs_of([sorted({*same, *twins})])
+    found = site.matches(np.array([NEW]), own, ranking.rules.lexical_weight, asked)
     found = found.at(np.argsort(-np.nan_to_num(found.similarity), kind="stable"))
     signals = (found.rows, found.similarity, found.score)
     for other, similarity, score in zip(*(each.tolist() for each in signals), strict=True):
         page = site.pages[other]
-        why = "the same text" if other in twins else same.get(page.key, "")
+        why = "the same text" if other in twins else same.get(other, "")
         if not why and similarity >= ranking.rules.near_duplicate and isfinite(score):
             why = "nearly the same meaning"
         if why:
             yield LikePage(page.url, page.title or page.h1, why, similarity)
 
 
-def _same_names(plan: Planned) -> Iterator[tuple[str, str]]:
-    """Other pages, by their keys, with the new one's main query or title; the title says more and comes later."""
+def _same_names(plan: Planned) -> Iterator[tuple[int, str]]:
+    """Other pages, by their rows, with the new one's main query or title; the title says more and comes later."""
     query = fold_query(plan.source.query or plan.page.title)
+    rows = plan.collected.rows
     for source in plan.collected.sources[1:]:
-        if query and fold_query(source.query) == query:
-            yield source.key, "the same main query"
+        if query and source.key in rows and fold_query(source.query) == query:
+            yield rows[source.key], "the same main query"
     title = words(plan.page.title)
-    for page in plan.collected.pages[1:]:
+    for row, page in enumerate(plan.collected.pages[1:], 1):
         if title and title in (words(page.title), words(page.h1)):
-            yield page.key, "the same title"
+            yield row, "the same title"

@@ -1,7 +1,7 @@
 """The links that a new page should have, both ways -> the same with texts for them, and where these may stand."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from internal_linker.anchors.finder import ANCHORS, Anchoring
 from internal_linker.core.briefs import BriefLink
@@ -16,28 +16,27 @@ Inward = tuple[Source, Candidate, int]
 
 def links_to(plan: Planned, anchoring: Anchoring, targets: Sequence[Candidate]) -> Iterator[BriefLink]:
     """Yield the new page's links, best first, with anchors that stand in the draft or name the target."""
-    pages = {page.key: page for page in plan.collected.pages}
-    names = _Names(plan, pages)
+    names = _Names(plan)
     anchors = anchoring.propose(plan.page.key, [target.key for target in targets])
     for rank, (target, ours) in enumerate(zip(targets, anchors, strict=True), 1):
-        ends = _url(plan), target.url
-        yield _link(ends, pages.get(target.key), rank, rank, target, names.added(target.key, ours))
+        other, known = plan.collected.find(target.key), names.added(target.key, ours)
+        yield _link(_url(plan), target.url, other, target, known, rank=rank, place=rank)
 
 
 def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
     """Yield the links to the new page, best first, with anchors that stand in their sources or name the new page."""
-    key, names = plan.page.key, _Names(plan, {plan.page.key: plan.page})
+    key, names = plan.page.key, _Names(plan)
     for rank, (source, signals, place) in enumerate(found, 1):
         (ours,) = anchoring.propose(source.key, [key])
-        ends = source.url, _url(plan)
-        yield _link(ends, source.page, rank, place, signals, names.added(key, ours))
+        known = names.added(key, ours)
+        yield _link(source.url, _url(plan), source.page, signals, known, rank=rank, place=place)
 
 
 class _Names:
     """What pages are called, beside their titles: by their main queries, and by the links to them."""
 
-    def __init__(self, plan: Planned, pages: Mapping[str, Page]) -> None:
-        self._pages = pages
+    def __init__(self, plan: Planned) -> None:
+        self._site = plan.collected
         self._names: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for source in plan.collected.sources:
             if source.query:
@@ -48,9 +47,10 @@ class _Names:
 
     def added(self, key: str, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
         """The anchors of a link to a page; where none of them stands in the source, with other names."""
-        if any(anchor.verbatim for anchor in anchors) or key not in self._pages:
+        page = self._site.find(key)
+        if any(anchor.verbatim for anchor in anchors) or page is None:
             return anchors
-        page, known = self._pages[key], {fold_query(anchor.text): anchor for anchor in anchors}
+        known = {fold_query(anchor.text): anchor for anchor in anchors}
         place = anchors[0] if anchors else Anchor("")
         told = {*words(f"{page.title} {page.h1}")}
         for name, _ in self._names[key].most_common():
@@ -66,26 +66,29 @@ def _url(plan: Planned) -> str:
 
 
 def _link(
-    ends: tuple[str, str],
+    source: str,
+    target: str,
     other: Page | None,
-    rank: int,
-    place: int,
     signals: Candidate,
     anchors: tuple[Anchor, ...],
+    *,
+    rank: int,
+    place: int,
 ) -> BriefLink:
     best = anchors[0] if anchors else Anchor("", verbatim=False)
     return BriefLink(
-        *ends,
-        (other.title or other.h1) if other else "",
-        rank,
-        place,
-        signals.score,
-        signals.similarity,
-        signals.lexical,
-        signals.probability,
-        signals.serp_rank,
-        best.text,
-        best.sentence,
-        best.verbatim,
-        anchors[1:],
+        source,
+        target,
+        title=(other.title or other.h1) if other else "",
+        rank=rank,
+        place=place,
+        score=signals.score,
+        similarity=signals.similarity,
+        lexical=signals.lexical,
+        probability=signals.probability,
+        serp_rank=signals.serp_rank,
+        anchor=best.text,
+        sentence=best.sentence,
+        verbatim=best.verbatim,
+        more_anchors=anchors[1:],
     )

@@ -12,6 +12,8 @@ from internal_linker.text.language import detect, detect_among
 
 # The key of a page whose URL is not known: no URL's.
 NOWHERE = "brief:"
+# The new page's row, and the place of its source.
+NEW = 0
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,14 @@ def _row(two: _Two, identity: tuple[str, str]) -> Iterator[Difference]:
         link = new or old
         assert link is not None
         change: Change = "moved" if old and new else "new" if new else "gone"
-        places = old.rank if old else 0, new.rank if new else 0
-        why = _why(two, identity, source.end, old, new)
-        yield Difference(source.name, link.target.url, change, *places, why)
+        yield Difference(
+            source.name,
+            link.target.url,
+            change,
+            before=old.rank if old else 0,
+            after=new.rank if new else 0,
+            why=_why(two, identity, source.end, old, new),
+        )
 
 
 def _why(two: _Two, identity: tuple[str, str], end: str, old: Link | None, new: Link | None) -> str:

@@ -52,6 +52,7 @@ class RunFacts:
 
 def facts_of(
     recommendations: Iterable[Recommendation],
+    *,
     pages: int,
     encoder: str,
     recipe: str,
@@ -67,10 +68,15 @@ def facts_of(
     strong = strengths(score)
     tiers = Counter(tier_of(each, inline, sidebar) for each in strong.tolist())
     return RunFacts(
-        *(encoder, recipe, inline, sidebar, pages, rows),
-        {tier: tiers[tier] for tier in ("inline", "sidebar", "review")},
-        _histogram(similarity),
-        _histogram(strong),
+        encoder=encoder,
+        recipe=recipe,
+        inline=inline,
+        sidebar=sidebar,
+        pages=pages,
+        rows=rows,
+        tiers={tier: tiers[tier] for tier in ("inline", "sidebar", "review")},
+        similarities=_histogram(similarity),
+        strengths=_histogram(strong),
     )
 
 

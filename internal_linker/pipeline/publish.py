@@ -65,9 +65,13 @@ class Publication:
 
     def _facts(self) -> RunFacts:
         report, encoder, rules = self.report, self.parts.encoder, self.rules.edges
-        pages = len(report.collected.pages)
         return facts_of(
-            report.recommendations, pages, encoder.name, encoder.recipe, rules.inline, rules.sidebar
+            report.recommendations,
+            pages=len(report.collected.pages),
+            encoder=encoder.name,
+            recipe=encoder.recipe,
+            inline=rules.inline,
+            sidebar=rules.sidebar,
         )
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
@@ -98,15 +102,20 @@ class Publication:
         report, pages = self.report, self.report.collected.pages
         ends = [page.key for page in pages] + [source.end for source in sources if source.page is None]
         memory.hashes = {end: text[:16] for end, text in zip(ends, report.embedded.hashes, strict=True)}
-        keys = {page.url: page.key for page in pages}
+        found = report.listed.duplicates if report.listed else {}
         duplicates = (
-            memory.duplicate_edge(pair, keys[pair.page], keys[pair.canonical])
-            for pair in (report.listed.duplicates if report.listed else ())
+            memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
+            for (page, keep), pair in found.items()
         )
-        queries = {source.key: source.query for source in reversed(report.collected.sources) if source.query}
-        anchors = self._anchors(Anchoring(pages, report.collected.links, queries))
-        given = report.recommendations, self.targets, anchors, duplicates, self.progress
-        memory.keep(*given, gone=lambda end: not (self.partial or self.rules.off.hold(end)))
+        anchors = self._anchors(Anchoring(report.collected))
+        memory.keep(
+            report.recommendations,
+            self.targets,
+            anchors,
+            duplicates,
+            self.progress,
+            gone=lambda end: not (self.partial or self.rules.off.hold(end)),
+        )
         if report.rephrased and report.rephrased.gap:
             report.gaps.append(report.rephrased.gap)
 
@@ -114,8 +123,7 @@ class Publication:
         parts, report = self.parts, self.report
         if parts.chat is None or parts.answers is None:
             return site.variety()
-        pages = report.collected.pages
-        report.rephrased = Rephrased(site.variety(), pages, site.taken, parts.chat, parts.answers)
+        report.rephrased = Rephrased(site.variety(), report.collected, site.taken, parts.chat, parts.answers)
         return report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:
@@ -123,7 +131,7 @@ class Publication:
         excluded = _counted(excluded_targets(report.collected, self.targets), report.excluded)
         lists: list[tuple[ListSink[Any], Iterable[Any]]] = [(parts.excluded, excluded)]
         if report.listed:
-            lists.append((parts.duplicates, report.listed.duplicates))
+            lists.append((parts.duplicates, report.listed.duplicates.values()))
             lists.append((parts.orphans, report.listed.orphans or ()))
         if memory and memory.heard and parts.desk and not held:
             lists.append((parts.desk, memory.review_rows()))

@@ -96,7 +96,14 @@ class Run:
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
         ranking, lesson, recommendations, listed = self._recommend(
-            collected, sources, targets, searched, texts, embedded, joined, memory
+            collected,
+            sources,
+            targets,
+            searched,
+            texts=texts,
+            embedded=embedded,
+            joined=joined,
+            memory=memory,
         )
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
@@ -158,9 +165,9 @@ class Run:
             collected.pages,
             collected.sources,
             self.rules.search.excluded,
-            self.rules.any_on_site,
-            collected.links,
-            collected.aliases,
+            any_on_site=self.rules.any_on_site,
+            links=collected.links,
+            aliases=collected.aliases,
         )
         off = self.rules.off
         sources = [
@@ -197,9 +204,8 @@ class Run:
 
     def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:
         """The text of every page, then of every source that has no page."""
-        queries = {source.key: source.query for source in reversed(collected.sources) if source.query}
         return all_texts(
-            collected.pages, queries, [source.query for source in sources if source.page is None]
+            collected.pages, collected.queries, [source.query for source in sources if source.page is None]
         )
 
     def _encodable(self, texts: Sequence[Text], collected: Collected) -> Sequence[Text]:
@@ -230,10 +236,10 @@ class Run:
             digests([*names, *own], embedded.hashes, [*languages, *([""] * len(own))]),
             language_codes([*languages, *([""] * len(own))]),
             targets,
-            SERVED,
-            None if parts.encoder.corpus_bound else parts.joins,
-            parts.compute,
-            self.progress,
+            served=SERVED,
+            store=None if parts.encoder.corpus_bound else parts.joins,
+            compute=parts.compute,
+            progress=self.progress,
         )
 
     def _recommend(
@@ -242,6 +248,7 @@ class Run:
         sources: Sequence[Source],
         targets: Targets,
         searched: Searched,
+        *,
         texts: Sequence[Text],
         embedded: Embedded,
         joined: Joined | None,
@@ -253,11 +260,20 @@ class Run:
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
-        nearest = joined.nearest if joined else None
-        given = collected, sources, targets, searched, texts, embedded.vectors, rules, nearest
         # For some rows other processes are started in vain.
         with nullcontext() if self.choice.partial else self.parts.workers(self.progress.warn) as workers:
-            ranking, lesson = teach(Ranking(*given, workers), collected.links)
+            ranking = Ranking(
+                collected,
+                sources,
+                targets,
+                searched,
+                texts=texts,
+                vectors=embedded.vectors,
+                rules=rules,
+                joined=joined.nearest if joined else None,
+                workers=workers,
+            )
+            ranking, lesson = teach(ranking, collected.links)
             found = recommend(ranking, searched, rules, self.progress.advance, memory)
             recommendations = compact(found)
             listed = None if self.choice.partial else list_site(ranking, collected)

@@ -6,40 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 
 # What the features of `features` are called, in their order.
 FEATURES = (
     "match", "words", "embedding", "passage", "time", "votes", "like linked",
     "no in-link", "in-links", "links back", "cocited",
 )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What each signal counts, all in standard deviations among a source's candidates.
-
-    Chosen on both development sites together, those of known links so that cold pages are found at least 1.05
-    times as well as by words and passages; tests/quality/WEIGHTS.md has the rule and the tables.
-
-    Attributes:
-        match: of the blend of words and embedding.
-        passage: of the passage that fits best.
-        time: of the nearness in time, for pages with a date in their URL.
-        votes: of the links of similar pages.
-        alike: of the likeness to what the source links to.
-        unlinked: what is added for a page that nobody links to. Votes know nothing of it; without this, new
-            pages would be found worse than by words alone.
-    """
-
-    match: float = 1.0
-    passage: float = 0.6
-    time: float = 0.5
-    votes: float = 0.4
-    alike: float = 0.2
-    unlinked: float = 1.0
-
-
-FIXED_WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)

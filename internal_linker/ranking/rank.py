@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import count, pairwise
 from math import nan
 
 import numpy as np
@@ -45,7 +45,7 @@ class Ranking:
 
     Args:
         collected: the whole input.
-        sources: what links are wanted for.
+        sources: what links are wanted for; a place is a number in this list.
         targets: where links may lead.
         searched: search results of the sources.
         texts: one for each page, then one for each source without a page.
@@ -55,6 +55,9 @@ class Ranking:
 
     Attributes:
         site: all texts.
+        rows: the row of each page in `site`, by its key.
+        own: (s,) the row of each source in `site`.
+        linkable: (n,) which rows of `site` are pages that a similar page may link to.
         graph: the links that are known.
         ranker: what ranks by all features, once one was learned that does better than the fixed weights.
         calibration: tells how probable a link is, by the ranker's logit or the fixed score, once that was learned.
@@ -69,6 +72,7 @@ class Ranking:
         sources: Sequence[Source],
         targets: Targets,
         searched: Searched,
+        *,
         texts: Sequence[Text],
         vectors: Vectors,
         rules: LinkRules,
@@ -76,21 +80,24 @@ class Ranking:
         workers: Workers | None = None,
     ) -> None:
         self.sources, self.targets = sources, targets
-        self.site = Site(collected.pages, texts, vectors, rules.terms, rules.near_duplicate, joined, workers)
-        self.graph = LinkGraph(collected.links, self.site.rows)
+        self.site = Site(
+            collected.pages,
+            texts,
+            vectors,
+            terms=rules.terms,
+            near_duplicate=rules.near_duplicate,
+            joined=joined,
+            workers=workers,
+        )
+        self.rows = collected.rows
+        self.own = self._rows_of_sources(sources)
+        self.graph = LinkGraph(collected.links, self.rows)
         self._searched, self.rules = searched, rules
-        self._below_floor: dict[tuple[str, str], int] = {}
-        own = (source for source in sources if source.page is None)
-        self._own_rows = {source.identity: len(collected.pages) + at for at, source in enumerate(own)}
-        self._linkable = self.site.with_text.copy()
+        self._below_floor: dict[int, int] = {}
+        self.linkable = self.site.with_text.copy()
         unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
-        self._linkable[unknown] = False
-        self._numbers = Numbers(collected.pages, self.site.rows)
-
-    @property
-    def linkable(self) -> Iterator[str]:
-        """The keys of all pages that a similar page may link to."""
-        return (self.site.pages[row].key for row in np.flatnonzero(self._linkable).tolist())
+        self.linkable[unknown] = False
+        self._numbers = Numbers(collected.pages, self.rows)
 
     @property
     def below_floor(self) -> int:
@@ -115,9 +122,8 @@ class Ranking:
             offered: source's place -> rows of pages that are candidates beside its best, if it is more similar to
                 them than to its average target.
         """
-        sources = [self.sources[at] for at in places]
         near = [(offered or {}).get(at, ()) for at in places]
-        for (chosen,), (signals,) in self.signals(sources, [self], near):
+        for (chosen,), (signals,) in self.signals(places, [self], near):
             found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
             yield fuse(found, serp_ranks, self._scored(signals), self.rules.fusion)
@@ -130,19 +136,19 @@ class Ranking:
             yield Candidate(page.key, page.url, *signals)
 
     def signals(
-        self, sources: Sequence[Source], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
+        self, places: Sequence[int], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
     ) -> Iterator[tuple[Sequence["Chosen"], Sequence[Signals]]]:
         """Yield the candidates of `BLOCK` sources at a time, and what speaks for them, for each of `knowing`.
 
-        These are what this ranking's `knowing` gave, or itself; `offered` has further rows for each source.
+        These are rankings of the same site for the same sources; `offered` has further rows for each source.
         """
-        self.site.prepare(self.row(source) for source in sources)
+        self.site.prepare(self.own[list(places)].tolist())
         ahead: deque[tuple[Sequence[Chosen], Sequence[Ints]]] = deque()
 
         def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:
-            for first in range(0, len(sources), BLOCK):
+            for first in range(0, len(places), BLOCK):
                 near = pairs_of(offered[first : first + BLOCK])
-                chosen = [other._chosen(sources[first : first + BLOCK], near) for other in knowing]
+                chosen = [other._chosen(places[first : first + BLOCK], near) for other in knowing]
                 texts, others = chosen[0].texts, (each.others for each in chosen)
                 # Words know nothing of links: what all of them ask for is compared once.
                 wanted = [np.unique(np.concatenate(each)) for each in zip(*others, strict=True)]
@@ -154,9 +160,9 @@ class Ranking:
             chosen, wanted = ahead.popleft()
             found: list[Signals] = []
             for number, (other, ours) in enumerate(zip(knowing, chosen, strict=True)):
-                places = [np.searchsorted(*each) for each in zip(wanted, ours.others, strict=True)]
-                passages = [each[at] for (each, _), at in zip(fits, places, strict=True)]
-                alike = [each[number][at] for (_, each), at in zip(fits, places, strict=True)]
+                found_at = [np.searchsorted(*each) for each in zip(wanted, ours.others, strict=True)]
+                passages = [each[at] for (each, _), at in zip(fits, found_at, strict=True)]
+                alike = [each[number][at] for (_, each), at in zip(fits, found_at, strict=True)]
                 found.append(other._signals(ours, np.concatenate(passages), np.concatenate(alike)))
             yield chosen, found
 
@@ -164,7 +170,8 @@ class Ranking:
         """The same site with other links known, to rank for other sources, all of them pages; without searches."""
         other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
         other.targets = replace(self.targets, linked=linked(sources, links))
-        other.graph = LinkGraph(links, self.site.rows)
+        other.own = self._rows_of_sources(sources)
+        other.graph = LinkGraph(links, self.rows)
         return other
 
     def by(self, rules: LinkRules) -> "Ranking":
@@ -189,39 +196,50 @@ class Ranking:
             setattr(other, name, value)
         return other
 
-    def row(self, source: Source) -> int:
-        """The source's row in `site`."""
-        return self._own_rows[source.identity] if source.page is None else self.site.rows[source.key]
-
-    def old(self, source: Source) -> list[int]:
+    def old(self, place: int) -> list[int]:
         """The rows that a link from the source would not be new to."""
-        alias = self.targets.aliases.get(source.key, "")
-        known = self.targets.linked, self.targets.rejected
-        return self.site.rows_of([alias, *chain.from_iterable(each.get(source.end, ()) for each in known)])
+        source, targets = self.sources[place], self.targets
+        alias = targets.aliases.get(source.key, "")
+        return self._rows_of(
+            [alias, *targets.linked.get(source.end, ()), *targets.rejected.get(source.end, ())]
+        )
 
-    def _chosen(self, sources: Sequence[Source], offered: Pairs = NO_PAIRS) -> "Chosen":
+    def _rows_of(self, keys: Iterable[str]) -> list[int]:
+        """The rows of those keys that are pages."""
+        return [self.rows[key] for key in keys if key in self.rows]
+
+    def _rows_of_sources(self, sources: Sequence[Source]) -> Ints:
+        """(s,): a page's row is its own, sources without a page have those behind the pages, in their order."""
+        others = count(len(self.site.pages))
+        rows = [self.rows[source.key] if source.page else next(others) for source in sources]
+        return np.array(rows, np.int64)
+
+    def _chosen(self, places: Sequence[int], offered: Pairs = NO_PAIRS) -> "Chosen":
         """The candidates of some sources: pages that a link would be new to, and search results.
 
         The pages are a source's best `candidates`, those that similar pages link to most, its search
         results, and of the offered ones those above its average target.
         """
-        rules, site, n = self.rules, self.site, len(self._linkable)
-        texts = np.array([self.row(source) for source in sources], np.int64)
-        given = self._linkable, rules.lexical_weight
-        near = site.matches(texts, *given)
+        rules, site, among, n = self.rules, self.site, self.linkable, len(self.linkable)
+        texts, weight = self.own[list(places)], rules.lexical_weight
+        near = site.matches(texts, among, weight)
         near = near.at(ranks(near.of) < NEIGHBOURS)
         votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))
         elected = votes.pairs.at(np.lexsort((-votes.counts, votes.pairs.of)))
         elected = elected.at(ranks(elected.of) < ELECTED)
-        hits = [
-            [*eligible(each, self._searched.targets.get(each.identity, ()), self.targets)] for each in sources
-        ]
-        named = pairs_of([site.rows_of(hit.key for hit in ours) for ours in hits])
-        matches = site.matches(texts, *given, both(elected, named, offered))
-        old = pairs_of([self.old(source) for source in sources])
-        new, twins = site.fresh(texts, matches, rules.candidates, *given, old)
-        serp = self._near_enough(sources, hits, matches, twins)
-        found = pairs_of([site.rows_of(hit.key for hit in ours) for ours in serp])
+        hits = [self._hits(place) for place in places]
+        named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
+        matches = site.matches(texts, among, weight, both(elected, named, offered))
+        new, twins = site.fresh(
+            texts,
+            matches,
+            rules.candidates,
+            among=among,
+            lexical_weight=weight,
+            old=pairs_of([self.old(place) for place in places]),
+        )
+        serp = self._near_enough(places, hits, matches, twins)
+        found = pairs_of([self._rows_of(hit.key for hit in ours) for ours in serp])
         keys = new.pairs.keys(n)
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
         always = is_in(keys, both(elected, found).keys(n))
@@ -229,7 +247,7 @@ class Ranking:
 
     def _signals(self, chosen: "Chosen", passages: Vectors, alike: Vectors) -> Signals:
         """What speaks for each candidate."""
-        texts, matches, n = chosen.texts, chosen.matches, len(self._linkable)
+        texts, matches, n = chosen.texts, chosen.matches, len(self.linkable)
         rows, pairs = matches.rows, matches.pairs
         return Signals(
             matches.of,
@@ -257,16 +275,20 @@ class Ranking:
         not_searched = np.zeros(len(score), np.int32)
         return Ranked(signals.of, signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
 
+    def _hits(self, place: int) -> list[SerpTarget]:
+        """The search results that a source may link to."""
+        return [*eligible(self.sources[place], self._searched.targets.get(place, ()), self.targets)]
+
     def _near_enough(
         self,
-        sources: Sequence[Source],
+        places: Sequence[int],
         hits: Sequence[Sequence[SerpTarget]],
         matches: Matches,
         twins: Pairs,
     ) -> list[Sequence[SerpTarget]]:
         """The search results to rank, without near-duplicates: "blend" leaves out those under the floor."""
         kept: list[Sequence[SerpTarget]] = []
-        for at, (source, ours) in enumerate(zip(sources, hits, strict=True)):
+        for at, (place, ours) in enumerate(zip(places, hits, strict=True)):
             if not ours:
                 kept.append(ours)
                 continue
@@ -274,11 +296,11 @@ class Ranking:
             scores = dict(zip(matches.rows[here].tolist(), matches.score[here].tolist(), strict=True))
             floor, copies = self.rules.serp_floor, set(twins.rows[twins.of == at].tolist())
             # A page without content, or in another language, has no score and is not under it.
-            below = {hit.key for hit in ours if scores.get(self.site.rows.get(hit.key, -1), nan) < floor}
-            self._below_floor[source.identity] = len(below)
+            below = {hit.key for hit in ours if scores.get(self.rows.get(hit.key, -1), nan) < floor}
+            self._below_floor[place] = len(below)
             barred = set() if self.rules.fusion == "fill" else below
             kept.append(
-                [hit for hit in ours if hit.key not in barred and self.site.rows.get(hit.key) not in copies]
+                [hit for hit in ours if hit.key not in barred and self.rows.get(hit.key) not in copies]
             )
         return kept
 

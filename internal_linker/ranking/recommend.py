@@ -45,20 +45,33 @@ def recommend(
     if rules.min_inlinks or rules.max_inlinks:
         ranked = _spread(ranked, len(ranking.sources), rules)
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
-    for source, start, end in zip(ranking.sources, ends, ends[1:], strict=False):
-        note = searched.notes.get(source.identity, "")
+    for place, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
         # The first that may be linked to are nearly always the first.
         ours = (ranking.candidates(ranked.at(slice(at, at + 1))) for at in range(start, end))
-        given = source, chain.from_iterable(ours), ranking.targets, rules.links_per_page, note
         accepted = memory.decided.accepted.get(source.end, ()) if memory else ()
-        kept = [_link(edge, ranking.targets) for edge in accepted]
-        yield select(*given, kept, memory.approved(source)) if memory else select(*given)
+        yield select(
+            source,
+            chain.from_iterable(ours),
+            ranking.targets,
+            rules.links_per_page,
+            searched.notes.get(place, ""),
+            accepted=[_link(edge, ranking.targets) for edge in accepted],
+            approved=memory.approved(source) if memory else lambda _: True,
+        )
 
 
 def _link(edge: Edge, targets: Targets) -> Link:
     """An edge as it was proposed last."""
-    signals = edge.score, edge.similarity, edge.lexical, edge.serp_rank, edge.probability
-    return Link(Candidate(edge.target, targets.url_of(edge.target), *signals), edge.rank, edge.origin)
+    target = Candidate(
+        key=edge.target,
+        url=targets.url_of(edge.target),
+        score=edge.score,
+        similarity=edge.similarity,
+        lexical=edge.lexical,
+        serp_rank=edge.serp_rank,
+        probability=edge.probability,
+    )
+    return Link(target, edge.rank, edge.origin)
 
 
 def _all_ranked(

@@ -5,33 +5,34 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from internal_linker.core.arrays import pairs_of, ranks
+from internal_linker.core.arrays import Ints, pairs_of, ranks
 from internal_linker.ranking.rank import BLOCK, Ranking
 
 
 def sources_near(
-    ranking: Ranking, keys: Sequence[str], keep: int, among: Iterable[int] | None = None
+    ranking: Ranking, rows: Ints, keep: int, among: Iterable[int] | None = None
 ) -> Iterator[list[int]]:
     """Yield for each page the places of the most similar sources that a link to it would be new for, best first.
 
     Args:
         ranking: of all sources.
-        keys: the pages, of `ranking.linkable`.
+        rows: the pages, of `ranking.linkable`.
         keep: how many sources at the most; none of which neither words nor embedding speak for it.
         among: the places of the sources that count; all if not given. Only those with a page are found.
     """
     site, weight = ranking.site, ranking.rules.lexical_weight
     places = range(len(ranking.sources)) if among is None else among
-    at = {ranking.row(ranking.sources[place]): place for place in places}
+    at = {int(ranking.own[place]): place for place in places}
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
-    linking, rows = _linking(ranking), np.array(site.rows_of(keys), np.int64)
+    linking = _linking(ranking)
     site.prepare(rows.tolist())
     for first in range(0, len(rows), BLOCK):
         texts = rows[first : first + BLOCK]
         old = pairs_of([linking.get(row, ()) for row in texts.tolist()])
-        new, _ = site.fresh(texts, site.matches(texts, sources, weight), keep, sources, weight, old)
+        matches = site.matches(texts, sources, weight)
+        new, _ = site.fresh(texts, matches, keep, among=sources, lexical_weight=weight, old=old)
         near = new.at(np.fmax(new.similarity, new.lexical) > 0)
         near = near.at(ranks(near.of) < keep)
         found: list[list[int]] = [[] for _ in texts]
@@ -43,18 +44,18 @@ def sources_near(
 def offers(ranking: Ranking, keep: int) -> Mapping[int, Sequence[int]]:
     """Source's place -> rows of the pages of which it is among the `keep` most similar sources."""
     offered: defaultdict[int, list[int]] = defaultdict(list)
-    keys = list(ranking.linkable)
-    for key, places in zip(keys, sources_near(ranking, keys, keep), strict=True):
+    rows = np.flatnonzero(ranking.linkable)
+    for row, places in zip(rows.tolist(), sources_near(ranking, rows, keep), strict=True):
         for place in places:
-            offered[place].append(ranking.site.rows[key])
+            offered[place].append(row)
     return offered
 
 
 def _linking(ranking: Ranking) -> Mapping[int, Sequence[int]]:
     """For each page's row the rows of the sources that a link to it would not be new for."""
     found: defaultdict[int, list[int]] = defaultdict(list)
-    for source in ranking.sources:
+    for place, source in enumerate(ranking.sources):
         if source.page:
-            for row in ranking.old(source):
-                found[row].append(ranking.site.rows[source.key])
+            for row in ranking.old(place):
+                found[row].append(int(ranking.own[place]))
     return found

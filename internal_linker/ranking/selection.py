@@ -22,6 +22,7 @@ def link_targets(
     pages: Iterable[Page],
     sources: Iterable[Source],
     excluded: Callable[..., str],
+    *,
     any_on_site: bool,
     links: Iterable[ExistingLink] = (),
     aliases: Mapping[str, str] | None = None,
@@ -78,6 +79,7 @@ def select(
     targets: Targets,
     count: int,
     note: str,
+    *,
     accepted: Sequence[Link] = (),
     approved: Callable[[str], bool] = lambda _: True,
 ) -> Recommendation:

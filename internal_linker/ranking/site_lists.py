@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Targets, takes_links
 from internal_linker.matching.near_duplicates import canonical_candidates
 from internal_linker.ranking.link_features import inlinks
@@ -70,11 +72,11 @@ class Listed:
     """What a whole run tells of the site.
 
     Attributes:
-        duplicates: pairs of nearly the same text.
+        duplicates: pairs of nearly the same text by the rows of their pages, the one to keep second.
         orphans: pages that nobody links to; None where no existing link is known.
     """
 
-    duplicates: Sequence[Duplicate]
+    duplicates: Mapping[tuple[int, int], Duplicate]
     orphans: Sequence[Orphan] | None
 
 
@@ -84,22 +86,24 @@ def list_site(ranking: Ranking, collected: Collected) -> Listed:
     return Listed(_duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None)
 
 
-def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> list[Duplicate]:
+def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> Mapping[tuple[int, int], Duplicate]:
     pairs = {
         rows: pair
         for rows, pair in ranking.site.near_duplicates.items()
         if all(ranking.site.pages[row].key in ranking.targets.known for row in rows)
     }
-    return list(canonical_candidates(pairs, ranking.site.pages, linked))
+    return canonical_candidates(pairs, ranking.site.pages, linked)
 
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
     # An error or a copy is no place for a link, and a query is no page.
     editable = [at for at, source in enumerate(ranking.sources) if source.page and takes_links(source.page)]
-    keys = [key for key in ranking.linkable if not linked[key]]
-    near = dict(zip(keys, sources_near(ranking, keys, SOURCES, editable), strict=True))
+    pages = ranking.site.pages
+    unlinked = np.array([not linked[page.key] for page in pages], np.bool_)
+    alone = np.flatnonzero(ranking.linkable[: len(pages)] & unlinked)
+    near = dict(zip(alone.tolist(), sources_near(ranking, alone, SOURCES, editable), strict=True))
     return [
-        Orphan(page.url, tuple(ranking.sources[at].url for at in near.get(page.key, ())))
-        for page in ranking.site.pages
+        Orphan(page.url, tuple(ranking.sources[at].url for at in near.get(row, ())))
+        for row, page in enumerate(pages)
         if page.key in ranking.targets.known and not linked[page.key]
     ]

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import ExistingLink, Source
-from internal_linker.matching.site_index import Site
 from internal_linker.ranking.features import Signals, features, fixed_score, reordered
 from internal_linker.ranking.metrics import Estimate, Measured, fold, measure, paired
 from internal_linker.ranking.model import calibrate, fit
@@ -118,8 +117,15 @@ def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Les
     ranker = fit(np.concatenate(known), is_link) if used else None
     parts = np.repeat([trial.part for trial in trials], [len(each) for each in fixed])
     taught = ranking.taught(ranker, calibrate(told, is_link))
-    figures = by_hand.ndcg, learned.ndcg, gain
-    return taught, Lesson(ranking.graph.size, *figures, used, _reliability(told, is_link, parts))
+    lesson = Lesson(
+        links=ranking.graph.size,
+        fixed=by_hand.ndcg,
+        learned=learned.ndcg,
+        gain=gain,
+        used=used,
+        reliability=_reliability(told, is_link, parts),
+    )
+    return taught, lesson
 
 
 def _of_both_kinds(trials: Sequence[_Trial], part: int) -> bool:
@@ -132,22 +138,31 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
     """Every source while each part of the links is hidden in its turn."""
     sources = _sources(ranking, links)
     parts = [fold(f"{link.source}\n{link.target}", HIDINGS) for link in links]
+    part_of_source = [fold(source.url, PARTS) for source in sources]
     variants, wanted = [], []
     for hidden in range(HIDINGS):
         by = {True: list[ExistingLink](), False: list[ExistingLink]()}
         for link, part in zip(links, parts, strict=True):
             by[part == hidden].append(link)
         variants.append(ranking.knowing(by[False], sources))
-        wanted.append(_target_rows(ranking.site, by[True]))
-    blocks = zip(range(0, len(sources), BLOCK), ranking.signals(sources, variants), strict=True)
-    for first, (_, found) in blocks:
-        some = sources[first : first + BLOCK]
-        apart = [list(_apart(signals, len(some))) for signals in found]
-        for at, source in enumerate(some):
-            for number, (rows, mine) in enumerate(zip(wanted, apart, strict=True)):
-                ours = frozenset(rows.get(source.key, ()))
-                is_link = np.isin(mine[at][0].rows, [*ours])
-                yield _Trial(f"{number} {source.key}", fold(source.url, PARTS), ours, is_link, *mine[at])
+        wanted.append(_target_rows(ranking.rows, by[True]))
+    blocks = variants[0].signals(range(len(sources)), variants)
+    for first, (chosen, found) in zip(range(0, len(sources), BLOCK), blocks, strict=True):
+        rows = chosen[0].texts.tolist()
+        apart = [list(_apart(signals, len(rows))) for signals in found]
+        for at, row in enumerate(rows):
+            for number, (targets, mine) in enumerate(zip(wanted, apart, strict=True)):
+                ours = frozenset(targets.get(row, ()))
+                signals, known, fixed = mine[at]
+                yield _Trial(
+                    name=f"{number} {sources[first + at].key}",
+                    part=part_of_source[first + at],
+                    wanted=ours,
+                    is_link=np.isin(signals.rows, [*ours]),
+                    signals=signals,
+                    known=known,
+                    fixed=fixed,
+                )
 
 
 def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vectors]]:
@@ -157,12 +172,13 @@ def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vec
     return zip(signals.split(count), *figures, strict=True)
 
 
-def _target_rows(site: Site, links: Iterable[ExistingLink]) -> Mapping[str, Collection[int]]:
-    """For each source of the links the rows of their targets."""
-    rows = defaultdict[str, set[int]](set)
+def _target_rows(rows: Mapping[str, int], links: Iterable[ExistingLink]) -> Mapping[int, Collection[int]]:
+    """For the row of each page that links to others the rows of these; `rows` has them by their keys."""
+    found = defaultdict[int, set[int]](set)
     for link in links:
-        rows[link.source].update(site.rows_of([link.target]))
-    return rows
+        if link.source in rows and link.target in rows:
+            found[rows[link.source]].add(rows[link.target])
+    return found
 
 
 def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:

@@ -69,8 +69,14 @@ def acceptance(decisions: Iterable[Decision]) -> list[Acceptance]:
         for group in (("all", ""), ("tier", tier), ("origin", origin), ("section", section)):
             groups[group][status] += 1
     found = [
-        Acceptance(*group, sum(counts[each] for each in _WANTED), counts["rejected"], counts["proposed"])
-        for group, counts in groups.items()
+        Acceptance(
+            by,
+            name,
+            accepted=sum(counts[each] for each in _WANTED),
+            rejected=counts["rejected"],
+            waiting=counts["proposed"],
+        )
+        for (by, name), counts in groups.items()
     ]
     order = ("all", "tier", "origin", "section")
     return sorted(found, key=lambda each: (order.index(each.by), -each.decided, each.name))

@@ -190,7 +190,7 @@ class Memory:
         for item in items:
             for link in (*item.links, *item.held):
                 now.setdefault(link.target.key, (item.source, link))
-        edges = {key: self._edge(end, *found) for key, found in now.items()}
+        edges = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
         edges = self._anchored(items[0].source, edges, old, anchors)
         linked = targets.linked.get(end, ())
         for key in {**old, **edges}:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from math import isnan
 
-from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status, edge_id
+from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status
 
 # What there is to decide, and what was decided.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
@@ -13,7 +13,7 @@ def review_row(edge: Edge) -> ReviewRow:
     """An edge as an editor sees it."""
     best = edge.anchors[0] if edge.anchors else Anchor("")
     return ReviewRow(
-        edge_id(edge.source, edge.target),
+        edge.id,
         edge.status,
         edge.anchor or best.text,
         best.sentence,

@@ -6,9 +6,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 
-from internal_linker.core.errors import FINAL, BudgetReached, ServiceError
+from internal_linker.core.errors import FINAL, ServiceError
 from internal_linker.core.ports import Progress, SerpCache, SerpClient
-from internal_linker.core.records import Searched, SerpHit, SerpPage, SerpTarget, Source, Targets, fold_query
+from internal_linker.core.records import (
+    Searched,
+    SerpHit,
+    SerpMarket,
+    SerpPage,
+    SerpTarget,
+    Source,
+    Targets,
+    fold_query,
+)
 from internal_linker.core.urls import normal_form, within_site, without_tracking
 
 # What Google would read as an operator inside a main query; the words themselves stay.
@@ -89,14 +98,14 @@ class SearchRules:
     excluded: Callable[..., str]
 
 
-def group_by_search(sources: Sequence[Source], template: str) -> dict[str, list[Source]]:
-    """Sources by what is searched for them: one query of two pages is paid for once, in its first spelling."""
-    groups: dict[str, list[Source]] = {}
+def group_by_search(sources: Sequence[Source], template: str) -> dict[str, dict[int, Source]]:
+    """Group sources, with their places, by what is searched for: two with one query share its first spelling."""
+    groups: dict[str, dict[int, Source]] = {}
     spelling: dict[str, str] = {}
-    for source in sources:
+    for place, source in enumerate(sources):
         if source.query:
             text = search_text(template, source.query)
-            groups.setdefault(spelling.setdefault(fold_query(text), text), []).append(source)
+            groups.setdefault(spelling.setdefault(fold_query(text), text), {})[place] = source
     return groups
 
 
@@ -142,25 +151,14 @@ def search_all(
 
 
 def search_cached(
-    sources: Sequence[Source], market: str, cache: SerpCache, targets: Targets, rules: SearchRules
+    sources: Sequence[Source], market: SerpMarket, cache: SerpCache, targets: Targets, rules: SearchRules
 ) -> Searched:
     """What was paid for before, and no call: sources whose results aren't all there go without."""
     groups = group_by_search(sources, rules.template)
-    search = _Search(_NoClient(market), cache, cache.get(list(groups), market), targets, rules)
+    search = _Search(None, cache, cache.get(list(groups), market), targets, rules)
     for text, members in groups.items():
         search.group(text, members, may_pay=False)
     return search.result
-
-
-@dataclass
-class _NoClient:
-    """A SerpClient for what is in the cache."""
-
-    market: str
-    name: str = "The cache"
-
-    def search(self, query: str, page: int) -> SerpPage:
-        raise BudgetReached(self.name, "nothing is searched now.")
 
 
 class _Search:
@@ -168,7 +166,7 @@ class _Search:
 
     def __init__(
         self,
-        client: SerpClient,
+        client: SerpClient | None,
         cache: SerpCache,
         kept: Mapping[tuple[str, int], SerpPage],
         targets: Targets,
@@ -184,10 +182,10 @@ class _Search:
         with self._lock:
             self.result.problem = self.result.problem or reason
 
-    def group(self, text: str, sources: list[Source], *, may_pay: bool = True) -> bool:
+    def group(self, text: str, sources: Mapping[int, Source], *, may_pay: bool = True) -> bool:
         """Read result pages until every source of the group has enough; False if that takes a call it may not make."""
         hits: list[SerpHit] = []
-        found: dict[tuple[str, str], tuple[SerpTarget, ...]] = {source.identity: () for source in sources}
+        found: dict[int, tuple[SerpTarget, ...]] = dict.fromkeys(sources, ())
         note = ""
         pages, last = 0, 1
         while self._wants_another_page(found, pages, last):
@@ -204,7 +202,7 @@ class _Search:
                 break
             pages, last = pages + 1, len(answer.links)
             hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
-            found = {source.identity: self._eligible(source, hits) for source in sources}
+            found = {place: self._eligible(source, hits) for place, source in sources.items()}
         if note:
             note = f"search cut short: {note}" if pages else f"no search: {note}"
         with self._lock:
@@ -214,26 +212,24 @@ class _Search:
                 self.result.notes |= dict.fromkeys(found, note)
         return True
 
-    def _wants_another_page(
-        self, found: Mapping[tuple[str, str], tuple[SerpTarget, ...]], pages: int, last: int
-    ) -> bool:
+    def _wants_another_page(self, found: Mapping[int, tuple[SerpTarget, ...]], pages: int, last: int) -> bool:
         fewest = min(map(len, found.values()))
         return wants_another_page(fewest, self._rules.wanted, pages, self._rules.max_pages, last)
 
     def _page(self, text: str, page: int) -> SerpPage | None:
         if (kept := self._kept.get((text, page))) is not None:
             return kept
-        if self.result.problem:
+        if self.result.problem or self._client is None:
             return None
-        answer = self._paid(text, page)
+        answer = self._paid(self._client, text, page)
         if not answer.links and page == 1 and not self.result.problem:
             # An empty first page can be a passing fault of the service: one more try before it is believed.
-            answer = self._paid(text, page)
+            answer = self._paid(self._client, text, page)
         self._cache.put(text, page, self._client.market, answer)
         return answer
 
-    def _paid(self, text: str, page: int) -> SerpPage:
-        answer = self._client.search(text, page)
+    def _paid(self, client: SerpClient, text: str, page: int) -> SerpPage:
+        answer = client.search(text, page)
         with self._lock:
             self._failures = 0
             self.result.calls += 1

@@ -1,4 +1,4 @@
-"""The contents of a site's pages -> the same without the blocks of words that stand on many of them."""
+"""Boilerplate: blocks of words that occur on many pages of a site, and contents without them."""
 
 from collections.abc import Iterable, Sequence
 
@@ -6,25 +6,25 @@ import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints
 
-# So many words in a row are a block: fewer are figures of speech, more would not stand between the names that
-# a template's sentences are filled with. Words are parted by white space, so where a script has none a block
-# is long, and a mere term of many letters never is one.
+# Words of a block: shorter runs are figures of speech, longer ones would not fit between the names that fill a
+# template's sentences. White space separates words, so in scripts without any, blocks are long and a mere term of
+# many letters is never one.
 BLOCK = 8
-# A block on more than this share of the pages is no page's own text: what it cost NDCG@5 on two sites filled
-# with templates came back, and without templates nothing changed; 0.05 did as well there.
+# A block on a larger share of the pages is boilerplate. Without it, two sites full of templates regained the NDCG@5
+# that the templates had cost them, and other sites stayed as they were; 0.05 did as well there.
 SHARE = 0.02
-# On a handful of pages a share says nothing.
+# Among a handful of pages, a share says nothing.
 FEW_PAGES = 10
-# Blocks are counted by two parts of their hash: what is rare shares both with what is common once in a hundred
-# million blocks, and the counts take 32 MB on a site of any size.
+# Blocks are counted by two parts of their hash: a rare block shares both with a common one once in a hundred million
+# blocks, and the counts take 32 MB on a site of any size.
 _SLOT_BITS = 22
 
 
 class Boilerplate:
-    """The blocks of words that stand on many of n texts.
+    """The blocks of words that occur in many of a site's texts.
 
     Args:
-        texts: all of them, gone through once.
+        texts: all texts, read once.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
@@ -32,12 +32,12 @@ class Boilerplate:
         for text in texts:
             n += 1
             for count, slots in zip(counts, _slots(text.split()), strict=True):
-                # A text that holds a block several times counts once: that is what this form does.
+                # Fancy indexing counts a block once per text, even if the text has it several times.
                 count[slots] += 1
         self._common: Bools = counts > max(FEW_PAGES, SHARE * n)
 
     def without(self, text: str) -> str:
-        """The text without those blocks; one that is nothing else stays as it is."""
+        """Return the text without those blocks; a text that has nothing else stays as it is."""
         words = text.split()
         first, second = _slots(words)
         begins = self._common[0][first] & self._common[1][second]
@@ -48,7 +48,7 @@ class Boilerplate:
 
 
 def _slots(words: Sequence[str]) -> tuple[Ints, Ints]:
-    """For each word that begins a block two parts of the block's hash."""
+    """Return two parts of the block's hash for each word that begins a block."""
     hashes = np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
     blocks = np.zeros(max(0, len(words) - BLOCK + 1), np.uint64)
     for at in range(BLOCK):

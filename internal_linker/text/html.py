@@ -1,12 +1,12 @@
-"""HTML, a whole page or a piece of one -> its text as a person reads it, and the links in it."""
+"""The text and the links of HTML, a whole page or a fragment, as a person reads them."""
 
 import re
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser
 
-# HTML begins with a tag, or it has a whole link somewhere. A text about HTML is full of tags, too, but one that
-# is read as HTML loses all that stands in them.
+# HTML begins with a tag, or has a whole link somewhere. A text about HTML is full of tags, too, and would lose
+# them if it were read as HTML.
 _BEGIN = re.compile(
     r"\s*<(!--|!doctype\b|(a|article|b|blockquote|body|div|em|figure|h[1-6]|head|header|html|i|img|main|ol|p|section"
     r"|span|strong|table|ul)\b[^<>]*>)",
@@ -15,37 +15,37 @@ _BEGIN = re.compile(
 _LINK = re.compile(
     r"<a\s[^<>]*\bhref\s*=\s*[\"']?(https?:|/)[^<>]*>(?:(?!</?a\b).)*</a\s*>", re.IGNORECASE | re.DOTALL
 )
-# What nobody reads, or what a site shows on every page; a link in it is none of the text's.
+# Elements that nobody reads, or that a site shows on every page; their links are not the text's.
 _DROPPED = "script, style, nav, noscript, template, svg, iframe, object, select, textarea"
 _BLOCKS = (
     "address, article, aside, blockquote, caption, dd, details, div, dl, dt, fieldset, figcaption, figure, "
     "footer, form, h1, h2, h3, h4, h5, h6, header, hr, legend, li, main, ol, p, pre, section, summary, table, "
     "td, th, tr, ul"
 )
-# Comments, and elements that hold others of their name, or whose end is written; the rest is closed by what follows.
+# Comments, and elements that can nest or whose end tag is written; whatever follows closes the others.
 _NESTED = re.compile(
     r"<!--(?:-?>|.*?(?:--!?>|\Z))|<(/?)(?!(?:area|base|body|br|col|dd|dt|embed|head|hr|html|img|input|li|link|meta"
     r"|option|p|source|t[dhr]|tbody|tfoot|thead|track|wbr)\b)([a-z][^\s/<>]*)",
     re.DOTALL,
 )
-# Times that a tag meets an open element: a browser's parser may look at each of them, or repeat it.
+# How often a tag may meet an open element: a browser's parser may look at each open element, or repeat it.
 _MOST_MET, _MOST_TAGS = 5_000_000, 500_000
 _TAG = re.compile(r"<(?!/?(?:a|script|style|textarea)\b)/?([a-z][^\s/<>]*)[^<>]*>?", re.IGNORECASE)
-# Stands where a block begins or ends; white space to Python, so that it never sticks to a word.
+# Marks where a block begins or ends; white space to Python, so that it never sticks to a word.
 _BREAK = "\x1e"
 _BLOCK_NAMES = frozenset(_BLOCKS.split(", "))
-# Stands where a heading begins; white space, too.
+# Marks where a heading begins; white space, too.
 _HEADING = "\x1d"
 
 
 @dataclass(frozen=True, slots=True)
 class HtmlText:
-    """What is in a piece of HTML.
+    """The content of a piece of HTML.
 
     Attributes:
-        text: a line a block.
-        links: (href, anchor text) in their order.
-        headings: which of the lines, from 0, are headings.
+        text: one line per block.
+        links: (href, anchor text) pairs in document order.
+        headings: the numbers of the lines that are headings, from 0.
     """
 
     text: str
@@ -54,20 +54,20 @@ class HtmlText:
 
 
 def is_html(text: str) -> bool:
-    """Whether a text is HTML, and not one that only shows some: it begins with a tag, or has a link's."""
+    """Return whether a text is HTML rather than a text about HTML: it begins with a tag or contains a link."""
     return "<" in text and (_BEGIN.match(text) or _LINK.search(text)) is not None
 
 
 def read_html(html: str) -> HtmlText:
-    """Text and links, without scripts, menus and the like; broken HTML is read as a browser reads it.
+    """Extract text and links, without scripts, menus and the like; parse broken HTML as a browser does.
 
-    Elements in elements by the ten thousand are no page: of those all text is read, and links, but no structure.
+    Ten thousand nested elements are not a page: then all text and links count, without any structure.
     """
     tree = parsed(html)
     body = tree.body
     if body is None:  # a frameset
         return HtmlText("", ())
-    # Inner ones first: with an outer one its inner ones are gone.
+    # Inner elements first: removing an outer one removes its inner ones, too.
     for node in reversed(body.css(_DROPPED)):
         node.decompose()
     for node in body.css("br"):
@@ -84,15 +84,15 @@ def read_html(html: str) -> HtmlText:
 
 
 def parsed(html: str) -> LexborHTMLParser:
-    """The tree of what `read_html` reads: where that tells of no structure, it has none but links."""
+    """Parse HTML as `read_html` does; too deeply nested HTML keeps no structure but links."""
     if _is_abyss(html):
         html = _TAG.sub(lambda tag: _BREAK if tag[1].lower() in _BLOCK_NAMES else "", html)
-    # A lone surrogate would end the parser's reading.
+    # The parser would stop at a lone surrogate.
     return LexborHTMLParser(html.encode("utf-8", "replace"))
 
 
 def _is_abyss(html: str) -> bool:
-    """Whether there are too many tags for a parser, or too many of them stand in too many open elements."""
+    """Return whether there are too many tags for a parser, or too many inside too many open elements."""
     tags = html.count("<")
     if tags * tags <= _MOST_MET:
         return False

@@ -1,4 +1,4 @@
-"""Texts of pages -> the two-letter code of each one's language, "" where it is not sure."""
+"""Language detection: the two-letter code of a text's language, "" if it is uncertain."""
 
 import re
 from collections import Counter, defaultdict
@@ -9,24 +9,24 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
 
-# Fewer letters are a name or a product number as often as a sentence.
+# Fewer letters are as often a name or a product number as a sentence.
 _FEW_LETTERS = 40
-# A page is judged by three pieces, so that an English header or a block of code doesn't speak for it all.
-# All pages of both development sites are told right by 3 x 200 characters, and in two thirds of the time of
-# 3 x 400; by 3 x 150, one typed with the keys of the other language is told wrong.
+# Three pieces of a page are judged, so that an English header or a block of code doesn't decide for the whole page.
+# 3 x 200 characters identify all pages of both development sites, in two thirds of the time of 3 x 400; 3 x 150 miss a
+# page typed on the other language's keyboard.
 _PIECES, _PIECE = 3, 200
-# Of random pieces of 80 characters of prose from both sites, 1 in 1,000 was wrong above 0.5 and none above
-# 0.7; 4 in 100 are then left open, and 3 in 1,000 of 400 characters.
+# Of random pieces of 80 characters of prose from both sites, 1 in 1,000 was wrong above 0.5 and none above 0.7, which
+# leaves 4 in 100 of them undecided, and 3 in 1,000 pieces of 400 characters.
 _SURE = 0.7
-# A language of so few pages may be a mistake, and must be told by more than a page of an ordinary language.
+# A language of so few pages may be a mistake, and needs more certainty than others.
 _RARE_PAGES, _RARE_SHARE, _RARE_SURE = 3, 0.02, 0.95
-# Where so much of the text is in another script, the words in Latin letters are code and names: Persian and
-# Arabic pages of the development site go down to 28% of their own letters.
+# If another script has this share of the letters, words in Latin letters are code and names: on the development site,
+# Persian and Arabic pages have as few as 28% letters of their own.
 _OTHER_SCRIPT_SHARE = 0.2
-# How many pages show by which code a site calls a language.
+# Pages that are enough to learn which code a site uses for a language.
 _SHOWN_PAGES = 20
 
-# Spoken Arabic and Chinese, Nigerian English and written Norwegian are one language with their sister for a link.
+# For a link, spoken Arabic and Chinese, Nigerian English and written Norwegian count as their standard language.
 _SISTERS = {"ary": "ar", "arz": "ar", "nn": "no", "pcm": "en", "wuu": "zh", "yue": "zh"}
 # Latin on the web is lorem ipsum.
 _NO_LANGUAGE = {"la"}
@@ -34,20 +34,20 @@ _NO_LANGUAGE = {"la"}
 _LATIN_WORD = re.compile(r"[A-Za-z]+")
 _LETTER, _OTHER_LETTER = re.compile(r"[^\W\d_]"), re.compile(r"[^\W\d_\x00-\u036f\u1e00-\u1eff]")
 _EAST_ASIAN = re.compile("[\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3\U00020000-\U0003ffff]")
-# Letters that one of Arabic and Persian has and the other has not, or hardly; and those of their neighbours.
+# Letters that only one of Arabic and Persian has, or hardly the other; and letters of neighbouring languages.
 _ARABIC_ONLY, _PERSIAN_ONLY = re.compile("[ةأإ]"), re.compile("[پچژگ]")
 _NEIGHBOURS_ONLY = re.compile("(?![پچژکگیۀ])[\u0671-\u06d5]")
 _TO_ARABIC_KEYS, _TO_PERSIAN_KEYS = str.maketrans("یک", "يك"), str.maketrans("يك", "یک")
 
 
 def detect(text: str) -> str:
-    """The two-letter code of the text's language; "" for a short text, code, or an unclear one."""
+    """Return the two-letter code of the text's language; "" for a short text, code, or an unclear case."""
     language, confidence = _guess(text)
     return language if confidence >= _SURE else ""
 
 
 def detect_among(text: str, languages: Collection[str]) -> str:
-    """As `detect`, of a text that is in one of these languages, so that a title will do; "" where that is unclear."""
+    """Return which of these languages the text is in, "" if unclear; with so few choices, a title is enough."""
     shares = _shares(" ".join(text.split())[: _PIECES * _PIECE])
     known = {code: shares[code] for code in languages if code in shares}
     best = max(known, key=known.__getitem__, default="")
@@ -55,15 +55,14 @@ def detect_among(text: str, languages: Collection[str]) -> str:
 
 
 def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
-    """Each page's language: the given code where there is one, else the detected one, else "".
+    """Return each page's language: the given code, else the detected one, else "".
 
-    A site is in few languages, and a page in none of them matches nothing: a language that stands on
-    hardly any page is kept only where it is beyond doubt. A detected language is written as the given
-    codes write it (the site's "nb" for the detector's "no").
+    A site has few languages, and a page in none of them matches nothing: a language of hardly any pages counts only
+    if it is beyond doubt. Detected languages get the site's own codes (its "nb" for the detector's "no").
 
     Args:
-        texts: the pages' texts.
-        given: their codes as the site's owner has them, "" where unknown; as many as texts.
+        texts: n texts of pages.
+        given: n codes as the site's owner has them, "" where unknown.
     """
     if all(given):
         return list(given)
@@ -86,9 +85,9 @@ def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
 
 
 def _names(texts: Sequence[str], given: Sequence[str]) -> dict[str, str]:
-    """Detected code -> the site's own code for it, by the pages that have one.
+    """Map detected codes to the site's own codes, learned from the pages that have one.
 
-    A code that the detector knows means what it says, even on a page that is labelled wrongly.
+    A code that the detector knows keeps its meaning, even if a page is labelled wrongly.
     """
     known = set(_identifier().labels) - set(_SISTERS) | {""}
     shown: dict[str, Counter[str]] = {}
@@ -100,7 +99,7 @@ def _names(texts: Sequence[str], given: Sequence[str]) -> dict[str, str]:
 
 
 def _guess(text: str) -> tuple[str, float]:
-    """The likeliest language and its probability, 0 to 1; ("", 0) where there is too little to judge."""
+    """Return the likeliest language and its probability, 0 to 1; ("", 0) if there is too little to judge."""
     sample = _own_script(_sample(text))
     # A character of Chinese, Japanese or Korean says as much as three letters.
     if len(_LETTER.findall(sample)) + 2 * len(_EAST_ASIAN.findall(sample)) < _FEW_LETTERS:
@@ -112,7 +111,7 @@ def _guess(text: str) -> tuple[str, float]:
 
 
 def _shares(sample: str) -> dict[str, float]:
-    """The probability of each language, 0 to 1."""
+    """Return the probability of each language, 0 to 1."""
     shares: dict[str, float] = defaultdict(float)
     for code, share in _identifier().rank(_own_keys(sample)):
         shares[_SISTERS.get(code, code)] += share
@@ -120,7 +119,7 @@ def _shares(sample: str) -> dict[str, float]:
 
 
 def _sample(text: str) -> str:
-    """Three pieces, from the start, the middle and the end; a short text whole; white space as one space."""
+    """Return pieces from the start, the middle and the end, or a short text whole; white space becomes one space."""
     if len(text) > _PIECES * _PIECE:
         stride = (len(text) - _PIECE) // (_PIECES - 1)
         text = " ".join(text[start : start + _PIECE] for start in range(0, _PIECES * stride, stride))
@@ -128,7 +127,7 @@ def _sample(text: str) -> str:
 
 
 def _own_script(sample: str) -> str:
-    """Without the words in Latin letters, if the text is in another script."""
+    """Remove words in Latin letters if the text is in another script."""
     if sample.isascii():
         return sample
     share = len(_OTHER_LETTER.findall(sample)) / max(1, len(_LETTER.findall(sample)))
@@ -136,9 +135,9 @@ def _own_script(sample: str) -> str:
 
 
 def _own_keys(sample: str) -> str:
-    """Yeh and kaf as the language has them: Persian is often typed with those of Arabic, and Arabic with its.
+    """Spell yeh and kaf as the text's language does: Persian is often typed with the Arabic letters, and vice versa.
 
-    The detector takes these two for proof; proof are only the letters that the other language has not.
+    The detector relies on these two letters, but only letters that the other language lacks are proof.
     """
     if sample.isascii():
         return sample

@@ -1,4 +1,4 @@
-"""A text in any language -> its words as a phrase may begin and end with them: places, stems and breaks."""
+"""Phrases: the words of a text in any language with their positions and stems, and where phrases may break."""
 
 import re
 import zlib
@@ -15,7 +15,7 @@ from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import MARKS, UNSPACED
 
 Hashes = NDArray[np.uint32]
-# An anchor has so many words; a character of a script without spaces is a word, as word processors count.
+# The number of words of an anchor; in scripts without spaces each character counts, as in word processors.
 LEAST_WORDS, MOST_WORDS = 2, 8
 # Signs that join the parts of one word: quality-checking, page's, docs.example.com, I/O, app_config.
 _JOINERS = r"\-‐‑'’._/@&+:"
@@ -25,32 +25,32 @@ _VOWEL_SIGN = (
     "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
     "\u102b-\u103e\u1056-\u1059\u17b4-\u17d3]"
 )
-# Words with their joined parts, and names as code writes them: <Name>, `name`, name(), $name. Of scripts without
-# spaces a run of katakana, or one character with its signs.
+# Words with their joined parts, and names as in code: <Name>, `name`, name(), $name. In scripts without spaces, a run
+# of katakana, or one character with its signs.
 _NAME = rf"{_JOINED}(?:\(\))?|<{_JOINED}>|`{_JOINED}`|\(\){_JOINED}"
 _WORD = re.compile(rf"({_NAME}|[\u30a1-\u30fa\u30fc]+|(?=[{UNSPACED}])\w{_VOWEL_SIGN}*)")
-# The same for a text without such scripts, in half of the time.
+# The same for a text without such scripts, in half the time.
 _SPACED_WORD = re.compile(f"({_NAME})".replace(f"(?![{UNSPACED}])", ""))
 _IS_PART = re.compile(rf"[^{_JOINERS}\u200c<>`()$#]+")
 _BLANKS = re.compile(r"[^\S\n\r\x1c-\x1e\x85\u2028\u2029]*")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
-# Endings and particles, as a rule.
+# Usually endings and particles.
 _HIRAGANA = re.compile("[\u3040-\u309f]")
-# Words of a language that are remembered: the numbers and typos of a million pages would fill the memory.
+# Cached words per language: the numbers and typos of a million pages would fill the memory.
 _MOST_KNOWN = 300_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True, slots=True)
 class Phrases:
-    """A text's words: n words, and m stems, several of a word that has parts.
+    """The words of a text: n words and m stems; a word with several parts has several stems.
 
     Attributes:
-        starts, ends: (n,) their places in the text.
-        segments: (n,) which piece without punctuation or a line's end each is in, rising.
-        words: (n,) hashes of the words as they are written, in lower case.
+        starts, ends: (n,) positions in the text.
+        segments: (n,) the piece of text without punctuation or line break that each word is in, ascending.
+        words: (n,) hashes of the lower-case words.
         stems: (m,) hashes of the stems; function words and single letters have none.
-        owners: (m,) which word each stem is of, rising.
+        owners: (m,) the word of each stem, ascending.
     """
 
     starts: Ints
@@ -62,28 +62,28 @@ class Phrases:
 
     @property
     def pairs(self) -> Hashes:
-        """(m - 1,) a hash of each two stems in a row."""
+        """(m - 1,) hashes of each two consecutive stems."""
         mixed = (self.stems[:-1] * _MIX + self.stems[1:]) * _MIX
         return (mixed >> np.uint64(32)).astype(np.uint32)
 
     @property
     def stops(self) -> Bools:
-        """(n,) which words no anchor begins or ends with."""
+        """(n,) whether a word has no stem: no anchor begins or ends with it."""
         stops: Bools = np.bincount(self.owners, minlength=len(self.starts)) == 0
         return stops
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What an anchor that leads to a page should say; its weights are those of one page among each other, up to 1.
+class TargetPhrases:
+    """What an anchor to a page should say, with weights from 0 to 1 within the page.
 
     Attributes:
         stems: (k,) sorted hashes.
-        named: (k,) float32, what each is worth in the page's names: its title, its query, texts of links to it.
-        told: (k,) float32, what each is worth in its content.
-        pairs: (l,) sorted hashes of two stems in a row.
-        paired: (l,) float32, what each is worth on top of its stems.
-        names: (n,) sorted hashes of the sets of stems that are a whole name.
+        named: (k,) float32 weight of each stem in the page's names: title, query, texts of links to it.
+        told: (k,) float32 weight of each stem in the page's content.
+        pairs: (l,) sorted hashes of two consecutive stems.
+        paired: (l,) float32 weight of each pair on top of its stems.
+        names: (n,) sorted hashes of the sets of stems that make up a whole name.
     """
 
     stems: Hashes
@@ -94,14 +94,14 @@ class Wanted:
     names: Hashes
 
     def packed(self) -> bytes:
-        """All of it in some 600 bytes, a quarter of what the arrays take."""
+        """Serialise everything into about 600 bytes, a quarter of the arrays' size."""
         arrays = (self.stems, self.named, self.told, self.pairs, self.paired, self.names)
         lengths = np.array([len(self.stems), len(self.pairs)], np.uint32)
         return lengths.tobytes() + b"".join(array.tobytes() for array in arrays)
 
     @classmethod
-    def unpacked(cls, packed: bytes) -> "Wanted":
-        """What `packed` gave."""
+    def unpacked(cls, packed: bytes) -> "TargetPhrases":
+        """Restore what `packed` serialised."""
         numbers = np.frombuffer(packed, np.uint32)
         k, n = numbers[:2].tolist()
         stems, named, told, pairs, paired, names = np.split(numbers[2:], np.cumsum([k, k, k, n, n]))
@@ -110,10 +110,10 @@ class Wanted:
 
 
 class Reader:
-    """Reads the texts of a site.
+    """Finds the words of a site's texts.
 
     Args:
-        fold: makes one writing of all writings of a word; a function of a module, so that this can be pickled.
+        fold: maps all spellings of a word to one; a module-level function, so that the reader can be pickled.
     """
 
     def __init__(self, fold: Callable[[str], str]) -> None:
@@ -124,10 +124,15 @@ class Reader:
         return Reader, (self._fold,)
 
     def read(self, text: str, language: str) -> Phrases:
-        """The words of a text in a language: its two-letter code, "" where it isn't known."""
+        """Find the words of a text.
+
+        Args:
+            text: the text.
+            language: its two-letter code, "" where unknown.
+        """
         known = self._known.setdefault(language, {})
         pattern = _SPACED_WORD if text.isascii() or not _IS_UNSPACED.search(text) else _WORD
-        # Between, word, between, word, ..., between.
+        # The pieces alternate: between, word, between, word, ..., between.
         parts = pattern.split(text)
         places = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
         words = parts[1::2]
@@ -154,7 +159,7 @@ class Reader:
         )
 
     def _learn(self, known: dict[str, tuple[int, ...]], word: str, language: str) -> tuple[int, ...]:
-        """The hash of a word, then those of its stems."""
+        """Return the hash of a word, then the hashes of its stems."""
         if len(known) >= _MOST_KNOWN:
             known.clear()
         stops = stop_words(language)
@@ -167,12 +172,12 @@ class Reader:
 
 
 def set_hash(stems: Hashes) -> int:
-    """A hash of a set of stems."""
+    """Return a hash of a set of stems."""
     return zlib.crc32(np.unique(stems).tobytes())
 
 
 def is_among(some: Hashes, all_sorted: Hashes) -> tuple[Ints, Bools]:
-    """Where each of some values is, or would be, in a sorted array; and whether it is there."""
+    """Return where each value is, or would be, in a sorted array, and whether it is there."""
     if not len(all_sorted):
         return np.zeros(len(some), np.int64), np.zeros(len(some), np.bool_)
     places = np.minimum(np.searchsorted(all_sorted, some), len(all_sorted) - 1)
@@ -180,14 +185,14 @@ def is_among(some: Hashes, all_sorted: Hashes) -> tuple[Ints, Bools]:
 
 
 def _tells(folded: str) -> bool:
-    """A word says something alone: more than a letter, and no Japanese ending."""
+    """Return whether a word says something alone: it has more than one letter and is no Japanese ending."""
     if _IS_UNSPACED.match(folded):
         return not _HIRAGANA.match(folded)
     return len(folded) > 1
 
 
 def _goes_on(between: str, word: str) -> bool:
-    """Whether a phrase may go on: at blanks, and where a line was broken for its width."""
+    """Return whether a phrase may continue: over spaces, and where a line is merely wrapped."""
     return word[0].islower() if between == "\n" else _BLANKS.fullmatch(between) is not None
 
 

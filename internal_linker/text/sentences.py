@@ -1,31 +1,35 @@
-"""A text -> where its sentences and paragraphs begin, in any language, and the one around a place."""
+"""Sentences and paragraphs of a text in any language, and the one around a position."""
 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 
-# A sentence ends in a mark with what closes it, and a blank; in Chinese and Japanese without one.
+# A sentence ends with a mark, closing quotes or brackets, and a space; in Chinese and Japanese without the space.
 _END = re.compile(r"[.!?…؟۔।]+[\"'”’»)\]]*\s+|[。！？]+[」』”）]*|\s*\n\s*")
 _LINE_END = re.compile(r"\s*\n\s*")
-# Characters that are kept at each side of an anchor, for some texts have no full stops; those of a word.
+# Characters kept on each side of an anchor, since some texts have no full stops; and those of a word.
 _ROOM, _WORD = 280, 40
 _INITIAL = re.compile(r"(?:^|[\s.(])\w\.\s+")
 
 
 def sentences(text: str) -> list[int]:
-    """Where each sentence begins, rising from 0: not after an initial, nor where the text goes on in lower case."""
+    """Return where sentences begin, ascending from 0: not after an initial, and not before a lower-case letter."""
     return _begins(text, _END)
 
 
 def paragraphs(text: str) -> list[int]:
-    """Where each paragraph begins, rising from 0: after a line's end, if the line wasn't broken for its width."""
+    """Return where paragraphs begin, ascending from 0: after a line break that is not a mere wrap."""
     return _begins(text, _LINE_END)
 
 
 def around(text: str, begins: Sequence[int], start: int, end: int) -> str:
-    """What a text has between the beginnings around a place, without the blanks at its ends.
+    """Return the sentence or paragraph around a position, stripped; of a very long one, whole words around it.
 
-    Of very long ones some whole words around the place.
+    Args:
+        text: the text.
+        begins: where its sentences or paragraphs begin, ascending from 0.
+        start: where the position begins.
+        end: where it ends.
     """
     after = bisect_left(begins, end)
     first = begins[bisect_right(begins, start) - 1]

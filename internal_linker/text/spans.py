@@ -1,24 +1,24 @@
-"""Phrases that stand in a text: where they stand, and the text without them."""
+"""Where a phrase occurs in a text, and texts without given phrases."""
 
 import re
 from collections.abc import Iterable
 
 from internal_linker.text.words import INSIDE
 
-# A shorter anchor that stands on the page as a part of words only is no link's text there: "C" in "CSS".
+# A shorter anchor that occurs only inside longer words is not the link's text: "C" in "CSS".
 PART_LENGTH = 4
 
 
 def without_anchors(text: str, anchors: Iterable[str]) -> str:
-    """Put a space for every occurrence of the anchors, so that no link can be read off the page's text.
+    """Replace every occurrence of the anchors by a space, so that no link can be read off the page's text.
 
-    No positions are known, so an anchor that is a common word ("here") goes wherever it stands. It must be
-    a whole word or phrase in the same case; one that is nowhere so is cut out of longer words (a prefix may
-    be written onto a link), else in any case. One run of white space equals another.
+    Positions are unknown, so an anchor that is a common word ("here") disappears everywhere. Whole words and phrases
+    in the same case come first; without any, parts of longer words (a prefix may be attached to a link); then other
+    cases. Any run of white space equals any other.
     """
     folded = text.casefold()
     phrases = {" ".join(anchor.split()) for anchor in anchors} - {""}
-    # Most anchors of menus and footers aren't in the content: no pattern is compiled for them.
+    # Most anchors of menus and footers aren't in the content: don't compile patterns for them.
     phrases = {each for each in phrases if all(word in folded for word in each.casefold().split())}
     pieces, at = [], 0
     for start, end in sorted(span for phrase in phrases for span in spans(text, phrase)):
@@ -29,7 +29,12 @@ def without_anchors(text: str, anchors: Iterable[str]) -> str:
 
 
 def spans(text: str, phrase: str) -> list[tuple[int, int]]:
-    """Where a phrase, its white space single blanks, stands in a text, as (start, end): see `without_anchors`."""
+    """Return (start, end) of each occurrence of a phrase by the rules of `without_anchors`.
+
+    Args:
+        text: any text.
+        phrase: its words separated by single spaces.
+    """
     exact = _found(text, phrase)
     if whole := [span for span in exact if _is_whole(text, span)]:
         return whole

@@ -1,4 +1,4 @@
-"""A folded word and its language -> its stem: what the word's forms have in common."""
+"""Stemming: what the forms of a word have in common."""
 
 import re
 from functools import cache
@@ -19,13 +19,13 @@ _SNOWBALL = {
     **{"no": "norwegian", "pl": "polish", "pt": "portuguese", "ro": "romanian", "ru": "russian"},
     **{"sr": "serbian", "sv": "swedish", "ta": "tamil", "tr": "turkish", "yi": "yiddish"},
 }
-# Languages in other scripts: their words in Latin letters are English, as a rule.
+# Languages in other scripts: their words in Latin letters are usually English.
 _OTHER_SCRIPTS = frozenset("ar el fa he hi hy ja ko ne ru sr ta th uk yi zh".split())
 _ARABIC_LETTER = re.compile("[\u0620-\u06ff]")
-# As they are written after folding. The article, with what is written onto it, conjunction, prepositions.
+# As they are spelled after folding: the article with attached prefixes, the conjunction, prepositions.
 _ARABIC_PREFIXES = ("وال", "بال", "کال", "فال", "لل", "ال", "و", "ل", "ب")
 _ARABIC_SUFFIXES = ("ها", "ان", "ات", "ون", "ین", "یه", "ه", "ی")
-# What is left of an Arabic word has most of its root.
+# So many letters must be left of an Arabic word: most of its root.
 _ARABIC_LEAST = 3
 
 
@@ -34,11 +34,11 @@ class _Stemmer(Protocol):
 
 
 def stem(word: str, language: str) -> str:
-    """The stem of a word, folded as `steps.words` folds it; the word itself where nothing is known of its endings.
+    """Return the stem of a word; the word itself if the endings of its language are unknown.
 
     Args:
-        word: in one writing.
-        language: its two-letter code, "" where it isn't known.
+        word: folded as `text.words` folds it.
+        language: its two-letter code, "" where unknown.
     """
     language = language[:2].lower()
     # Snowball's Arabic knows the letters as Arabic keyboards have them, before folding.
@@ -51,7 +51,7 @@ def stem(word: str, language: str) -> str:
 
 
 def _arabic(word: str) -> str:
-    """Without an article and an ending: as light10 does, which misses broken plurals and mistakes few names."""
+    """Remove article and ending as the light10 stemmer does: it misses broken plurals but garbles few names."""
     for prefix in _ARABIC_PREFIXES:
         if word.startswith(prefix) and len(word) - len(prefix) >= _ARABIC_LEAST:
             word = word[len(prefix) :]
@@ -67,5 +67,5 @@ def _stemmer(language: str) -> _Stemmer | None:
     import Stemmer
 
     name = _SNOWBALL.get(language)
-    # Without a cache of its own: each word is asked for once.
+    # Without the stemmer's own cache: each word comes once.
     return Stemmer.Stemmer(name, 0) if name else None

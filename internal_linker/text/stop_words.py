@@ -1,4 +1,4 @@
-"""A language's two-letter code -> its function words: no anchor begins or ends with one, and none is matched."""
+"""Stop words by language: no anchor begins or ends with one, and none of them is matched."""
 
 from collections.abc import Set
 from functools import cache
@@ -137,5 +137,5 @@ _LISTS |= {"nb": _LISTS["no"], "nn": _LISTS["no"]}
 
 @cache
 def stop_words(language: str) -> Set[str]:
-    """The function words in lower case; those of English for a language that has no list."""
+    """Return the stop words in lower case; the English ones for a language without a list."""
     return frozenset(_LISTS.get(language.lower()[:2], _LISTS["en"]).split())

@@ -1,4 +1,4 @@
-"""Text in any language -> its words, folded so that two writings of one word are equal."""
+"""The words of a text in any language, folded so that all spellings of a word are equal."""
 
 import re
 import unicodedata
@@ -13,7 +13,7 @@ _ASCII_WORD = re.compile(r"[a-z0-9]{2,}")
 # their marks in the pattern, all other words take twice the time.
 _SCAN_END = 0x10000
 
-# All that makes most English pages more than ASCII; a page without it takes the quick way.
+# The only non-ASCII characters of most English pages; once they are replaced, the quick path applies.
 _TYPOGRAPHY = (
     ("’", "'"),
     ("‘", "'"),
@@ -25,8 +25,8 @@ _TYPOGRAPHY = (
     ("\xa0", " "),
 )
 
-# Letters that one word is written with now and then. Other Latin accents are kept, for in most languages
-# they make another word (German "schon" and "schön", Spanish "ano" and "año").
+# Letters that are optional or interchangeable in some words. Other Latin accents stay, since in most languages they
+# make another word (German "schon" and "schön", Spanish "ano" and "año").
 _ONE_LETTER = {
     # Arabic and Persian keyboards have their own yeh and kaf; alef maksura is typed for yeh, heh for
     # teh marbuta; hamza on its seat is left out as often as written, as is the madda.
@@ -84,11 +84,10 @@ _TRIPLED_START = re.compile(f"[{''.join(_TRIPLED)}]")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in their order, folded: of two letters or digits and more, in any script.
+    """Return the folded words of a text in order: two or more letters or digits, in any script.
 
-    Punctuation, the underscore and the apostrophe part words ("l'eau" is "eau", "page's" is "page").
-    Scripts without spaces, and Korean, give overlapping pairs or triples of characters; a run too
-    short for one stays whole.
+    Punctuation, underscores and apostrophes separate words ("l'eau" is "eau", "page's" is "page"). Scripts without
+    spaces, and Korean, give overlapping pairs or triples of characters; a run too short for one stays whole.
     """
     folded = _fold(text)
     if folded.isascii():
@@ -104,16 +103,16 @@ def words(text: str) -> list[str]:
 
 
 def normalise(text: str) -> str:
-    """The whole text, folded as `words` folds it, each white space one space: to find a phrase verbatim.
+    """Return the whole text folded as `words` does, with single spaces, to find a phrase verbatim.
 
-    The length may change: a position in it is no position in the text.
+    The length may change: positions in the result are not positions in the text.
     """
     return " ".join(_fold(text).split())
 
 
 @dataclass(frozen=True, slots=True)
 class _Unicode:
-    """What Unicode knows: what to write for a character, how a word and a letter with its marks look."""
+    """Tables made from Unicode: replacements of characters, and the patterns of words and of letters with marks."""
 
     folds: Mapping[str, str]
     word: re.Pattern[str]
@@ -142,12 +141,12 @@ def _unicode() -> _Unicode:
 
 
 def _is_pointing(char: str) -> bool:
-    """Vowels of Hebrew and Arabic, which readers do without, and selectors of a picture's style."""
+    """Return whether a mark is a Hebrew or Arabic vowel sign, which readers do without, or a variation selector."""
     return "\u0591" <= char <= "\u06ff" or "\u0870" <= char <= "\u08ff" or "\ufe00" <= char <= "\ufe0f"
 
 
 def _fold(text: str) -> str:
-    """One writing for all: compatibility forms, case, digits, pointing, letters with several keys."""
+    """Map all spellings to one: compatibility forms, case, digits, vowel signs, letters with several keys."""
     if not text.isascii():
         for char, plain in _TYPOGRAPHY:
             text = text.replace(char, plain)
@@ -159,7 +158,7 @@ def _fold(text: str) -> str:
     if "\u200c" in plain:
         plain = _JOINT.sub(" ", plain)
     folds = _unicode().folds
-    # A text has few different characters: this is twice as fast as str.translate.
+    # A text has few different characters, so this is twice as fast as str.translate.
     for char in folds.keys() & set(plain):
         plain = plain.replace(char, folds[char])
     return plain
@@ -174,7 +173,7 @@ def _grams(run: str) -> list[str]:
     return [a + b + c for a, b, c in zip(letters, letters[1:], letters[2:], strict=False)]
 
 
-# Signs that are part of a word and that `\w` leaves out: vowel and accent marks, Indic vowel signs, (non-)joiners.
+# Signs that belong to a word and that `\w` leaves out: vowel and accent marks, Indic vowel signs, (non-)joiners.
 MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
     "\u0900-\u0963\u0966-\u0dff\u200c\u200d"
@@ -188,5 +187,5 @@ UNSPACED = (
 HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"
 # Scripts in which a word ends without a space.
 RUN_ON = UNSPACED + HANGUL
-# A place between two characters of one word.
+# A position between two characters of one word.
 INSIDE = re.compile(rf"(?<=[\w{MARKS}])(?=[\w{MARKS}])(?<![{RUN_ON}])(?![{RUN_ON}])")

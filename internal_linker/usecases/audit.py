@@ -1,86 +1,169 @@
-"""A project -> its audit: printed, written where audits are kept, and judged by what a scheduler asked for."""
+"""Audit a site's links: those of today, those that the last run proposed, and both together."""
 
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from rich.console import Console
 
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.outputs import audit_sinks, communities, duplicates_of, proposed_of
 from internal_linker.analysis.audit.records import RULES, Audit, Finding, Limits
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.arrays import Vectors, unit_rows
-from internal_linker.core.errors import ConfigurationError, ExitCode, InputError
+from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.ports import Progress
 from internal_linker.core.records import Collected, Page
+from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
 from internal_linker.embeddings.embed import all_texts, cached_vectors, hashes_of
 from internal_linker.ingest.collect import collect, with_links
 from internal_linker.pipeline.context import Parts
-from internal_linker.usecases.console import Reporter, open_console
+from internal_linker.usecases.options import AuditOptions
 from internal_linker.usecases.project import Project
 
-# Findings of a rule that the terminal shows; the workbook has all.
-_SHOWN = 3
-# With fewer of the pages' vectors the topics would be those of a part of the site.
+# With fewer of the pages' vectors, the topics would be those of a part of the site.
 _MOST_VECTORS = 0.9
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What a person asked of an audit.
+@dataclass(frozen=True, repr=False)
+class AuditResult(Result):
+    """An audit of a site's links.
 
     Attributes:
-        home: URL of the home page; "": it is found out.
-        path: two URLs between which the shortest path is wanted; empty: none is.
-        fail_on: "RULE" or "RULE=COUNT" each.
-        report: whether reports are written beside the workbook.
+        audit: all that it found.
+        failed: rules of `fail_on` whose bound was reached: the bound and the number of findings.
+        files: the files of files/ that were written.
     """
 
-    home: str = ""
-    path: tuple[str, str] | tuple[()] = ()
-    fail_on: Sequence[str] = ()
-    report: bool = True
+    audit: Audit
+    failed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    files: tuple[str, ...] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """`findings`, the worst first; `summary` before and after adoption; `pages` with their figures."""
+        found = self.audit
+        return {
+            "findings": columns_of(found.findings, *Finding.__dataclass_fields__),
+            "summary": {
+                "measure": [each.name for each in found.summary],
+                "today": [each.before for each in found.summary],
+                "after": [each.after for each in found.summary],
+            },
+            "pages": {
+                "url": found.urls,
+                "title": found.titles,
+                "section": found.sections,
+                "topic": found.topics,
+                "inlinks": found.before.inlinks,
+                "inlinks_after": found.after.inlinks,
+                "outlinks": found.before.outlinks,
+                "outlinks_after": found.after.outlinks,
+                "depth": found.before.depth,
+                "depth_after": found.after.depth,
+                "pagerank": found.before.pagerank,
+                "pagerank_after": found.after.pagerank,
+            },
+        }
 
 
-def audit_project(project: Project, wish: Wish) -> ExitCode:
-    """Audit the site's links today, the last run's, and both; nothing is fetched, spent or kept in the cache.
+@dataclass(frozen=True, repr=False)
+class LinkPaths(Result):
+    """Shortest paths of links between two pages.
+
+    Attributes:
+        today: URLs from the first page to the last; empty if no path leads there.
+        after: the same with the proposed links adopted.
+    """
+
+    today: Sequence[str]
+    after: Sequence[str]
+
+    def tables(self) -> dict[str, Columns]:
+        """`path`: the pages of both paths in their order."""
+        steps = [
+            (state, clicks, url)
+            for state, path in (("today", self.today), ("after", self.after))
+            for clicks, url in enumerate(path)
+        ]
+        names = "state", "clicks", "url"
+        return {"path": {name: [step[at] for step in steps] for at, name in enumerate(names)}}
+
+
+def audit(project: Project, options: AuditOptions, progress: Progress, *, write: bool = True) -> AuditResult:
+    """Audit the site's links; nothing is fetched, spent or kept in the cache.
+
+    Args:
+        project: whose pages and links.
+        options: where clicks start, and when the audit fails.
+        progress: shows the steps.
+        write: write audit.xlsx and, unless `options.report` is off, the report and graph files to files/.
 
     Raises:
         ConfigurationError: an option is wrong.
         InputError: there are no pages, or a file can't be read.
-        OutputError: the audit can't be written.
+        OutputError: a file can't be written; it stays as it was.
     """
-    bounds = failure_bounds(wish.fail_on)
-    console, reporter = open_console(), Reporter(open_console(stderr=True))
-    with closing(reporter), project.parts(reporter, serp=False, deliver=False, read_only=True) as parts:
-        collected = _collected(parts, reporter)
-        material = _material(project, parts, collected, wish, reporter)
-        reporter.start("Audit", 0, "")
-        audit = inspect(material)
-        reporter.finish(
-            f"{len(audit.existing.sources)} links and {len(audit.proposed.sources)} proposed ones"
+    bounds = failure_bounds(options.fail_on)
+    found, _ = _inspected(project, options.home, progress)
+    files = _written(project, found, options, progress) if write else ()
+    counts = Counter(one.rule for one in found.findings)
+    failed = {rule: (bound, counts[rule]) for rule, bound in bounds.items() if counts[rule] >= bound}
+    return AuditResult(found, failed, files)
+
+
+def link_paths(project: Project, start: str, end: str, progress: Progress, *, home: str = "") -> LinkPaths:
+    """Find the shortest paths of links between two pages, today and after adoption of the proposed links.
+
+    Args:
+        project: whose pages and links.
+        start: URL of the first page.
+        end: URL of the last page.
+        progress: shows the steps.
+        home: URL of the home page; "": it is detected.
+
+    Raises:
+        ConfigurationError: a URL is none of the site's pages.
+        InputError: there are no pages, or a file can't be read.
+    """
+    found, collected = _inspected(project, home, progress)
+    keys = {page.url: page.key for page in collected.pages}
+    rows = {keys[url]: row for row, url in enumerate(found.urls)}
+    first, last = (page_row(url, "--path", collected, rows) for url in (start, end))
+    n = len(found.urls)
+    today, after = (
+        [found.urls[row] for row in shortest_path(graph, n, first, last)]
+        for graph in (found.existing, adopted(found.existing, found.proposed, n))
+    )
+    return LinkPaths(today, after)
+
+
+def _inspected(project: Project, home: str, progress: Progress) -> tuple[Audit, Collected]:
+    with project.parts(progress, serp=False, deliver=False, read_only=True) as parts:
+        collected = _collected(parts, progress)
+        material = _material(project, parts, collected, home, progress)
+        progress.start("Audit", 0, "")
+        found = inspect(material)
+        progress.finish(
+            f"{len(found.existing.sources)} links and {len(found.proposed.sources)} proposed ones"
         )
-    if wish.path:
-        return _print_path(console, audit, collected, *wish.path)
-    _print(console, audit)
-    sinks = audit_sinks(project.root / "files", report=wish.report)
-    try:
-        for sink in sinks:
-            reporter.start("Writing", 0, "")
-            remarks = sink.write(audit)
-            reporter.finish(sink.name)
-            for remark in remarks:
-                reporter.warn(remark)
-    finally:
-        reporter.close()
-    return _judged(console, audit.findings, bounds)
+    return found, collected
+
+
+def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:
+    """Write all files; return their names."""
+    sinks = audit_sinks(project.root / "files", report=options.report)
+    for sink in sinks:
+        progress.start("Writing", 0, "")
+        remarks = sink.write(found)
+        progress.finish(sink.name)
+        for remark in remarks:
+            progress.warn(remark)
+    return tuple(sink.name for sink in sinks)
 
 
 def failure_bounds(wanted: Sequence[str]) -> dict[str, int]:
-    """How many findings of a rule are too many, by the rules of "RULE" (one is) and "RULE=COUNT".
+    """Return how many findings of each rule are too many, from texts such as "orphan" (1) and "orphan=10".
 
     Raises:
         ConfigurationError: there is no such rule, or the count is no number from 1.
@@ -100,22 +183,22 @@ def failure_bounds(wanted: Sequence[str]) -> dict[str, int]:
     return bounds
 
 
-def _collected(parts: Parts, reporter: Reporter) -> Collected:
+def _collected(parts: Parts, progress: Progress) -> Collected:
     """Pages and today's links, which name redirects where they lead to one; no text's language is looked for."""
     if parts.pages is None:
         raise InputError(
             "files/urls_rawdata.csv is not there. Put your pages there: URL, Title, Main Content."
         )
-    reporter.start("Input", 0, "pages")
+    progress.start("Input", 0, "pages")
     collected = collect(None, parts.pages.stream(), queries_in_sheet=False, keep=parts.keep, follow=False)
     for remark in parts.pages.remarks:
-        reporter.warn(remark)
-    linked = with_links(replace(collected, aliases={}), parts.links, reporter)
-    reporter.finish(
+        progress.warn(remark)
+    linked = with_links(replace(collected, aliases={}), parts.links, progress)
+    progress.finish(
         f"{len(linked.pages)} pages, {len(linked.links)} links, {len(linked.rejects)} rows rejected"
     )
     if not linked.inner_links:
-        reporter.warn(
+        progress.warn(
             "No link between your pages is known. Put a crawler's link export into "
             "files/existing_links.csv (Source, Destination, Anchor)."
         )
@@ -123,12 +206,12 @@ def _collected(parts: Parts, reporter: Reporter) -> Collected:
 
 
 def _material(
-    project: Project, parts: Parts, collected: Collected, wish: Wish, reporter: Reporter
+    project: Project, parts: Parts, collected: Collected, home: str, progress: Progress
 ) -> Material:
     files = project.root / "files"
     proposed = proposed_of(files)
     if proposed is None:
-        reporter.warn(
+        progress.warn(
             "files/links.csv is not there: no run has proposed links yet, and only today's are audited."
         )
     settings = project.settings
@@ -138,7 +221,7 @@ def _material(
         duplicates_of(files),
         project.exclusions.match,
         settings.site,
-        wish.home,
+        home,
         Limits(
             settings.min_inlinks,
             settings.max_inlinks,
@@ -171,58 +254,3 @@ def _vectors(pages: Sequence[Page], parts: Parts) -> Vectors | None:
         return None
     none = np.zeros_like(next(iter(found.values())))
     return unit_rows(np.stack([found.get(each, none) for each in hashes]))
-
-
-def _print(console: Console, audit: Audit) -> None:
-    console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
-    if audit.home_by == "links":
-        console.print(
-            "No home page is among the pages: clicks start at the page with most in-links. --home names another.",
-            soft_wrap=True,
-        )
-    console.print(
-        f"Proposed links: run {audit.run_id}, {len(audit.proposed.sources)} new ones. "
-        if audit.run_id
-        else "No links are proposed."
-    )
-    console.print(f"{'':42}{'today':>12}{'after':>12}")
-    for measure in audit.summary:
-        figures = (f"{value:>12.{measure.decimals}f}" for value in (measure.before, measure.after))
-        console.print(f"{measure.name:42}{''.join(figures)}")
-    by_rule: dict[str, list[Finding]] = {}
-    for one in audit.findings:
-        by_rule.setdefault(one.rule, []).append(one)
-    console.print(f"\nFindings: {len(audit.findings)}")
-    for rule, found in by_rule.items():
-        standings = Counter(one.standing for one in found)
-        told = f"{len(found)} ({standings['mended']} mended by the proposed links, {standings['new']} new with them)"
-        console.print(f"{rule} ({RULES[rule][0]}): {told}. {RULES[rule][1]}", soft_wrap=True)
-        for one in found[:_SHOWN]:
-            console.print(
-                f"  {one.page}{f'  {one.other}' if one.other else ''}: {one.detail}", soft_wrap=True
-            )
-        if len(found) > _SHOWN:
-            console.print(f"  ... and {len(found) - _SHOWN} more in files/audit.xlsx")
-
-
-def _print_path(console: Console, audit: Audit, collected: Collected, start: str, end: str) -> ExitCode:
-    """The shortest path today and after adoption, in place of all else."""
-    keys = {page.url: page.key for page in collected.pages}
-    rows = {keys[url]: row for row, url in enumerate(audit.urls)}
-    ends = [page_row(url, "--path", collected, rows) for url in (start, end)]
-    n = len(audit.urls)
-    states = {"Today": audit.existing, "After adoption": adopted(audit.existing, audit.proposed, n)}
-    for name, graph in states.items():
-        path = shortest_path(graph, n, ends[0], ends[1])
-        console.print(f"{name}: {f'clicks: {len(path) - 1}' if path else 'no path of links leads there.'}")
-        for row in path:
-            console.print(f"  {audit.urls[row]}", soft_wrap=True)
-    return ExitCode.SUCCESS
-
-
-def _judged(console: Console, findings: Sequence[Finding], bounds: dict[str, int]) -> ExitCode:
-    counts = Counter(one.rule for one in findings)
-    reached = [rule for rule, bound in bounds.items() if counts[rule] >= bound]
-    for rule in reached:
-        console.print(f"--fail-on {rule}={bounds[rule]}: the audit fails with {counts[rule]} findings.")
-    return ExitCode.FINDINGS if reached else ExitCode.SUCCESS

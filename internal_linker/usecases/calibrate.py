@@ -1,8 +1,8 @@
-"""A project and its labelled pairs -> more pairs to label, and how good links are from each strength on."""
+"""Find the strengths from which links are good enough, by labelled pairs or by editors' links."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from math import isnan
 
@@ -10,10 +10,12 @@ import numpy as np
 
 from internal_linker.core.edges import strength, strengths
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Progress
 from internal_linker.core.records import ExistingLink, takes_links
+from internal_linker.core.results import Columns, Result
 from internal_linker.evaluation.calibration import (
-    LEAST_PAIRS,
     Judged,
+    Point,
     Share,
     curve,
     draw,
@@ -28,8 +30,8 @@ from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.selection import eligible
 from internal_linker.ranking.training import HIDINGS
-from internal_linker.usecases.console import Reporter, open_console
-from internal_linker.usecases.evaluate import encoding, opened, targets_of
+from internal_linker.usecases.evaluate import encoding, targets_of
+from internal_linker.usecases.options import CalibrateOptions
 from internal_linker.usecases.project import Project
 
 # Pages whose candidates pairs are drawn from: 20,000 pairs tell as much as all of a larger site's.
@@ -41,22 +43,56 @@ DEPTH = 20
 LEAST_LABELS = 50
 
 
-def calibrate_project(project: Project, wanted: int, inline: float, sidebar: float) -> None:
-    """Bring files/labels.csv to `wanted` pairs, and print precision and recall by threshold.
+@dataclass(frozen=True, repr=False)
+class Calibration(Result):
+    """How good links are from each strength on, and the thresholds that follow from it.
 
-    Nothing else is written but vectors to the cache.
+    Attributes:
+        pairs: rows of files/labels.csv.
+        labelled: how many of them are labelled.
+        new: how many of them were drawn just now.
+        by_labels: whether labels were used; if there are too few, editors' links stand in for them.
+        gone: labelled pairs that are no candidates any more; they count with the strength in their row.
+        strict: precision and recall by threshold, good links only; empty if there is nothing to learn from.
+        mild: the same for good or borderline links; without labels, the same as `strict`.
+        tier_inline, tier_sidebar: the proposed settings; NaN if no strength is good enough.
+        remarks: what was unusual when labels.csv was written, one sentence each.
+    """
 
-    Args:
-        project: whose pages.
-        wanted: rows that files/labels.csv should have at the least.
-        inline: wanted precision of the links in the text, 0 to 1.
-        sidebar: wanted precision of those beside it, not above `inline`.
+    pairs: int
+    labelled: int
+    new: int
+    by_labels: bool
+    gone: int
+    strict: Sequence[Point]
+    mild: Sequence[Point]
+    tier_inline: float
+    tier_sidebar: float
+    remarks: Sequence[str] = ()
+
+    def tables(self) -> dict[str, Columns]:
+        """`thresholds`: precision and recall with 95% Wilson intervals, 0 to 1."""
+        columns: dict[str, Sequence[object]] = {
+            "strength": [point.threshold for point in self.strict],
+            "pairs": [point.pairs for point in self.strict],
+            **_shares("precision", [point.precision for point in self.strict]),
+            **_shares("mild_precision", [point.precision for point in self.mild]),
+            **_shares("recall", [point.recall for point in self.strict]),
+        }
+        return {"thresholds": columns}
+
+
+def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -> Calibration:
+    """Fill files/labels.csv with pairs to label, and measure precision and recall by threshold.
+
+    Nothing else is written, except vectors to the cache.
 
     Raises:
-        ConfigurationError: a precision is no share, or `sidebar` is above `inline`.
+        ConfigurationError: a precision is no share, or the sidebar's is above the other.
         InputError: there are no pages, or the labels can't be read.
         OutputError: the labels can't be written.
     """
+    inline, sidebar = options.precision, options.sidebar_precision
     if not 0 < sidebar <= inline < 1:
         raise ConfigurationError(
             f"--precision {inline:g}, --sidebar-precision {sidebar:g}: give shares above 0 and below 1, "
@@ -65,20 +101,42 @@ def calibrate_project(project: Project, wanted: int, inline: float, sidebar: flo
     file = project.labels_csv()
     rows = file.read()
     labelled = [row for row in rows if row.label]
-    with opened(project) as (parts, reporter):
-        ranking, links = _ranking(project, parts, reporter)
-        reporter.start("Candidates", 0, "pairs")
+    by_labels = len(labelled) >= LEAST_LABELS
+    with project.parts(progress, serp=False, deliver=False) as parts:
+        ranking, links = _ranking(project, parts, progress)
+        progress.start("Candidates", 0, "pairs")
         pairs = list(candidate_pairs(ranking))
-        weak = judged_by_links(ranking, links) if len(labelled) < LEAST_LABELS else None
-        reporter.finish(f"{len(pairs)} pairs from {len(ranking.sources)} pages")
-    new = draw(pairs, rows, wanted - len(rows))
+        if by_labels:
+            strict, mild = (
+                curve(judged_by_labels(pairs, labelled, good)) for good in (("good",), ("good", "borderline"))
+            )
+        else:
+            judged = judged_by_links(ranking, links)
+            strict = mild = curve(judged) if judged.good.any() else []
+        progress.finish(f"{len(pairs)} pairs from {len(ranking.sources)} pages")
+    new = draw(pairs, rows, options.pairs - len(rows))
     remarks = file.append(new) if new else ()
-    told = [*remarks, _drawn(len(rows), len(labelled), len(new))]
-    told += (
-        _told_by_links(weak, inline, sidebar) if weak else _told_by_labels(pairs, labelled, inline, sidebar)
+    known = {pair.ends for pair in pairs}
+    return Calibration(
+        pairs=len(rows) + len(new),
+        labelled=len(labelled),
+        new=len(new),
+        by_labels=by_labels,
+        gone=sum(pair.ends not in known for pair in labelled) if by_labels else 0,
+        strict=strict,
+        mild=mild,
+        tier_inline=threshold_for(strict, inline),
+        tier_sidebar=threshold_for(mild, sidebar),
+        remarks=remarks,
     )
-    for line in told:
-        open_console().print(line, soft_wrap=True)
+
+
+def _shares(name: str, shares: Sequence[Share]) -> dict[str, Sequence[object]]:
+    return {
+        name: [share.value for share in shares],
+        f"{name}_low": [share.low for share in shares],
+        f"{name}_high": [share.high for share in shares],
+    }
 
 
 def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
@@ -132,76 +190,21 @@ def judged_by_labels(pairs: Sequence[Pair], labelled: Sequence[Pair], good: Sequ
     return Judged(np.array([pair.strength for pair in now]), weights(pairs, now), found)
 
 
-def _ranking(project: Project, parts: Parts, reporter: Reporter) -> tuple[Ranking, Sequence[ExistingLink]]:
+def _ranking(project: Project, parts: Parts, progress: Progress) -> tuple[Ranking, Sequence[ExistingLink]]:
     """What ranks for some pages as a run would without searches, and the links that it knows."""
     collected = gather(
-        *(parts.queries, parts.pages, parts.links, None),
+        parts.queries,
+        parts.pages,
+        parts.links,
+        None,
         queries_in_sheet=False,
-        progress=reporter,
+        progress=progress,
         keep=parts.keep,
     )
     site = Hidden(collected.pages, collected.links, {}, 0)
     targets = targets_of(project, collected, collected.links)
-    given = site, targets, encoding(site, parts, reporter), project.rules().linking
-    _, ranking, _ = learned(*given, reporter)
+    vectors = encoding(site, parts, progress)
+    _, ranking, _ = learned(site, targets, vectors, project.rules().linking, progress)
     editable = [source for source in site.sources if source.page and takes_links(source.page)]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))
     return ranking.knowing(collected.links, chosen[:MOST_SOURCES]), collected.links
-
-
-def _drawn(before: int, labelled: int, new: int) -> str:
-    there = f"files/labels.csv holds {before + new} pairs, {labelled} of them labelled"
-    if not new:
-        return f"{there}; none was added."
-    return (
-        f"{there}; {new} are new. Write good, borderline or bad into the column Label, then call this again."
-    )
-
-
-def _told_by_labels(
-    pairs: Sequence[Pair], labelled: Sequence[Pair], inline: float, sidebar: float
-) -> Iterator[str]:
-    strict = curve(judged_by_labels(pairs, labelled, ("good",)))
-    mild = curve(judged_by_labels(pairs, labelled, ("good", "borderline")))
-    there = {pair.ends for pair in pairs}
-    if gone := sum(pair.ends not in there for pair in labelled):
-        yield f"{gone} of the labelled pairs are no candidates any more: they count with the strength in their row."
-    yield (
-        "By the labels; each counts for as many pairs as its band and section has for each labelled one. In brackets: "
-        "95% intervals (Wilson)."
-    )
-    yield f"{'strength':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
-    for one, other in zip(strict, mild, strict=True):
-        shares = map(_share, (one.precision, other.precision, one.recall))
-        yield f"{one.threshold:<10.2f}{one.pairs:<8}" + "".join(f"{share:22}" for share in shares)
-    yield from _proposed(threshold_for(strict, inline), threshold_for(mild, sidebar))
-
-
-def _told_by_links(judged: Judged, inline: float, sidebar: float) -> Iterator[str]:
-    yield (
-        f"Fewer than {LEAST_LABELS} pairs are labelled: links that editors made are taken for good, each found while "
-        f"it was hidden. Other pairs aren't known to be good and may be: precision is this or higher."
-    )
-    if not judged.good.any():
-        yield "There is no such link: files/existing_links.csv (Source, Destination) may hold some."
-        return
-    yield f"{'strength':10}{'precision, at least':22}{'recall of links':22}"
-    points = curve(judged)
-    for point in points:
-        shares = map(_share, (point.precision, point.recall))
-        yield f"{point.threshold:<10.2f}" + "".join(f"{share:22}" for share in shares)
-    yield from _proposed(threshold_for(points, inline), threshold_for(points, sidebar))
-
-
-def _share(share: Share) -> str:
-    return "-" if isnan(share.value) else f"{share.value:.3f} [{share.low:.2f}, {share.high:.2f}]"
-
-
-def _proposed(inline: float, sidebar: float) -> Iterator[str]:
-    yield "For config/settings.toml:"
-    for setting, threshold in (("tier_inline", inline), ("tier_sidebar", sidebar)):
-        if isnan(threshold):
-            why = f"no strength with {LEAST_PAIRS} pairs at or above it has the precision that was asked for"
-            yield f"# {setting}: {why}. Label more pairs (--pairs), or ask for less."
-        else:
-            yield f"{setting} = {threshold:g}"

@@ -1,4 +1,4 @@
-"""A project folder -> one fact for each thing a run needs, with what to do where it fails; spends nothing."""
+"""Check what a run needs: a fact for each thing, with what to do if it fails; nothing is spent."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -7,13 +7,14 @@ from pathlib import Path
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected
+from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.urls import within_site
 from internal_linker.ingest.collect import collect
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import cron_trigger, next_run
-from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
+from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,38 @@ class Fact:
     text: str
 
 
+@dataclass(frozen=True, repr=False)
+class CheckResult(Result):
+    """What a check found.
+
+    Attributes:
+        facts: each piece that was looked at.
+    """
+
+    facts: tuple[Fact, ...]
+
+    @property
+    def failed(self) -> list[Fact]:
+        """The facts that a person must mend before a run."""
+        return [fact for fact in self.facts if fact.ok is False]
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failed
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `facts`: each piece, its `ok` (None: not used by these settings), and what there is to say."""
+        return {"facts": columns_of(self.facts, "name", "ok", "text")}
+
+
+def check(root: Path) -> CheckResult:
+    """Check a project folder; an error of a piece is a fact that failed, and hides no other."""
+    return CheckResult(tuple(check_project(root)))
+
+
 def check_project(root: Path) -> Iterator[Fact]:
-    """Check each piece by itself, so that one failure hides no other."""
+    """Check each piece by itself, so that one failure hides no other; yield each fact as it is found."""
     try:
         project = open_project(root)
     except InternalLinkerError as error:
@@ -36,7 +67,7 @@ def check_project(root: Path) -> Iterator[Fact]:
     yield Fact("Settings", True, ". ".join([read, *project.exposed()]))
     yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
     yield from _input(project)
-    yield from _serper(project)
+    yield _search(project)
     yield from _embeddings(project)
     if project.settings.anchor_model:
         yield _tried("Anchor model", lambda: _chat(project))
@@ -68,7 +99,7 @@ def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
     """Where main queries come from, and what there is to say about the Sheet."""
     name, notices = "Google Sheet", list[str]()
     try:
-        sheet = project.sheet(notices)
+        sheet = project.clients.sheet(notices)
         if sheet is None:
             unused = "; ".join(notices) or "not used: main queries come from files/main_queries.csv"
             return project.table("main_queries.csv", []), Fact(name, None, unused)
@@ -143,40 +174,39 @@ def _template(project: Project, keys: set[str]) -> str | None:
 
 def _searches(project: Project) -> bool:
     settings = project.settings
-    return settings.serp_provider != "none" and bool(settings.serper_api_key.get_secret_value())
+    return settings.serp_provider != "none" and bool(settings.search_key(settings.search_provider))
 
 
-def _serper(project: Project) -> Iterator[Fact]:
-    provider = project.settings.serp_provider
-    if not _searches(project):
-        why = 'serp_provider = "none"' if provider == "none" else "no key in config/serper_api_key.txt"
-        remedy = ': put one there, or set serp_provider = "auto"' if provider == "serper" else ""
-        yield Fact("Serper", False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
-        return
+def _search(project: Project) -> Fact:
+    """Return what is left on the account of the search service."""
+    from internal_linker.usecases.search_services import SEARCH_SERVICES
 
-    def balance() -> str:
-        client = project.serper()
-        try:
-            credits, rate = client.account()
-        finally:
-            client.close()
-        if credits <= 0:
-            raise ConfigurationError(
-                "the key is right, but the account has no credits. Buy some at serper.dev/billing."
-            )
-        return f"{credits} credits left, {rate:g} searches a second allowed"
+    wanted, provider = project.settings.serp_provider, project.settings.search_provider
+    name = SEARCH_SERVICES[provider].name
+    if _searches(project):
+        return _tried(name, lambda: _account(project))
+    key_file = KEY_FILES[f"{provider}_api_key"][0].as_posix()
+    why = 'serp_provider = "none"' if wanted == "none" else f"no key in {key_file}"
+    remedy = ': put one there, or set serp_provider = "auto"' if wanted == provider else ""
+    return Fact(name, False if remedy else None, f"{why}{remedy or ': the search step is skipped'}")
 
-    yield _tried("Serper", balance)
+
+def _account(project: Project) -> str:
+    client = project.clients.search_client()
+    try:
+        return client.check()
+    finally:
+        client.close()
 
 
 def _embeddings(project: Project) -> Iterator[Fact]:
-    if project.uses_openai:
+    if project.clients.uses_openai:
         yield _tried("Embeddings", lambda: _server(project))
         return
     notices: list[str] = []
 
     def local() -> str:
-        encoder = project.encoder(notices)
+        encoder = project.clients.encoder(notices)
         # What is odd in a file of vectors is no fault; the packaged model's notice is one.
         remarks = notices[:] if encoder.pages is not None else []
         del notices[: len(remarks)]
@@ -187,7 +217,7 @@ def _embeddings(project: Project) -> Iterator[Fact]:
 
 
 def _server(project: Project) -> str:
-    client = project.openai()
+    client = project.clients.openai()
     try:
         return client.check()
     finally:
@@ -195,7 +225,7 @@ def _server(project: Project) -> str:
 
 
 def _chat(project: Project) -> str | None:
-    client = project.chat()
+    client = project.clients.chat()
     if client is None:
         return None
     try:
@@ -205,7 +235,7 @@ def _chat(project: Project) -> str | None:
 
 
 def _cache(project: Project) -> str:
-    engine = project.store(read_only=True)
+    engine = project.databases.store(read_only=True)
     engine.dispose()
     if engine.dialect.name == "sqlite":
         return project.settings.store_url

@@ -1,9 +1,8 @@
-"""A run's progress and results -> bars and tables on a terminal, plain lines elsewhere, lines in the log."""
+"""Progress for people: a bar per step on a terminal, a line per step elsewhere, and lines in the log."""
 
-import math
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from rich.console import Console
 from rich.progress import (
@@ -16,19 +15,13 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
 
-from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.core.briefs import BriefLink, BriefLinks
-from internal_linker.core.records import Candidate, Recommendation
-from internal_linker.pipeline.report import Plan, Report
+from internal_linker.pipeline.report import Report
 from internal_linker.ranking.training import TOO_FEW
 from internal_linker.usecases.log import LOGGER
 
 # Of tiers, origins and sections, those with most decisions.
 MOST_GROUPS = 12
-# Of pages that are like a new one.
-MOST_LIKE = 5
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -46,7 +39,6 @@ class Reporter:
 
     def __init__(self, console: Console) -> None:
         self.console = console
-        self.seconds: dict[str, float] = {}
         self._step, self._unit, self._began, self._done = "", "", 0.0, 0
         self._bar: Progress | None = None
         self._task = TaskID(0)
@@ -77,7 +69,6 @@ class Reporter:
         """The step is done."""
         self.close()
         seconds = time.monotonic() - self._began
-        self.seconds[self._step] = self.seconds.get(self._step, 0.0) + seconds
         LOGGER.info("%s: %s (%.1f s)", self._step, outcome, seconds)
         self.console.print(f"{self._step + ':':<16}{outcome} ({seconds:.1f} s)")
 
@@ -93,7 +84,7 @@ class Reporter:
             self._bar = None
 
 
-def summary_rows(report: Report, seconds: dict[str, float], wanted: int) -> list[tuple[str, str]]:
+def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
     """The lines of a run's summary, name and value."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
     origins: Counter[str] = Counter()
@@ -154,77 +145,6 @@ def _rephrased(report: Report) -> list[tuple[str, str]]:
     return [("Anchors by the model / tokens", f"{chat.chosen} of {chat.asked} asked for / {chat.tokens}")]
 
 
-def print_summary(console: Console, rows: Sequence[tuple[str, str]]) -> None:
-    """The summary as a table, and line by line in the log."""
-    for name, value in rows:
-        LOGGER.info("Summary: %s: %s", name.strip(), value)
-    print_rows(console, "Summary", rows)
-
-
-def print_plan(console: Console, plan: Plan) -> None:
-    """What a run would do."""
-    rows = [
-        ("Pages", str(len(plan.collected.pages))),
-        ("Rows with links wanted", str(plan.sources)),
-        ("Rows rejected / merged", f"{len(plan.collected.rejects)} / {plan.collected.merged_rows}"),
-        ("Searches", str(plan.searches)),
-        ("SERP credits", f"{plan.least_credits} to {plan.most_credits}"),
-        ("Texts to embed / in the cache", f"{plan.texts} / {plan.cached_texts}"),
-        ("Tokens / cost", f"{plan.usage.tokens} / ${plan.usage.cost_usd:.4f}"),
-        ("Rows of the Sheet to write", str(plan.sheet_rows)),
-        ("Rows of files/Output.csv to write", str(plan.sources)),
-    ]
-    print_rows(console, "Dry run: nothing was spent or written", rows)
-
-
-def print_links(console: Console, recommendation: Recommendation) -> None:
-    """The links of one page or query, with the reason for each; no table, since it would cut the URLs."""
-    console.print(f"Links for {recommendation.source.name}")
-    for link in recommendation.links:
-        console.print(f"{link.rank:>2}  {link.target.url}  ({_reason(link.target)})", soft_wrap=True)
-    if recommendation.note:
-        console.print(f"Note: {recommendation.note}")
-
-
-def _reason(target: Candidate | BriefLink) -> str:
-    origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
-    figures = (
-        ("score", target.score),
-        ("embedding", target.similarity),
-        ("words", target.lexical),
-        ("probability", target.probability),
-    )
-    return origin + "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
-
-
-def print_brief(console: Console, brief: BriefLinks) -> None:
-    """The links of a page that does not exist yet, both ways, with texts for them."""
-    for page in brief.like[:MOST_LIKE]:
-        cosine = "" if math.isnan(page.similarity) else f", embedding {page.similarity:.2f}"
-        console.print(f"There already: {page.url}  ({page.why}{cosine})", soft_wrap=True)
-    if len(brief.like) > MOST_LIKE:
-        console.print(f"... and {len(brief.like) - MOST_LIKE} more: --json names all.")
-    name = shortened(brief.title, 100)
-    console.print(f"{name} should link to", soft_wrap=True)
-    for link in brief.links_to:
-        _print_link(console, link, link.target)
-    console.print(f"{name} should be linked to by", soft_wrap=True)
-    for link in brief.links_from:
-        _print_link(console, link, link.source)
-    for note in brief.notes:
-        console.print(f"Note: {note}", soft_wrap=True)
-
-
-def _print_link(console: Console, link: BriefLink, url: str) -> None:
-    console.print(f"{link.rank:>2}  {url}  ({_reason(link)})", soft_wrap=True)
-    if link.anchor:
-        texts = [link.anchor, *(other.text for other in link.more_anchors)]
-        told = " | ".join(f'"{shortened(text, 100)}"' for text in texts)
-        where = "in" if link.verbatim else "to be written, perhaps in"
-        place = f"  {where}: {shortened(link.sentence, 200)}" if link.sentence else ""
-        console.print(f"    {told}{place}", soft_wrap=True)
-
-
 def _by_reason(excluded: Mapping[str, int]) -> str:
     """The counts in one line, the largest first."""
     ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
@@ -234,28 +154,3 @@ def _by_reason(excluded: Mapping[str, int]) -> str:
 
 def _listed(count: int, thing: str, file: str) -> str:
     return f"{count} {thing}{'s' if count > 1 else ''} (files/{file})" if count else "none"
-
-
-def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on a terminal; elsewhere a line a row, its cells divided by tabs."""
-    if not console.is_terminal:
-        # Past the console, which would turn tabs into spaces.
-        console.file.writelines("\t".join(row) + "\n" for row in (header, *rows))
-        return
-    table = Table(*header)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)
-
-
-def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
-    """Names and values: a table on a terminal, a line each elsewhere."""
-    if not console.is_terminal:
-        console.print(title)
-        for name, value in rows:
-            console.print(f"  {name}: {value}")
-        return
-    table = Table(title=title, show_header=False)
-    for row in rows:
-        table.add_row(*row)
-    console.print(table)

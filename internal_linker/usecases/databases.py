@@ -1,9 +1,10 @@
-"""Settings -> the project's database, and the work on databases as a whole: copy, verify, prune."""
+"""The project's database, and the work on databases as a whole: copy, verify, prune."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from sqlalchemy import Engine
 
@@ -19,6 +20,7 @@ from internal_linker.adapters.database import (
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.maintenance import (
+    Copied,
     Needless,
     copy_tables,
     damage,
@@ -32,15 +34,23 @@ from internal_linker.adapters.database.schema import Waste
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.records import PageCache
-from internal_linker.usecases.providers import Clients
+from internal_linker.usecases.settings.settings import Settings
 
 # Half a year of weekly runs: what none of them needed is not kept any longer.
 KEPT_DAYS = 182
 
 
 @dataclass(frozen=True)
-class Databases(Clients):
-    """The caches and the link graph of a project folder."""
+class Databases:
+    """The caches and the link graph of a project folder, and the work on databases as a whole.
+
+    Attributes:
+        settings: of a project.
+        root: its folder, where relative paths start.
+    """
+
+    settings: Settings
+    root: Path
 
     def store(self, *, read_only: bool = False) -> Engine:
         """The database of the caches; `read_only` creates and changes nothing."""
@@ -55,8 +65,11 @@ class Databases(Clients):
         finally:
             engine.dispose()
 
-    def copy_store(self, source: str, destination: str, progress: Progress) -> None:
+    def copy(self, source: str, destination: str, progress: Progress) -> list[Copied]:
         """Copy a whole cache into another: two addresses as store_url has them, or paths of SQLite files.
+
+        Returns:
+            A record for each table, in the order in which they were copied.
 
         Raises:
             ConfigurationError: an address is wrong, its database can't be opened or failed, or both are one.
@@ -84,7 +97,7 @@ class Databases(Clients):
             closing.callback(taking.dispose)
             return copy_tables(given, taking, tables, progress)
 
-    def verify_cache(self, progress: Progress) -> dict[str, int]:
+    def verify(self, progress: Progress) -> dict[str, int]:
         """How many rows of which table can't be read; a file that is damaged as a whole says so.
 
         Raises:
@@ -109,7 +122,7 @@ class Databases(Clients):
         finally:
             engine.dispose()
 
-    def prune_cache(self, days: int, *, apply: bool) -> list[Needless]:
+    def prune(self, days: int, *, apply: bool) -> list[Needless]:
         """What nobody needed for so many days, table by table; `apply` removes it.
 
         Raises:
@@ -125,7 +138,7 @@ class Databases(Clients):
         finally:
             engine.dispose()
 
-    def _tidy(self, engine: Engine, encoder: Encoder, hashes: Sequence[str]) -> None:
+    def tidy(self, engine: Engine, encoder: Encoder, hashes: Sequence[str]) -> None:
         """After a whole run: note which vectors it needed, and let go what none needed for half a year."""
         cache = EmbeddingCache(engine, self.settings.embedding_storage)
         cache.note_used(encoder, [one for one in dict.fromkeys(hashes) if one])

@@ -1,21 +1,64 @@
-"""The pages of a project -> their vectors from the cache, for files/vectorized_urls.csv."""
+"""Export the pages' vectors from the cache to files/vectorized_urls.csv."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from internal_linker.core.arrays import Vectors
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.ports import Progress
+from internal_linker.core.results import Columns, Result
 from internal_linker.embeddings.embed import BLOCK, all_texts, plan_embedding
 from internal_linker.ingest.collect import collect
 from internal_linker.pipeline.context import Parts
+from internal_linker.usecases.project import Project
 
 
-def cached_rows(parts: Parts) -> tuple[Iterator[tuple[str, Vectors]], int, int]:
-    """URL and (d,) vector of every page that is embedded, in the input's order; how many are, and are not.
+@dataclass(frozen=True, repr=False)
+class ExportResult(Result):
+    """The pages whose vectors were exported, and those that have none.
+
+    Attributes:
+        urls: the n pages, in the input's order.
+        exported: (n,) for each page, whether its vector is in the file.
+        remarks: what was unusual about the writing, one sentence each.
+    """
+
+    urls: list[str]
+    exported: Bools
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def found(self) -> int:
+        """How many vectors were exported."""
+        return int(self.exported.sum())
+
+    @property
+    def missing(self) -> int:
+        """How many pages have no vector."""
+        return len(self.urls) - self.found
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `pages`: each page, and whether its vector is in the file."""
+        return {"pages": {"page": self.urls, "exported": self.exported}}
+
+
+def export_vectors(project: Project, progress: Progress) -> ExportResult:
+    """Write every page's vector to files/vectorized_urls.csv; nothing is embedded and nothing spent.
 
     Raises:
         ConfigurationError: the encoder's vectors are never kept.
         InputError: there are no pages.
+        OutputError: the file can't be written; it stays as it was.
     """
+    with project.parts(progress, serp=False, deliver=False, read_only=True) as parts:
+        progress.start("Export", 0, "")
+        _require_vectors(parts)
+        return _exported(project, parts)
+
+
+def _require_vectors(parts: Parts) -> None:
     if parts.encoder.pages is not None:
         raise ConfigurationError(f"The vectors come from {parts.encoder.name}: there is nothing to export.")
     if parts.encoder.corpus_bound:
@@ -23,6 +66,9 @@ def cached_rows(parts: Parts) -> tuple[Iterator[tuple[str, Vectors]], int, int]:
             "Word statistics (LSA) give vectors that hold for one run only and are not kept. "
             'Set embedding_provider = "local" or "openai" in config/settings.toml and run again.'
         )
+
+
+def _exported(project: Project, parts: Parts) -> ExportResult:
     if parts.pages is None:
         raise InputError(
             "files/urls_rawdata.csv is not there. Put your pages there: URL, Title, Main Content."
@@ -37,4 +83,7 @@ def cached_rows(parts: Parts) -> tuple[Iterator[tuple[str, Vectors]], int, int]:
             found = parts.vector_cache.get(parts.encoder, [plan.hashes[row] for row in block])
             yield from ((pages[row].url, found[plan.hashes[row]]) for row in block)
 
-    return rows(), len(kept), len(pages) - len(kept)
+    remarks = project.vectors_csv().write(rows())
+    exported = np.zeros(len(pages), bool)
+    exported[kept] = True
+    return ExportResult([page.url for page in pages], exported, tuple(remarks))

@@ -1,6 +1,7 @@
-"""Kept runs of a project -> their list, how two of them differ, and an earlier one's links put back."""
+"""Earlier runs of a project: list them, compare two of them, put the links of one back."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -8,98 +9,202 @@ from internal_linker.core.edges import edge_id
 from internal_linker.core.errors import InputError, OutputError, ServiceError
 from internal_linker.core.ports import Progress, RunStore
 from internal_linker.core.records import Recommendation, Targets
-from internal_linker.core.runs import Difference, Version, VersionRow, overlaid
+from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.runs import Change, Difference, Version, VersionRow, overlaid
 from internal_linker.core.sections import Sections
-from internal_linker.pipeline.context import Parts
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.diff import differences
 from internal_linker.review.link_memory import Memory
+from internal_linker.usecases.log import LOGGER, new_run_id, run_log
+from internal_linker.usecases.options import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project
 
 
-@dataclass
-class RolledBack:
-    """What came of a rollback: its links, those left out as rejected, what went wrong."""
+@dataclass(frozen=True, repr=False)
+class HistoryResult(Result):
+    """The runs whose links are kept.
 
-    rows: int
-    links: int
+    Attributes:
+        versions: the runs, the oldest first.
+    """
+
+    versions: Sequence[Version]
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `runs`: the runs, the oldest first; `at` is ISO 8601 in UTC."""
+        names = ("run", "at", "what", "rows", "links", "published", "encoder")
+        return {"runs": columns_of(self.versions, *names)}
+
+
+@dataclass(frozen=True, repr=False)
+class DiffResult(Result):
+    """How the links of two runs differ.
+
+    Attributes:
+        differences: the links that the runs do not both have at the same place.
+        files: the files of files/ that were written.
+        remarks: what was unusual about the writing, one sentence each.
+    """
+
+    differences: Sequence[Difference]
+    files: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def counts(self) -> Mapping[tuple[Change, str], int]:
+        """How many differences there are of each change and reason, by their names."""
+        found = Counter((each.change, each.why) for each in self.differences)
+        return dict(sorted(found.items()))
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `differences`, a place being 0 for none, and `counts`, by change and reason."""
+        counts = self.counts
+        return {
+            "differences": columns_of(self.differences, *Difference.__dataclass_fields__),
+            "counts": {
+                "change": [change for change, _ in counts],
+                "why": [why for _, why in counts],
+                "links": list(counts.values()),
+            },
+        }
+
+
+@dataclass(frozen=True, repr=False)
+class RollbackResult(Result):
+    """An earlier run whose links were put back.
+
+    Attributes:
+        run: the earlier run.
+        run_id: the name of this rollback among the runs.
+        recommendations: the rows that were put back, with their links.
+        rejected: how many links were left out, since an editor rejected them after the run.
+        gaps: what could not be done, one sentence each.
+        failure: why the first place that took no links failed; None: all took them.
+    """
+
+    run: str
+    run_id: str
+    recommendations: Sequence[Recommendation]
     rejected: int
-    gaps: list[str]
+    gaps: tuple[str, ...]
     failure: ServiceError | OutputError | None
 
+    @property
+    def links(self) -> int:
+        """How many links were put back."""
+        return sum(len(item.links) for item in self.recommendations)
 
-def history(project: Project) -> Sequence[Version]:
-    """The runs that are kept, the oldest first."""
+    @property
+    def summary(self) -> str:
+        """What was done, in a sentence."""
+        rejected = f", {self.rejected} left out that were rejected since" if self.rejected else ""
+        return f"{self.links} links of {len(self.recommendations)} rows are as in run {self.run}{rejected}."
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `links`: each link that was put back, `rank` counting from 1 within its row."""
+        found = [(item.source, link) for item in self.recommendations for link in item.links]
+        return {
+            "links": {
+                "source": [source.url for source, _ in found],
+                "query": [source.query for source, _ in found],
+                "target": [link.target.url for _, link in found],
+                "rank": [link.rank for _, link in found],
+                "origin": [link.origin for _, link in found],
+            }
+        }
+
+
+def history(project: Project) -> HistoryResult:
+    """List the runs whose links are kept."""
     with project.graph() as (_, runs):
-        return runs.versions()
+        return HistoryResult(runs.versions())
 
 
-def compared(project: Project, before: str, after: str, part: Sections) -> list[Difference]:
-    """How the links of two runs differ, or of a part of the site if it names any.
-
-    Raises:
-        InputError: one of them is not kept.
-    """
-    with project.graph() as (edges, runs):
-        older, newer = find(runs, before), find(runs, after)
-        rows = [[row for row in runs.rows(run) if not part or part.hold(row.end)] for run in (before, after)]
-        statuses = {edge.id: edge.status for edge in edges.each("accepted", "rejected", "edited", "live")}
-        return list(differences(older, newer, rows[0], rows[1], lambda *ends: statuses.get(edge_id(*ends))))
-
-
-def roll_back(project: Project, run: str, part: Sections, run_id: str, progress: Progress) -> RolledBack:
-    """Put an earlier run's links back into Output.csv, links.csv and the Sheet; what was rejected since stays out.
+def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffResult:
+    """Find how the links of two runs differ, and why.
 
     Args:
-        project: whose.
-        run: the earlier run.
-        part: only the pages in it; all if it names none.
-        run_id: what this rollback is called among the runs.
-        progress: tells a person how far it is.
+        project: whose runs.
+        options: the runs, and the sections that count.
+        write: write all differences to files/diff.csv.
+
+    Raises:
+        InputError: one of the runs is not kept.
+        OutputError: the file can't be written; it stays as it was.
+    """
+    sections = Sections(options.sections)
+    with project.graph() as (edges, runs):
+        older, newer = _version(runs, options.before), _version(runs, options.after)
+        before, after = (_rows(runs, run, sections) for run in (options.before, options.after))
+        statuses = {edge.id: edge.status for edge in edges.each("accepted", "rejected", "edited", "live")}
+        found = list(differences(older, newer, before, after, lambda *ends: statuses.get(edge_id(*ends))))
+    if not write:
+        return DiffResult(found)
+    place = project.diff_csv()
+    return DiffResult(found, (place.name,), tuple(place.write(found)))
+
+
+def rollback(project: Project, options: RollbackOptions, progress: Progress) -> RollbackResult:
+    """Put the links of an earlier run back into Output.csv, links.csv and the Sheet.
+
+    What an editor rejected since stays out. The rollback is kept as a run of its own.
+
+    Args:
+        project: whose run.
+        options: the run, and the sections whose links are put back.
+        progress: shows the steps.
 
     Raises:
         InputError: the run is not kept.
+        RunActive: another run holds the project folder.
         ServiceError: the Sheet could not be read.
     """
+    run_id = new_run_id()
+    with project.lock(), run_log(project.root, run_id, project.settings.secrets):
+        result = _put_back(project, options, run_id, progress)
+        for gap in result.gaps:
+            progress.warn(gap)
+        LOGGER.info("%s", result.summary)
+    return result
+
+
+def _put_back(project: Project, options: RollbackOptions, run_id: str, progress: Progress) -> RollbackResult:
+    sections = Sections(options.sections)
     with project.graph() as (_, runs):
-        encoder = find(runs, run).encoder
-    keeps = (lambda key: not part.hold(key)) if part else None
-    model = encoder.partition(", recipe ")[0]
-    with project.parts(progress, serp=False, keeps=keeps, model=model) as parts:
-        return _roll_back(parts, project, run, part, run_id, progress)
+        version = _version(runs, options.run)
+    keeps = (lambda key: not sections.hold(key)) if sections else None
+    model = version.encoder.partition(", recipe ")[0]
+    with (
+        project.parts(progress, serp=False, keeps=keeps, model=model) as parts,
+        project.graph(read_only=False) as (edges, runs),
+    ):
+        memory = Memory(edges, project.rules().edges, run_id, version.encoder)
+        gaps = memory.recall(parts.desk)
+        rows = _rows(runs, options.run, sections)
+        allowed = [_allowed(row, memory) for row in rows]
+        items = [row.recommendation for row in allowed]
+        memory.hashes = {row.end: row.text_hash for row in rows}
+        live: dict[str, dict[str, None]] = {}
+        for edge in edges.each("live"):
+            live.setdefault(edge.source, {})[edge.target] = None
+        targets = Targets({}, {}, linked=live)
+        memory.keep(items, targets, None, (), progress, gone=lambda end: not sections or sections.hold(end))
+        desks = [(parts.desk, memory.review_rows())] if parts.desk and memory.heard else []
+        sinks = [*parts.sinks, *filter(None, [parts.sheet])]
+        delivered = deliver(items, sinks, desks, run_id, progress)
+        rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
+        gaps += delivered.gaps
+        result = RollbackResult(options.run, run_id, items, rejected, tuple(gaps), delivered.failure)
+        last = runs.versions()[-1].run
+        kept = overlaid(runs.rows(last), allowed) if sections else iter(allowed)
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        what = f"rollback to {options.run}" + (" in part" if sections else "")
+        runs.put(replace(version, run=run_id, at=now, what=what, rows=len(items), links=result.links), kept)
+    return result
 
 
-def _roll_back(
-    parts: Parts, project: Project, run: str, part: Sections, run_id: str, progress: Progress
-) -> RolledBack:
-    edges, runs = parts.edges, parts.runs
-    assert edges and runs
-    version = find(runs, run)
-    memory = Memory(edges, project.rules().edges, run_id, version.encoder)
-    gaps = memory.recall(parts.desk)
-    rows = [row for row in runs.rows(run) if not part or part.hold(row.end)]
-    allowed = [_allowed(row, memory) for row in rows]
-    items = [row.recommendation for row in allowed]
-    memory.hashes = {row.end: row.text_hash for row in rows}
-    live: dict[str, dict[str, None]] = {}
-    for edge in edges.each("live"):
-        live.setdefault(edge.source, {})[edge.target] = None
-    targets = Targets({}, {}, linked=live)
-    memory.keep(items, targets, None, (), progress, gone=lambda end: not part or part.hold(end))
-    desks = [(parts.desk, memory.review_rows())] if parts.desk and memory.heard else []
-    delivered = deliver(items, [*parts.sinks, *filter(None, [parts.sheet])], desks, run_id, progress)
-    links = sum(len(item.links) for item in items)
-    last = runs.versions()[-1].run
-    kept = overlaid(runs.rows(last), allowed) if part else iter(allowed)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    what = f"rollback to {run}" + (" in part" if part else "")
-    runs.put(replace(version, run=run_id, at=now, what=what, rows=len(items), links=links), kept)
-    left_out = sum(len(row.recommendation.links) for row in rows) - links
-    return RolledBack(len(items), links, left_out, [*gaps, *delivered.gaps], delivered.failure)
-
-
-def find(runs: RunStore, run: str) -> Version:
-    """The version of this run.
+def _version(runs: RunStore, run: str) -> Version:
+    """Return the version of a run.
 
     Raises:
         InputError: it is not kept.
@@ -112,8 +217,13 @@ def find(runs: RunStore, run: str) -> Version:
     raise InputError(f"There is no run {run}. The last ones are: {names}. `history` lists all that are kept.")
 
 
+def _rows(runs: RunStore, run: str, sections: Sections) -> list[VersionRow]:
+    """Return a run's rows, those of the sections if there are any."""
+    return [row for row in runs.rows(run) if not sections or sections.hold(row.end)]
+
+
 def _allowed(row: VersionRow, memory: Memory) -> VersionRow:
-    """The row without what an editor rejected, its ranks without a gap."""
+    """Return the row without what an editor rejected, its ranks without a gap."""
     item, rejected = row.recommendation, memory.decided.rejected.get(row.end, ())
     links = [link for link in item.links if link.target.key not in rejected]
     ranked = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))

@@ -1,10 +1,11 @@
-"""An empty folder -> a project folder with commented configuration, ready to be filled in."""
+"""Make a folder a project: write a commented configuration, ready to be filled in."""
 
 import os
-from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from internal_linker.core.errors import OutputError
+from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, KEY_FILES, SETTINGS_FILE
 from internal_linker.usecases.settings.template import render_settings
 
@@ -17,40 +18,55 @@ _EXCLUSIONS = """\
 """
 
 
-def start_project(folder: Path) -> Iterator[str]:
-    """Write what is missing of the configuration; yields one line for each file.
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A file of the configuration: its path within the project, and whether it was written or there already."""
+
+    name: str
+    written: bool
+
+
+@dataclass(frozen=True, repr=False)
+class InitResult(Result):
+    """A project folder with its configuration.
+
+    Attributes:
+        folder: the project folder.
+        files: the files of the configuration.
+    """
+
+    folder: Path
+    files: tuple[ConfigFile, ...]
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `files`: each file, and whether it was written or there already."""
+        return {"files": columns_of(self.files, "name", "written")}
+
+
+def init(folder: Path) -> InitResult:
+    """Write what is missing of the configuration; files that are there stay as they are.
 
     Raises:
         OutputError: the folder can't be written.
     """
+    # Only the owner may read what will hold a key.
+    keys = [(path, "", 0o600) for path, _ in KEY_FILES.values()]
+    texts = [(SETTINGS_FILE, render_settings(), 0o644), (EXCLUSIONS_FILE, _EXCLUSIONS, 0o644), *keys]
     try:
         (folder / "config").mkdir(parents=True, exist_ok=True)
         (folder / "files").mkdir(exist_ok=True)
-        yield _write(folder, SETTINGS_FILE, render_settings())
-        yield _write(folder, EXCLUSIONS_FILE, _EXCLUSIONS)
-        for path, _ in KEY_FILES.values():
-            # Only the owner may read what will hold a key.
-            yield _write(folder, path, "", mode=0o600)
+        written = [_write(folder / name, text, mode) for name, text, mode in texts]
     except OSError as error:
         raise OutputError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
-    yield from _next_steps(folder)
+    names = [name.as_posix() for name, _, _ in texts]
+    return InitResult(folder, tuple(map(ConfigFile, names, written)))
 
 
-def _next_steps(folder: Path) -> Iterator[str]:
-    where = "" if folder == Path.cwd() else f' --project "{folder}"'
-    yield ""
-    yield "Next:"
-    yield "1. Put your pages into files/urls_rawdata.csv (columns URL, Title, Main Content)."
-    yield "2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet."
-    yield "3. If you have a Serper key: write your host into search_query_template in config/settings.toml."
-    yield f"4. internal-linker check{where}"
-
-
-def _write(folder: Path, name: Path, text: str, mode: int = 0o644) -> str:
-    path = folder / name
+def _write(path: Path, text: str, mode: int) -> bool:
+    """Write a file unless it is there; return whether it was written."""
     if path.exists():
-        return f"kept     {name.as_posix()}"
+        return False
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
         file.write(text)
-    return f"written  {name.as_posix()}"
+    return True

@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
@@ -13,10 +14,17 @@ LOGGER = logging.getLogger("internal_linker")
 # Without a handler of ours, Python would print each warning to the terminal, where it stands already.
 LOGGER.addHandler(logging.NullHandler())
 LOG_FILE = "logfile.txt"
+# The note on an error whose traceback is in the log already.
+LOGGED = "logfile.txt has it."
 # A weekly run writes some 5 KB: five files of 2 MB hold years of it.
 MAX_BYTES, OLD_FILES = 2_000_000, 4
 # Shorter texts stand in ordinary words, too; no service gives keys as short.
 _SHORTEST_SECRET = 8
+
+
+def new_run_id() -> str:
+    """Return a run id, the local time to the second: it sorts, and a person can read it."""
+    return datetime.now().strftime("%Y%m%d-%H%M%S")
 
 
 @contextmanager

@@ -1,9 +1,9 @@
-"""Settings -> the concrete services and stores of one project: the only file that names them."""
+"""A project: one site's folder with the services, stores and files that its settings name."""
 
 import functools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from internal_linker.adapters.database.edges import EdgeStore
@@ -37,41 +37,56 @@ from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.pipeline.context import Parts, Rules
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
-from internal_linker.review.queue import EdgeQueue
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
-from internal_linker.usecases.providers import compute_at, workers
+from internal_linker.usecases.providers import Clients, compute_at, workers
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
-from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, PLACEHOLDER_SITE, load_settings
+from internal_linker.usecases.settings.settings import (
+    EXCLUSIONS_FILE,
+    PLACEHOLDER_SITE,
+    Settings,
+    load_settings,
+)
 
 
 @dataclass(frozen=True)
-class Project(Databases):
-    """One site's folder: config/, files/ and logfile.txt."""
+class Project:
+    """One site's folder: config/, files/ and logfile.txt.
 
+    Attributes:
+        settings: what config/settings.toml, key files and the environment say.
+        root: the folder.
+        exclusions: patterns of URLs that no link leads to.
+        tables: tables that take the place of files in files/, by the file's name.
+    """
+
+    settings: Settings
+    root: Path
     exclusions: Exclusions
+    tables: Mapping[str, StreamSource] = field(default_factory=dict)
+
+    @property
+    def clients(self) -> Clients:
+        """The clients of the outside services."""
+        return Clients(self.settings, self.root)
+
+    @property
+    def databases(self) -> Databases:
+        """The caches and the link graph."""
+        return Databases(self.settings, self.root)
 
     def file(self, name: str) -> Path:
         """A path in files/."""
         return self.root / "files" / name
 
     @contextmanager
-    def graph(self) -> Iterator[tuple[EdgeStore, RunStore]]:
-        """The link graph and the kept runs, for reading only."""
-        engine = self.store(read_only=True)
+    def graph(self, *, read_only: bool = True) -> Iterator[tuple[EdgeStore, RunStore]]:
+        """Open the link graph and the kept runs."""
+        engine = self.databases.store(read_only=read_only)
         try:
             yield EdgeStore(engine, self.site), RunStore(engine, self.site)
-        finally:
-            engine.dispose()
-
-    @contextmanager
-    def review_queue(self) -> Iterator[EdgeQueue]:
-        """The links that wait for a word, and the place for it."""
-        engine = self.store()
-        try:
-            yield EdgeQueue(EdgeStore(engine, self.site))
         finally:
             engine.dispose()
 
@@ -100,12 +115,12 @@ class Project(Databases):
             ConfigurationError: a setting asks for what is not there.
         """
         notices = [*self.exposed()]
-        sheet = self.sheet(notices)
-        encoder = self.encoder(notices, progress)
+        sheet = self.clients.sheet(notices)
+        encoder = self.clients.encoder(notices, progress)
         used = self._shortened(encoder)
-        client = self.search_service(serp, notices)
-        chat = self.chat() if deliver else None
-        engine, spool = self.store(read_only=read_only), TextSpool(self.root / "files")
+        client = self.clients.search_service(serp, notices)
+        chat = self.clients.chat() if deliver else None
+        engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
         edges = EdgeStore(engine, self.site)
         desk = self._desk(sheet) if deliver else None
         parts = Parts(
@@ -132,7 +147,7 @@ class Project(Databases):
             chat=chat,
             answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
-            tidy=functools.partial(self._tidy, engine),
+            tidy=functools.partial(self.databases.tidy, engine),
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):
@@ -190,7 +205,7 @@ class Project(Databases):
     def exposed(self) -> Iterator[str]:
         """A sentence for each way in which others could get at the keys."""
         yield from exposed_keys(self.root)
-        services = ("serper_url", "base_url", "anchor_base_url", "google_api_url")
+        services = ("serper_url", "serpapi_url", "base_url", "anchor_base_url", "google_api_url")
         yield from unencrypted({name: getattr(self.settings, name) for name in services})
 
     @property
@@ -215,6 +230,8 @@ class Project(Databases):
 
     def table(self, name: str, notices: list[str]) -> StreamSource | None:
         """A CSV file of files/, or None where there is none."""
+        if name in self.tables:
+            return self.tables[name]
         path = self.file(name)
         if path.exists():
             return CsvTable(path, f"files/{name}")
@@ -257,7 +274,7 @@ class Project(Databases):
     def _desk(self, sheet: LinkSink | None) -> ReviewDesk | None:
         if self.settings.review == "none":
             return None
-        return self.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
+        return self.clients.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
 
     def _sinks(self, model: str, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
         return [

@@ -13,7 +13,8 @@ from internal_linker.adapters.compute.threads import Threads
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.ports import Compute, Encoder, Progress, Workers
+from internal_linker.core.ports import Compute, Encoder, Progress, SerpClient, Workers
+from internal_linker.core.records import SerpMarket
 from internal_linker.embeddings.encoders.dask import DaskEncoder
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
@@ -27,7 +28,7 @@ from internal_linker.embeddings.encoders.vector_file import (
     table_rows,
 )
 from internal_linker.text.words import words
-from internal_linker.usecases.settings.settings import OPENAI_URL, PLACEHOLDER_SITE, Settings
+from internal_linker.usecases.settings.settings import KEY_FILES, OPENAI_URL, PLACEHOLDER_SITE, Settings
 
 # Each takes 100 MB and more, and part of a run is not shared.
 MOST_WORKERS = 4
@@ -156,7 +157,6 @@ if TYPE_CHECKING:
     from internal_linker.adapters.openai.chat import OpenAIChat
     from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
     from internal_linker.review.google_tab import ReviewTab
-    from internal_linker.serp.serper import Serper
 
 
 @dataclass(frozen=True)
@@ -206,27 +206,16 @@ class Clients:
         return ReviewTab(account, settings.google_sheet_id, api_url=settings.google_api_url)
 
     @property
-    def market(self) -> str:
-        """Where search results are asked for."""
-        from internal_linker.serp.serper import market_of
-
-        return market_of(self.settings.gl, self.settings.hl, self.settings.location)
-
-    def serper(self) -> "Serper":
-        """The Serper client with its budget and pace."""
-        from internal_linker.serp.serper import Serper
-
+    def market(self) -> SerpMarket:
+        """Where search results are asked for, and what they are kept under."""
         settings = self.settings
-        return Serper(
-            settings.serper_api_key.get_secret_value(),
-            url=settings.serper_url,
-            gl=settings.gl,
-            hl=settings.hl,
-            location=settings.location,
-            budget=Budget("Serper", settings.max_serp_credits, "max_serp_credits", "credits"),
-            per_second=settings.serp_requests_per_second,
-            in_flight=settings.serp_requests_in_flight,
-        )
+        return SerpMarket(settings.search_provider, settings.gl, settings.hl, settings.location)
+
+    def search_client(self) -> SerpClient:
+        """The client of the search service, with its budget and pace."""
+        from internal_linker.usecases.search_services import search_client
+
+        return search_client(self.settings, self.market)
 
     def openai(self) -> "OpenAIEmbeddings":
         """The client of OpenAI or of another server that speaks its API."""
@@ -280,7 +269,7 @@ class Clients:
             progress.finish(facts_of(encoder))
         return encoder
 
-    def search_service(self, wanted: bool, notices: list[str]) -> "Serper | None":
+    def search_service(self, wanted: bool, notices: list[str]) -> SerpClient | None:
         """The search service; None, with a notice, where the run has none.
 
         Raises:
@@ -291,11 +280,13 @@ class Clients:
             why = "--no-serp" if not wanted else 'serp_provider = "none"'
             notices.append(f"The search step is skipped ({why}): links come from the pages' content alone.")
             return None
-        if not settings.serper_api_key.get_secret_value():
-            if settings.serp_provider == "serper":
-                raise ConfigurationError('serp_provider = "serper" needs a key in config/serper_api_key.txt.')
+        provider = settings.search_provider
+        if not settings.search_key(provider):
+            key_file = KEY_FILES[f"{provider}_api_key"][0].as_posix()
+            if settings.serp_provider == provider:
+                raise ConfigurationError(f'serp_provider = "{provider}" needs a key in {key_file}.')
             notices.append(
-                "The search step is skipped, since config/serper_api_key.txt holds no key: "
+                f"The search step is skipped, since {key_file} holds no key: "
                 "links come from the pages' content alone."
             )
             return None
@@ -303,4 +294,4 @@ class Clients:
             raise ConfigurationError(
                 "search_query_template still holds yoursite.com. Put your own host there, in config/settings.toml."
             )
-        return self.serper()
+        return self.search_client()

@@ -1,51 +1,140 @@
-"""A project -> a run with its lock, log and summary; a look-up; the links of a page that does not exist yet."""
+"""Find links: for all pages of a project, for one page or query, or for a page that does not exist yet."""
 
+import io
 import re
-from collections.abc import Callable
-from contextlib import closing
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import BinaryIO
 
-from internal_linker.core.briefs import Brief, BriefLinks
-from internal_linker.core.errors import ExitCode, InternalLinkerError
-from internal_linker.core.records import Choice
-from internal_linker.core.sections import Sections
+from internal_linker.core.briefs import BriefLinks
+from internal_linker.core.errors import InternalLinkerError, OutputError, ServiceError
+from internal_linker.core.ports import Progress
+from internal_linker.core.records import Choice, Origin, Recommendation
+from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.sequences import Lazy
 from internal_linker.core.version import __version__
-from internal_linker.pipeline.brief import content_brief
-from internal_linker.pipeline.report import Report
+from internal_linker.ingest.drafts import read_brief
+from internal_linker.pipeline.brief import content_brief as brief_links
+from internal_linker.pipeline.report import Plan, Report
 from internal_linker.pipeline.run import Run
-from internal_linker.usecases.console import Reporter, print_summary, summary_rows
-from internal_linker.usecases.exit import LOGGED, new_run_id
-from internal_linker.usecases.log import LOGGER, run_log
+from internal_linker.usecases.console import summary_rows
+from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
+from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
 
 # A page's address without its https://, as browsers show it; "node.js" is a query.
 _BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-zA-Z]{2,}/\S*")
 
 
-def run_once(
+@dataclass(frozen=True, slots=True)
+class PageLink:
+    """A proposed link, as in links.csv.
+
+    Attributes:
+        source: the page's URL, "" for a query without a page.
+        query: its main query.
+        target: where the link leads.
+        rank: its position among the source's links, from 1.
+        origin: "serp" for a search result, "semantic" for a similar page.
+        score, similarity, lexical, probability: as in links.csv; NaN where unknown.
+        serp_rank: the target's rank in the search results, 0 if it is not among them.
+    """
+
+    source: str
+    query: str
+    target: str
+    rank: int
+    origin: Origin
+    score: float
+    similarity: float
+    lexical: float
+    probability: float
+    serp_rank: int
+
+
+@dataclass(frozen=True, repr=False)
+class PageLinks(Result):
+    """The links that a run or a lookup found.
+
+    Attributes:
+        report: all that the run did.
+        summary: names and values for people; empty for a lookup.
+    """
+
+    report: Report
+    summary: Sequence[tuple[str, str]] = field(default=())
+
+    @property
+    def run(self) -> str:
+        """The run's id."""
+        return self.report.run_id
+
+    @property
+    def recommendations(self) -> Sequence[Recommendation]:
+        """The links of each source, with a note if they are fewer than wanted."""
+        return self.report.recommendations
+
+    @property
+    def links(self) -> Sequence[PageLink]:
+        """All links, source by source, best first."""
+        pairs = [(each, rank) for each in self.recommendations for rank in range(len(each.links))]
+        return Lazy(len(pairs), lambda at: _page_link(*pairs[at]))
+
+    @property
+    def notes(self) -> Sequence[tuple[str, str]]:
+        """(source, why it has fewer links than wanted or no search results)."""
+        return [(each.source.name, each.note) for each in self.recommendations if each.note]
+
+    @property
+    def gaps(self) -> Sequence[str]:
+        """What is missing this time, one sentence each."""
+        return self.report.gaps
+
+    @property
+    def failure(self) -> ServiceError | OutputError | None:
+        """Why a place did not take its links, if one did not."""
+        return self.report.failure
+
+    def tables(self) -> dict[str, Columns]:
+        """`links`, source by source, best first; `notes` on sources with fewer links than wanted."""
+        return {
+            "links": columns_of(self.links, *PageLink.__dataclass_fields__),
+            "notes": {name: [note[at] for note in self.notes] for at, name in enumerate(("source", "note"))},
+        }
+
+
+def run(
     project: Project,
-    choice: Choice,
-    off: Sections,
-    reporter: Reporter,
+    options: RunOptions,
+    progress: Progress,
     *,
-    no_serp: bool = False,
-    accept_drift: bool = False,
     should_stop: Callable[[], bool] = lambda: False,
-) -> Report:
-    """One run under the project's lock and log; prints its summary.
+) -> PageLinks:
+    """Find links and deliver them, under the project's lock; logfile.txt gets steps, notes and summary.
+
+    Args:
+        project: whose pages.
+        options: which pages get links, and from what.
+        progress: shows the steps.
+        should_stop: asked between two steps; True ends the run.
+
+    Returns:
+        The links; `failure` and `gaps` say what did not work out.
 
     Raises:
         InternalLinkerError: the run could not be done; logged, too.
     """
-    run_id = new_run_id()
+    off, choice = project.sections_off(options.sections), Choice(options.limit, tuple(options.only))
+    run_id, timed = new_run_id(), _StepTimes(progress)
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
             keeps = (lambda _: True) if choice.partial else off.hold if off else None
-            with project.parts(reporter, serp=not no_serp, keeps=keeps) as parts:
-                rules = project.rules(off, accept_drift=accept_drift)
-                report = Run(parts, rules, choice, reporter, should_stop).execute(run_id)
-            _conclude(reporter, report, project)
-            return report
+            with project.parts(timed, serp=options.search, keeps=keeps) as parts:
+                rules = project.rules(off, accept_drift=options.accept_drift)
+                report = Run(parts, rules, choice, timed, should_stop).execute(run_id)
         except (InternalLinkerError, KeyboardInterrupt) as error:
             LOGGER.error("%s", error if isinstance(error, InternalLinkerError) else "Interrupted.")
             error.add_note(LOGGED)
@@ -54,51 +143,115 @@ def run_once(
             LOGGER.exception("The run ended unexpectedly")
             error.add_note(LOGGED)
             raise
-        finally:
-            reporter.close()
+        found = PageLinks(report, summary_rows(report, timed.seconds, project.settings.links_per_page))
+        for name, value in found.summary:
+            LOGGER.info("Summary: %s: %s", name.strip(), value)
+        LOGGER.info("%s", closing_line(found))
+        return found
 
 
-def exit_code(report: Report) -> ExitCode:
-    """What a run's command ends with."""
-    if report.failure:
-        return report.failure.exit_code
-    return ExitCode.GAPS if report.gaps else ExitCode.SUCCESS
+def closing_line(found: PageLinks) -> str:
+    """Return the sentence that a run ends with, on the terminal and in the log."""
+    if found.failure:
+        return "Pipeline finished, but not every place took its links."
+    if found.gaps:
+        return "Pipeline finished with gaps: see the notes above."
+    return "Pipeline completed successfully!"
 
 
-def look_up(project: Project, page: str, reporter: Reporter, *, no_serp: bool = False) -> Report:
-    """The links of one page, by its URL, or of any query; nothing is delivered.
+def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
+    """Return what a run with these options would fetch, embed and write; nothing is spent or written.
+
+    Raises:
+        InternalLinkerError: the run could not be done.
+    """
+    off, choice = project.sections_off(options.sections), Choice(options.limit, tuple(options.only))
+    with project.parts(progress, serp=options.search, deliver=False, read_only=True) as parts:
+        return Run(parts, project.rules(off), choice, progress).plan()
+
+
+def lookup(project: Project, options: LookupOptions, progress: Progress) -> PageLinks:
+    """Find the links of one page, by its URL, or of any query; nothing is delivered.
 
     Raises:
         InternalLinkerError: it could not be done.
     """
+    page = options.page
     if _BARE_ADDRESS.fullmatch(page):
         page = f"https://{page}"
     is_url = page.lower().startswith(("http://", "https://"))
     choice = Choice(only=(page,)) if is_url else Choice(query=page)
-    with closing(reporter), project.parts(reporter, serp=not no_serp, deliver=False) as parts:
-        return Run(parts, project.rules(), choice, reporter).execute(new_run_id())
+    with project.parts(progress, serp=options.search, deliver=False) as parts:
+        return PageLinks(Run(parts, project.rules(), choice, progress).execute(new_run_id()))
 
 
-def brief_links(
-    project: Project, brief: Brief, limit: int, reporter: Reporter, *, no_serp: bool = False
+def content_brief(
+    project: Project,
+    options: BriefOptions,
+    progress: Progress,
+    *,
+    stdin: Callable[[], BinaryIO] = io.BytesIO,
 ) -> BriefLinks:
-    """The links of a page that does not exist yet, so many each way; 0: as many as the settings say.
+    """Find what a page that does not exist yet should link to, and what should link to it.
+
+    Args:
+        project: the site.
+        options: the page as far as it is known.
+        progress: shows the steps.
+        stdin: opens standard input, for the draft "-".
 
     Raises:
         InternalLinkerError: it could not be done.
     """
-    wanted = limit or project.settings.links_per_page
-    with closing(reporter), project.parts(reporter, serp=not no_serp, deliver=False) as parts:
-        return content_brief(parts, project.rules(), brief, wanted, reporter)
+    draft = str(options.draft) if isinstance(options.draft, Path) else options.draft
+    brief = replace(
+        read_brief(draft, stdin, options.title), query=options.query, url=options.url, lang=options.lang
+    )
+    wanted = options.limit or project.settings.links_per_page
+    with project.parts(progress, serp=options.search, deliver=False) as parts:
+        return brief_links(parts, project.rules(), brief, wanted, progress)
 
 
-def _conclude(reporter: Reporter, report: Report, project: Project) -> None:
-    print_summary(reporter.console, summary_rows(report, reporter.seconds, project.settings.links_per_page))
-    if report.failure:
-        closing = "Pipeline finished, but not every place took its links."
-    elif report.gaps:
-        closing = "Pipeline finished with gaps: see the notes above."
-    else:
-        closing = "Pipeline completed successfully!"
-    LOGGER.info("%s", closing)
-    reporter.console.print(closing)
+def _page_link(recommendation: Recommendation, at: int) -> PageLink:
+    link, source = recommendation.links[at], recommendation.source
+    return PageLink(
+        source=source.url,
+        query=source.query,
+        target=link.target.url,
+        rank=link.rank,
+        origin=link.origin,
+        score=link.target.score,
+        similarity=link.target.similarity,
+        lexical=link.target.lexical,
+        probability=link.target.probability,
+        serp_rank=link.target.serp_rank,
+    )
+
+
+class _StepTimes:
+    """Passes progress on and adds up the seconds of each step."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._step, self._began = "", 0.0
+        self._seconds: dict[str, float] = {}
+
+    @property
+    def seconds(self) -> Mapping[str, float]:
+        """Seconds by step, in the order in which the steps ended first."""
+        return self._seconds
+
+    def start(self, step: str, total: int, unit: str) -> None:
+        self._step, self._began = step, time.monotonic()
+        self._progress.start(step, total, unit)
+
+    def advance(self, count: int = 1) -> None:
+        self._progress.advance(count)
+
+    def finish(self, outcome: str) -> None:
+        seconds = time.monotonic() - self._began
+        self._seconds[self._step] = self._seconds.get(self._step, 0.0) + seconds
+        self._progress.finish(outcome)
+
+    def warn(self, message: str) -> None:
+        self._progress.warn(message)

@@ -16,7 +16,7 @@ from internal_linker.text.html import read_html
 from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS
 from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import INSIDE
-from tests.support.builders import page, url
+from tests.support.builders import collected, page, url
 
 POOLS = {
     "en": "green tea pots brewing leaves oolong water storage tin harvest roasting cup kettle e-mail don't",
@@ -55,7 +55,7 @@ def proposed(
     pages: Sequence[Page], links: Sequence[ExistingLink]
 ) -> list[tuple[Page, list[tuple[Anchor, ...]]]]:
     """Anchors from every page to all others."""
-    anchoring = Anchoring(pages, links, {})
+    anchoring = Anchoring(collected(pages, links))
     keys = [each.key for each in pages]
     return [(each, anchoring.propose(each.key, [key for key in keys if key != each.key])) for each in pages]
 
@@ -118,7 +118,7 @@ def test_no_text_comes_first_for_a_target_too_often(
     keys = [each.key for each in pages]
     wanted = [(key, [other for other in keys if other != key]) for key in keys] * times
     used = Counter((link.target, link.anchor.casefold()) for link in links)
-    for source, found in Anchoring(pages, links, {}).propose_all(wanted):
+    for source, found in Anchoring(collected(pages, links)).propose_all(wanted):
         for target, anchors in zip([key for key in keys if key != source], found, strict=True):
             if not anchors:
                 continue
@@ -133,7 +133,7 @@ def test_no_text_comes_first_for_a_target_too_often(
 def test_another_process_would_propose_the_same(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """What is pickled proposes what the original does."""
     pages, links = site
-    ours = Anchoring(pages, links, {})
+    ours = Anchoring(collected(pages, links))
     theirs = pickle.loads(pickle.dumps(ours))
     keys = [each.key for each in pages]
     assert theirs.propose(keys[0], keys[1:]) == ours.propose(keys[0], keys[1:])
@@ -143,7 +143,7 @@ def first(content: str, title: str, lang: str, **more: str) -> Anchor:
     """The best anchor in a text for a page of that title, on a site that is about other things besides."""
     others = [page(f"other{number}", f"{number} something else", lang=lang) for number in range(8)]
     pages = [page("source", content, lang=lang), page("target", title=title, lang=lang, **more), *others]
-    return Anchoring(pages, [], {}).propose(url("source"), [url("target")])[0][0]
+    return Anchoring(collected(pages)).propose(url("source"), [url("target")])[0][0]
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_texts_of_links_to_a_page_are_its_names() -> None:
         *(page(number, "nothing of the kind") for number in range(5)),
     ]
     links = [ExistingLink(url("a"), url("c"), "long story of steam")]
-    anchoring = Anchoring(pages, links, {})
+    anchoring = Anchoring(collected(pages, links))
     assert anchoring.propose(url("b"), [url("c")])[0][0].text == "long story of steam"
     assert not any(anchor.verbatim for anchor in anchoring.propose_unlinked(url("a"), url("c")))
 

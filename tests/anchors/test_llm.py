@@ -12,7 +12,7 @@ from internal_linker.anchors.llm import PATIENCE, TASK, Rephrased, choices
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import BudgetReached, CredentialsRefused, ServiceError
 from internal_linker.core.records import ExistingLink, Page
-from tests.support.builders import page, url
+from tests.support.builders import collected, page, url
 from tests.support.chats import Answers, Model
 
 POTS = "Clay pots keep the water hot while black tea leaves draw for long. A lid helps, too."
@@ -32,8 +32,9 @@ def rephrased(
     cache: Answers | None = None,
 ) -> tuple[Rephrased, Model]:
     """The anchors of a site, rephrased by a model."""
-    site, model = Anchoring(pages, links, {}), Model(says)
-    return Rephrased(site.variety(), pages, site.taken, model, cache or Answers()), model
+    whole, model = collected(pages, links), Model(says)
+    site = Anchoring(whole)
+    return Rephrased(site.variety(), whole, site.taken, model, cache or Answers()), model
 
 
 def answering(**words: str) -> Callable[[str], str]:

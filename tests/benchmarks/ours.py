@@ -94,8 +94,18 @@ def _join(
     count = len(vectors)
     languages, targets = np.zeros(count, np.int32), np.ones(count, bool)
     compute = Threads(int(os.environ.get("OMP_NUM_THREADS") or os.cpu_count() or 1))
-    given = vectors, digests, languages, targets, keep, store, compute, Silent()
-    return join("benchmark", *given, exact_seconds=exact_seconds)
+    return join(
+        "benchmark",
+        vectors,
+        digests,
+        languages,
+        targets,
+        served=keep,
+        store=store,
+        compute=compute,
+        progress=Silent(),
+        exact_seconds=exact_seconds,
+    )
 
 
 def _digests(count: int) -> NDArray[np.uint8]:

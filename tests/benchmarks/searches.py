@@ -7,7 +7,7 @@ from pathlib import Path
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.adapters.http.limits import Budget
-from internal_linker.core.records import Source, Targets
+from internal_linker.core.records import SerpMarket, Source, Targets
 from internal_linker.serp.search import SearchRules, search_all
 from internal_linker.serp.serper import Serper
 from internal_linker.usecases.settings.settings import Settings
@@ -51,7 +51,8 @@ def _once(queries: int) -> float:
         engine = open_database("sqlite:///cache.sqlite3", Path(folder))
         client = Serper(
             server.api_key,
-            url=server.url,
+            server.url,
+            SerpMarket("serper"),
             budget=Budget("Serper", 10**9, "max_serp_credits", "credits"),
             per_second=PER_SECOND,
             in_flight=in_flight,

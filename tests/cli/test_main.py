@@ -70,7 +70,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
     described = (
         {each.split()[0] for each in COMMANDS} | {"Exit codes:"}
         if not name
-        else {"--project", "Default: the current one"}
+        else {"--project", "Default: the current folder"}
     )
     assert all(words in " ".join(texts[0].split()) for words in described)
 

@@ -1,13 +1,14 @@
 """Strength and tiers of links."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.edges import MIDDLE, SCALE, strength, strengths, tier_of
+from internal_linker.core.edges import MIDDLE, SCALE, Edge, source_id, strength, strengths, tier_of
 
 SHARES = st.floats(0, 1)
 ORDER = ("review", "sidebar", "inline")
@@ -40,3 +41,12 @@ def test_a_stronger_link_has_no_lower_tier(one: float, other: float, first: floa
     assert ORDER.index(tier_of(low, inline, sidebar)) <= ORDER.index(tier_of(high, inline, sidebar))
     assert tier_of(inline, inline, sidebar) == "inline"
     assert tier_of(sidebar, inline, sidebar) == ("inline" if sidebar == inline else "sidebar")
+
+
+def test_an_edge_is_named_by_its_ends_alone() -> None:
+    """The id is the one that databases hold, follows a changed end, and begins with the source's."""
+    edge = Edge("https://a.example/s", "https://a.example/t", "https://a.example/s/", "https://a.example/t/")
+    assert edge.id == "ee1e50794df370d615ce"
+    assert replace(edge, status="live", source_url="s").id == edge.id
+    other = replace(edge, target="https://a.example/u")
+    assert other.id != edge.id and other.id[:10] == edge.id[:10] == source_id(edge.source)

@@ -2,10 +2,19 @@
 
 import csv
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from internal_linker.core.records import Page
+from internal_linker.embeddings.embed import page_text, text_hash
+from internal_linker.ingest.collect import collect
+from internal_linker.pipeline.context import Parts
+from internal_linker.usecases.export_vectors import export_vectors
+from internal_linker.usecases.project import open_project
+from tests.support.builders import Told
 from tests.support.small_project import (
     URLS,
     command,
@@ -37,6 +46,26 @@ def test_every_embedded_page_has_its_vector(tmp_path: Path, capsys: pytest.Captu
     capsys.readouterr()
     assert command("export-vectors", *where) == 6
     assert "2 pages have none: new or changed" in capsys.readouterr().out
+
+
+def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
+    """Each page of the input, and whether its vector is in the file."""
+    folder = make_project(tmp_path, {"embedding_provider": "local"})
+    opened = open_project(folder)
+    with opened.parts(Told(), serp=False, deliver=False) as parts:
+        texts = [page_text(page) for page in _pages(parts)[:4]]
+        vectors = dict.fromkeys(map(text_hash, texts), np.ones(384, np.float32))
+        parts.vector_cache.put(parts.encoder, vectors)
+    result = export_vectors(opened, Told())
+    frame = result.to_frame()
+    assert frame["page"].tolist() == URLS and frame["exported"].dtype == bool
+    assert frame["exported"].tolist() == [True] * 4 + [False] * 2
+    assert (result.found, result.missing) == (4, 2)
+
+
+def _pages(parts: Parts) -> Sequence[Page]:
+    assert parts.pages is not None
+    return collect(None, parts.pages.stream(), queries_in_sheet=False, keep=parts.keep).pages
 
 
 def test_word_statistics_have_no_vectors_to_export(

@@ -13,7 +13,7 @@ from internal_linker.core.edges import Edge
 from internal_linker.core.records import Choice
 from internal_linker.core.urls import normal_form
 from internal_linker.pipeline.run import Run
-from internal_linker.usecases.exit import new_run_id
+from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.project import open_project
 from tests.endurance.desks import insert
 from tests.standins import GoogleStandIn

@@ -17,26 +17,32 @@ from cryptography.x509.oid import NameOID
 
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
 from internal_linker.core.errors import InternalLinkerError
+from tests.serp.test_serpapi import client as serpapi_at
 from tests.serp.test_serper import client as serper_at
-from tests.standins import GoogleStandIn, OpenAIStandIn, Reply, SerperStandIn
+from tests.standins import GoogleStandIn, OpenAIStandIn, Reply, SerpApiStandIn, SerperStandIn
 from tests.standins.google_token import make_service_account, private_key
 from tests.support.embedders import PAGES, collect, encoder_at, start_stand_in
 from tests.support.sites import make_project, sample_pages, sample_queries, use_standins
 from tests.support.small_project import start
 
 PAGES_OF_SITE = 12
-SERPER_KEY, OPENAI_KEY = "serper-0123456789-abcdef-secret", "sk-0123456789-abcdef-very-secret-key"
+SEARCH_KEY, OPENAI_KEY = "search-0123456789-abcdef-secret", "sk-0123456789-abcdef-very-secret-key"
+
+
+@pytest.fixture(params=[SerperStandIn, SerpApiStandIn])
+def search(request: pytest.FixtureRequest) -> Iterator[SerperStandIn | SerpApiStandIn]:
+    with request.param(lambda words, site: [], api_key=SEARCH_KEY) as server:
+        yield server
 
 
 @pytest.fixture
-def services() -> Iterator[tuple[SerperStandIn, OpenAIStandIn, GoogleStandIn]]:
+def services() -> Iterator[tuple[OpenAIStandIn, GoogleStandIn]]:
     rows = [["URL", "Main Query"], *sample_queries(sample_pages(PAGES_OF_SITE))]
     with (
-        SerperStandIn(lambda words, site: [], api_key=SERPER_KEY) as serper,
         OpenAIStandIn(api_key=OPENAI_KEY) as openai,
         GoogleStandIn({"Main": rows}, rows=60, columns=8) as google,
     ):
-        yield serper, openai, google
+        yield openai, google
 
 
 def command_lines() -> str:
@@ -54,7 +60,7 @@ def secrets(google: GoogleStandIn) -> list[str]:
     """The keys, each line of the private key, and each access token that was given."""
     pem = google.service_account["private_key"]
     lines = [line for line in pem.splitlines() if not line.startswith("-----")]
-    return [SERPER_KEY, OPENAI_KEY, *lines, *google.tokens.given]
+    return [SEARCH_KEY, OPENAI_KEY, *lines, *google.tokens.given]
 
 
 # The real program, which tries again at once.
@@ -68,16 +74,23 @@ main()
 
 @pytest.mark.parametrize("mishap", ["none", "refused", "nonsense"])
 def test_no_secret_leaves_its_file(
-    mishap: str, services: tuple[SerperStandIn, OpenAIStandIn, GoogleStandIn], tmp_path: Path
+    mishap: str,
+    search: SerperStandIn | SerpApiStandIn,
+    services: tuple[OpenAIStandIn, GoogleStandIn],
+    tmp_path: Path,
 ) -> None:
     """After a run with all services, whether they serve, refuse and repeat the keys, or answer nonsense with them."""
-    serper, openai, google = services
+    openai, google = services
     project = make_project(tmp_path, PAGES_OF_SITE)
-    use_standins(project, google=google, serper=serper, openai=openai)
-    for server, key in ((serper, SERPER_KEY), (openai, OPENAI_KEY)):
+    if isinstance(search, SerperStandIn):
+        use_standins(project, google=google, serper=search, openai=openai)
+    else:
+        use_standins(project, google=google, serpapi=search, openai=openai)
+    for server, key in ((search, SEARCH_KEY), (openai, OPENAI_KEY)):
         # As some services do: they repeat what they were sent.
         words = f"the key {key} is not one"
-        refusal = Reply(400, {"error": {"message": words, "code": 400}, "message": words})
+        error = words if server is search else {"message": words, "code": 400}
+        refusal = Reply(400, {"error": error, "message": words})
         if mishap != "none":
             fault = refusal if mishap == "refused" else Reply(200, html=words)
             server.script(*[fault] * 40, on="search|embeddings")
@@ -93,6 +106,7 @@ def test_no_secret_leaves_its_file(
         if path.is_file() and path.parent.name != "config":
             texts[path.name] = path.read_bytes().decode("utf-8", "replace")
     assert "Run:" in out and {"logfile.txt", "cache.sqlite3", "Output.csv"} <= texts.keys()
+    assert search.calls("/search")
     hidden = secrets(google)
     assert len(hidden) > 20
     assert [(name, one[:6]) for name, text in texts.items() for one in hidden if one in text] == []
@@ -153,12 +167,17 @@ def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch:
     """A certificate that can't be trusted ends it before anything is sent, whatever the environment says."""
     if variable:
         monkeypatch.setenv(*variable.split("="))
-    with SerperStandIn(lambda words, site: []) as serper, start_stand_in() as openai:
+    with (
+        SerperStandIn(lambda words, site: []) as serper,
+        SerpApiStandIn(lambda words, site: []) as serpapi,
+        start_stand_in() as openai,
+    ):
         encoder = encoder_at(openai)
         encoder._server.base_url = f"{impostor}/v1"
         google = GoogleSheet(json.dumps(make_service_account(impostor)), "1", api_url=impostor)
         asked: list[Callable[[], object]] = [
             lambda: serper_at(serper, url=impostor).search("tea", 1),
+            lambda: serpapi_at(serpapi, url=impostor).search("tea", 1),
             lambda: collect(encoder, PAGES[:1]),
             google.read,
         ]

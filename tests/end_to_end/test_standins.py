@@ -19,6 +19,7 @@ from tests.standins import (
     OpenAIStandIn,
     Reply,
     Reset,
+    SerpApiStandIn,
     SerperStandIn,
     Stall,
     answers_from_jsonl,
@@ -184,6 +185,47 @@ def test_answers_come_from_a_file(tmp_path: Path) -> None:
     answers = answers_from_jsonl(tmp_path / "serp.jsonl")
     assert answers("red  shoes", "a.com/mag") == ["https://a.com/mag/x"]
     assert len(answers("red shoes", "")) == 3
+
+
+# -- SerpApi ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def serpapi() -> Iterator[SerpApiStandIn]:
+    with SerpApiStandIn(lambda words, site: URLS if words == "red shoes" and site else []) as stand_in:
+        yield stand_in
+
+
+def look(serpapi: SerpApiStandIn, start: int = 0, **more: str) -> httpx.Response:
+    asked = {"engine": "google", "q": "site:shop.com/mag red shoes", "api_key": serpapi.api_key, **more}
+    return HTTP.get(f"{serpapi.url}/search.json", params=asked | ({"start": str(start)} if start else {}))
+
+
+def test_serpapi_pages_by_ten_and_counts_each_search(serpapi: SerpApiStandIn) -> None:
+    """Beyond the last page there is an error beside a success; what was searched within the hour is free."""
+    pages = [look(serpapi, start).json() for start in (0, 10, 20, 30, 0)]
+    assert [len(page.get("organic_results", [])) for page in pages] == [10, 10, 3, 0, 10]
+    assert {page["search_metadata"]["status"] for page in pages} == {"Success"}
+    assert pages[3]["error"] == "Google hasn't returned any results for this query."
+    assert pages[3]["search_information"]["organic_results_state"] == "Fully empty"
+    assert (serpapi.units, serpapi.searches) == (4, 246)
+    look(serpapi, no_cache="true")
+    assert serpapi.units == 5
+    account = HTTP.get(f"{serpapi.url}/account.json", params={"api_key": serpapi.api_key}).json()
+    assert (account["total_searches_left"], account["last_hour_searches"]) == (245, 5)
+
+
+def test_serpapi_refuses_as_its_pages_say() -> None:
+    """A bad key is 401, a missing query 400; an empty account and too many searches an hour are both 429."""
+    with SerpApiStandIn(lambda words, site: URLS, per_hour=1) as serpapi:
+        answers = [look(serpapi, api_key="wrong"), look(serpapi, q=" "), look(serpapi), look(serpapi, 10)]
+        serpapi.searches = 0
+        answers.append(look(serpapi, 20))
+    assert [answer.status_code for answer in answers] == [401, 400, 200, 429, 429]
+    assert answers[0].json()["error"].startswith("Invalid API key.")
+    assert answers[3].json()["error"] != answers[4].json()["error"] == "Your account has run out of searches."
+    assert [call.units for call in serpapi.ledger] == [0, 0, 1, 0, 0]
+    assert "test-serpapi-key" not in str(serpapi.ledger)
 
 
 # -- OpenAI ----------------------------------------------------------------------------------------

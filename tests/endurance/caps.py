@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.core.errors import ServiceError
-from internal_linker.core.records import Text
+from internal_linker.core.records import SerpMarket, Text
 from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
 from internal_linker.serp.serper import Serper
 from tests.endurance.weather import GUSTS, VECTORS
@@ -47,7 +47,13 @@ def _searches(seed: int, in_flight: int, probability: float) -> Spent:
     with SerperStandIn(lambda words, site: ["https://a.example/"], balance=10**6, latency=0.002) as server:
         server.weather(probability, GUSTS[2:-1], seed)
         client = Serper(
-            server.api_key, server.url, budget=budget, per_second=10_000, in_flight=in_flight, timeout=10.0
+            server.api_key,
+            server.url,
+            SerpMarket("serper"),
+            budget=budget,
+            per_second=10_000,
+            in_flight=in_flight,
+            timeout=10.0,
         )
 
         def search(number: int) -> None:

@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from internal_linker.cli.evaluate import COLD_HEADING, NO_COLD_LINKS
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.holdout import AS_CONFIGURED, HIDINGS, cold, hidden, hide
 from internal_linker.ranking.training import TOO_FEW
-from internal_linker.usecases import evaluate as measuring
-from internal_linker.usecases.console import Reporter
-from internal_linker.usecases.evaluate import COLD_HEADING, NO_COLD_LINKS
+from internal_linker.usecases.console import Reporter, open_console
+from internal_linker.usecases.evaluate import evaluate as evaluate_project
+from internal_linker.usecases.options import EvaluateOptions
+from internal_linker.usecases.project import open_project
 from tests.standins import SerperStandIn
 from tests.support import link_sites
 from tests.support.sites import use_standins
@@ -80,7 +82,7 @@ def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.
     assert "Source, Destination, Anchor" in capsys.readouterr().err
 
 
-def test_what_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_long_is_told(tmp_path: Path) -> None:
     """Learning, ranking and measuring are steps of their own; where a bar says how much, it reaches its end."""
     told: list[list[Any]] = []
 
@@ -93,8 +95,8 @@ def test_what_takes_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             told[-1][2] += count
             super().advance(count)
 
-    monkeypatch.setattr(measuring, "Reporter", Counting)
-    assert command("evaluate", "--project", str(project(tmp_path)), "--hide", "half") == 0
+    console = open_console(stderr=True)
+    evaluate_project(open_project(project(tmp_path)), EvaluateOptions(hide="half"), Counting(console))
     assert "Learning" in {step for step, *_ in told}
     # Pages are ranked by eight ways at the least.
     for step, least in (("Ranking", 8 * len(URLS)), ("Measuring", 8)):
@@ -189,7 +191,7 @@ def test_an_unknown_choice_is_refused(
 ) -> None:
     """The message names the choices there are."""
     assert command("evaluate", "--project", str(project(tmp_path)), *option) == 2
-    assert f"{option[0]} {option[1]}: there is no such choice. Take " in capsys.readouterr().err
+    assert f"{option[0]} {option[1]}: choose one of all, half." in capsys.readouterr().err
 
 
 def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(

@@ -24,13 +24,14 @@ from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.briefs import Brief
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
-from internal_linker.core.records import Collected, Reject
+from internal_linker.core.records import Collected, Reject, SerpMarket
 from internal_linker.core.urls import normal_form, without_tracking
 from internal_linker.embeddings.encoders.openai import VectorReader
 from internal_linker.ingest.collect import collect
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.ingest.existing_links import add_links
 from internal_linker.review.workbook import ReviewWorkbook
+from internal_linker.serp.serpapi import SerpApi
 from internal_linker.serp.serper import Serper
 from internal_linker.text.html import is_html, read_html
 from internal_linker.usecases.settings.exclusions import read_exclusions
@@ -159,11 +160,19 @@ def _is_brief(brief: Brief) -> None:
 
 def serper(raw: bytes) -> None:
     """Links that are texts and a cost of 0 or more, or an error without the key."""
+    _searches(_serper(), raw)
+
+
+def serpapi(raw: bytes) -> None:
+    """As Serper."""
+    _searches(_serpapi(), raw)
+
+
+def _searches(client: Serper | SerpApi, raw: bytes) -> None:
     status, body = _status(raw)
-    client, said = _serper(), httpx.Headers({b"retry-after": _header(body).encode()})
-    client._stop, client._circuit = None, Circuit("Serper")
-    client._budget = Budget("Serper", 1, "max_serp_credits", "credits")
-    answered = patch.object(client, "_exchange", return_value=(status, said, body))
+    http, said = client._http, httpx.Headers({b"retry-after": _header(body).encode()})
+    http._stop, http._circuit, http._budget = None, Circuit(client.name), _one_credit(client.name)
+    answered = patch.object(http, "_exchange", return_value=(status, said, body))
     with answered, _told(ServiceError):
         page = client._search_once({"q": "tea"})
         assert all(link and isinstance(link, str) for link in page.links)
@@ -212,15 +221,25 @@ READERS: dict[str, Callable[[bytes], None]] = {
     reader.__name__: reader
     for reader in (
         *(pages, queries, links, encoding, html, urls, patterns, settings, account, workbook),
-        *(draft, serper, openai, google, headers, web_page, sitemap, robots, embedding),
+        *(draft, serper, serpapi, openai, google, headers, web_page, sitemap, robots, embedding),
     )
 }
 
 
 @cache
 def _serper() -> Serper:
-    budget = Budget("Serper", 1, "max_serp_credits", "credits")
-    return Serper(SECRET, _NOWHERE, budget=budget, per_second=1e9, in_flight=1)
+    market, budget = SerpMarket("serper"), _one_credit("Serper")
+    return Serper(SECRET, _NOWHERE, market, budget=budget, per_second=1e9, in_flight=1)
+
+
+@cache
+def _serpapi() -> SerpApi:
+    market, budget = SerpMarket("serpapi"), _one_credit("SerpApi")
+    return SerpApi(SECRET, _NOWHERE, market, budget=budget, per_second=1e9, in_flight=1)
+
+
+def _one_credit(service: str) -> Budget:
+    return Budget(service, 1, "max_serp_credits", "credits")
 
 
 @cache

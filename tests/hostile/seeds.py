@@ -82,6 +82,10 @@ SEEDS: dict[str, list[bytes]] = {
     "serper": _answers(
         {"organic": [{"link": SITE}, {"link": 5}], "credits": 1}, {"message": "Not enough credits"}
     ),
+    "serpapi": _answers(
+        {"search_metadata": {"status": "Success"}, "organic_results": [{"link": SITE}, {"link": 5}]},
+        {"search_metadata": {"status": "Error"}, "error": "Your account has run out of searches."},
+    ),
     "openai": _answers(_WORDS, {"error": {"message": "too long", "code": "insufficient_quota"}}),
     "google": _answers(_GOOGLE, {"sheets": [{"properties": _TAB}], "values": [["URL"], ["a"]]}),
     "headers": [b"5", b"1.5", b"Wed, 21 Oct 2037 07:28:00 GMT", b"-1", b"1e400"],

@@ -35,9 +35,9 @@ def ranking(
         sources,
         targets,
         searched or Searched(),
-        [page_text(each) for each in pages],
-        vectors,
-        LinkRules(**given),  # type: ignore[arg-type]
+        texts=[page_text(each) for each in pages],
+        vectors=vectors,
+        rules=LinkRules(**given),  # type: ignore[arg-type]
     )
 
 
@@ -121,7 +121,7 @@ def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> 
     pages[2] = page("copy2", str(pages[2].content), lang="de")
     pages[0] = page("copy0", str(pages[0].content), lang="en")
     results = tuple(SerpTarget(each.key, each.url, rank) for rank, each in enumerate(pages[1:5], 1))
-    searched = Searched(targets={(pages[0].key, "query"): results})
+    searched = Searched(targets={0: results})
     (first, *_) = recommend(
         ranking(pages, vectors, searched=searched, fusion=fusion),
         searched,
@@ -145,7 +145,7 @@ def test_copies_get_their_inlinks_from_others() -> None:
             counts[link.target.key] += 1
             assert "other" in one.source.key or "other" in link.target.key
     assert min(counts.values()) >= 2
-    (nearest,) = sources_near(found, [pages[0].key], 10)
+    (nearest,) = sources_near(found, np.array([0]), 10)
     assert len(nearest) == 10 and min(nearest) >= 15
 
 
@@ -160,16 +160,16 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
     matches = ranking(pages, vectors).site.matches(
         np.array([0]), np.ones(len(pages), np.bool_), 0.5, pairs_of([range(len(pages))])
     )
-    keys = [pages[row].key for row in matches.rows]
+    rows = matches.rows.tolist()
+    keys = [pages[row].key for row in rows]
     site = ranking(pages, vectors, linked={hub.key: tuple(keys[:600])})
     (found,) = site.of([0])
     assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
-    offered = site.site.rows_of(keys[300:600] + keys[-60:])
-    beside = site.candidates(*site.ranked([0], {0: offered}))
+    beside = site.candidates(*site.ranked([0], {0: rows[300:600] + rows[-60:]}))
     assert {candidate.key for candidate in beside} >= set(keys[600 : 600 + CANDIDATES]), (
         "asked ones beside them"
     )
-    (nearest,) = sources_near(site, [hub.key], 5)
+    (nearest,) = sources_near(site, np.array([0]), 5)
     assert len(nearest) == 5
 
 
@@ -178,7 +178,7 @@ def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
     pages, _ = copies(2, 12)
     alone = page("alone", "something else entirely")
     site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
-    nobody, others = sources_near(site, [alone.key, pages[5].key], 5)
+    nobody, others = sources_near(site, np.array([len(pages), 5]), 5)
     assert (nobody, len(others)) == ([], 5)
 
 
@@ -201,9 +201,9 @@ def test_sources_of_another_row() -> None:
         [query],
         targets,
         Searched(),
-        texts,
-        np.concatenate([vectors, vectors[:1]]),
-        LinkRules(5, "fill", 0.5),
+        texts=texts,
+        vectors=np.concatenate([vectors, vectors[:1]]),
+        rules=LinkRules(5, "fill", 0.5),
     )
     (found,) = site.of([0])
     assert {candidate.key for candidate in found} == {each.key for each in pages}

@@ -16,7 +16,8 @@ def site(*more: str, bodies: list[str] = BODIES) -> Site:
     """Pages with these contents, and queries behind them."""
     pages = [page(number, body) for number, body in enumerate(bodies)]
     texts = [Text("", body) for body in (*bodies, *more)]
-    return Site(pages, texts, np.zeros((len(texts), 1), np.float32), FIXED_TERMS, 0.95)
+    vectors = np.zeros((len(texts), 1), np.float32)
+    return Site(pages, texts, vectors, terms=FIXED_TERMS, near_duplicate=0.95)
 
 
 def crowded() -> Site:
@@ -41,14 +42,15 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
     matches = made.matches(texts, every, 1.0)
     assert np.bincount(matches.of).tolist() == [2 * SERVED] * 3
     old = matches.rows[matches.of == 1]
-    new, twins = made.fresh(texts, matches, 5, every, 1.0, pairs_of([[], old, [0]]))
+    new, twins = made.fresh(texts, matches, 5, among=every, lexical_weight=1.0, old=pairs_of([[], old, [0]]))
     whole = made.matches(FIRST, every, 1.0, asked(*range(5 * SERVED)))
     assert new.rows[new.of == 1].tolist() == [row for row in whole.rows.tolist() if row not in old]
     for at in (0, 2):
         kept = [row for row in matches.rows[matches.of == at].tolist() if (at, row) != (2, 0)]
         assert new.rows[new.of == at].tolist() == kept
     assert (np.diff(new.of) >= 0).all() and not len(twins.rows)
-    gone, _ = made.fresh(FIRST, made.matches(FIRST, every, 1.0), 5, every, 1.0, asked(*range(5 * SERVED)))
+    matches, old = made.matches(FIRST, every, 1.0), asked(*range(5 * SERVED))
+    gone, _ = made.fresh(FIRST, matches, 5, among=every, lexical_weight=1.0, old=old)
     assert gone.rows.tolist() == []
 
 
@@ -56,9 +58,8 @@ def test_enough_candidates_are_not_asked_twice() -> None:
     """As long as there are as many new ones as are wanted, they are the candidates'."""
     made = crowded()
     matches = made.matches(FIRST, made.with_text, 1.0)
-    new, _ = made.fresh(
-        FIRST, matches, 2 * SERVED - 7, made.with_text, 1.0, asked(*matches.rows[:7].tolist())
-    )
+    old = asked(*matches.rows[:7].tolist())
+    new, _ = made.fresh(FIRST, matches, 2 * SERVED - 7, among=made.with_text, lexical_weight=1.0, old=old)
     assert new.rows.tolist() == matches.rows[7:].tolist()
 
 

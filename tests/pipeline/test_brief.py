@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from internal_linker.core.edges import Verdict
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.review import LinkDecision, decide
 from tests.standins import SerperStandIn
 from tests.support.briefs import COFFEE, DRAFT, Ask, asking
 from tests.support.sites import make_project, sample_pages
@@ -204,8 +204,7 @@ def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path
         link = next(row for row in csv.DictReader(file) if row["Source"] == sample_pages(1)[0]["URL"])
     given = folder, sample_pages(1)[0]["Main Content"], "--url", link["Source"], "--limit", "50"
     assert link["Target"] in targets(brief(*given))
-    with open_project(folder).review_queue() as queue:
-        queue.decide(Verdict(link["Link Id"], "rejected", by="test"))
+    decide(open_project(folder), [LinkDecision(link["Link Id"], "rejected")], by="test")
     assert link["Target"] not in targets(brief(*given))
 
 

@@ -53,7 +53,7 @@ def run(
     candidates = (Candidate(url("t"), url("t"), score=score, similarity=alike) for alike, score in told)
     links = (Link(candidate, 1, "semantic") for candidate in candidates)
     rows = [Recommendation(source(page), tuple(next(links) for _ in range(5))) for page in range(pages)]
-    return facts_of(rows, pages, encoder, recipe, inline, 0.65)
+    return facts_of(rows, pages=pages, encoder=encoder, recipe=recipe, inline=inline, sidebar=0.65)
 
 
 def recommendation(*told: tuple[float, float]) -> Recommendation:
@@ -97,7 +97,11 @@ def test_links_are_counted_by_similarity_strength_and_tier() -> None:
     """Each link once; below 0 into the first bin, 1 into the last, and those without a figure apart."""
     facts = facts_of(
         [recommendation((-0.2, 9.0), (1.0, 2.0)), recommendation((nan, nan)), recommendation()],
-        *(7, "local", "v1", 0.8, 0.65),
+        pages=7,
+        encoder="local",
+        recipe="v1",
+        inline=0.8,
+        sidebar=0.65,
     )
     assert (facts.pages, facts.rows, facts.links) == (7, 3, 3)
     assert facts.tiers == {"inline": 1, "sidebar": 0, "review": 2}
@@ -108,7 +112,7 @@ def test_links_are_counted_by_similarity_strength_and_tier() -> None:
 @given(st.lists(st.tuples(st.floats(-1, 1) | st.just(nan), st.floats(-9, 9) | st.just(nan)), max_size=30))
 def test_every_link_is_in_each_count(told: Sequence[tuple[float, float]]) -> None:
     """Both histograms and the tiers add up to the links."""
-    facts = facts_of([recommendation(*told)], 1, "local", "v1", 0.8, 0.65)
+    facts = facts_of([recommendation(*told)], pages=1, encoder="local", recipe="v1", inline=0.8, sidebar=0.65)
     assert sum(facts.similarities) == sum(facts.strengths) == facts.links == len(told)
 
 

@@ -6,7 +6,15 @@ from dataclasses import replace
 import pytest
 
 from internal_linker.core.errors import InputError, Interrupted, OutOfCredits, OutputError, ServiceError
-from internal_linker.core.records import Choice, EncodedBatch, Recommendation, SerpPage, Text, Usage
+from internal_linker.core.records import (
+    Choice,
+    EncodedBatch,
+    Recommendation,
+    SerpMarket,
+    SerpPage,
+    Text,
+    Usage,
+)
 from internal_linker.pipeline.context import Parts, Rules
 from internal_linker.pipeline.run import Run
 from internal_linker.ranking.rules import LinkRules
@@ -14,6 +22,7 @@ from internal_linker.serp.search import SearchRules
 from tests.support.builders import (
     SITE,
     TEMPLATE,
+    US,
     Engine,
     Given,
     Kept,
@@ -136,7 +145,7 @@ def test_an_unknown_url_is_an_input_error(asked: str) -> None:
 class Untouchable(Letters):
     """An encoder and a search service that must not be used."""
 
-    market = "us/en"
+    market = US
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         raise AssertionError("a text was encoded")
@@ -144,16 +153,22 @@ class Untouchable(Letters):
     def search(self, query: str, page: int) -> SerpPage:
         raise AssertionError("a search was paid for")
 
+    def check(self) -> str:
+        raise AssertionError("the account was asked for")
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
 
 class Sealed(MemorySerp):
-    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         raise AssertionError("the cache was written")
 
 
 def test_a_plan_spends_and_writes_nothing() -> None:
     """The plan counts rows, searches, credits, texts and cost, with no call, no file and no cache entry."""
     sink, rejects, never, kept = Kept(), Kept(), Untouchable(), Sealed()
-    kept.kept[(*GREEN, "us/en")] = SerpPage((), 1)
+    kept.kept[(*GREEN, US)] = SerpPage((), 1)
     of = replace(parts(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
     vectors = MemoryVectors()
     plan = Run(replace(of, vector_cache=vectors), rules(), Choice(), Told()).plan()

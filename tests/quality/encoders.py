@@ -23,8 +23,8 @@ from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
 from internal_linker.evaluation.holdout import Hidden
-from internal_linker.ranking.features import FIXED_WEIGHTS
 from internal_linker.ranking.metrics import Measured, measure, paired
+from internal_linker.ranking.rules import FIXED_WEIGHTS
 from tests.quality.corpora import DEVELOPMENT, no_vectors, ranking, site
 from tests.quality.weights import DEFAULT, cache_folder, embedder, first_five, head, row
 

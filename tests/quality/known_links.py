@@ -14,9 +14,10 @@ from statistics import fmean
 import numpy as np
 
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides
-from internal_linker.ranking.features import FIXED_WEIGHTS, Weights, fixed_score
+from internal_linker.ranking.features import fixed_score
 from internal_linker.ranking.metrics import PLACES, fold, measure
 from internal_linker.ranking.rank import BLOCK, Ranking
+from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 from tests.quality.corpora import DEVELOPMENT, ranking, site
 from tests.quality.weights import DEFAULT, FOLDS, head, opened, row
 
@@ -78,7 +79,7 @@ def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights
     orders = {name: [dict[str, list[str]]() for _ in draws] for name in rows}
     urls = np.array([page.url for page in ranked.site.pages])
     known = [ranked.knowing(draw.visible, ranked.sources) for draw in draws]
-    blocks = ranked.signals(ranked.sources, known)
+    blocks = ranked.signals(range(len(ranked.sources)), known)
     for first, (_, found) in zip(range(0, len(ranked.sources), BLOCK), blocks, strict=True):
         some = ranked.sources[first : first + BLOCK]
         for number, together in enumerate(found):

@@ -12,11 +12,10 @@ import pytest
 
 from internal_linker.core.records import Page, Searched
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, by_similarity
-from internal_linker.ranking.features import FIXED_WEIGHTS
 from internal_linker.ranking.metrics import PLACES, measure
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
 from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 
 # NDCG@5 with anchors removed, by which links are hidden; for cold pages divided by that of words and passages alone.

@@ -5,8 +5,8 @@ from collections.abc import Collection
 import numpy as np
 
 from internal_linker.evaluation.holdout import by_similarity, cold, hidden
-from internal_linker.ranking.features import FIXED_WEIGHTS
 from internal_linker.ranking.metrics import fold, measure
+from internal_linker.ranking.rules import FIXED_WEIGHTS
 from tests.quality.corpora import ranking, site
 from tests.quality.known_links import (
     DRAWS,

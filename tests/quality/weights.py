@@ -23,10 +23,9 @@ from internal_linker.embeddings.embed import embed, encodable, page_text
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.matching.tfidf import FIXED_TERMS
-from internal_linker.ranking.features import FIXED_WEIGHTS
 from internal_linker.ranking.metrics import PLACES, Measured, fold, measure, paired
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
 from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.settings.settings import Settings
 from tests.quality.corpora import ABSENT, DEVELOPMENT, present, ranking, site

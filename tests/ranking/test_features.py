@@ -7,14 +7,13 @@ import pytest
 
 from internal_linker.ranking.features import (
     FEATURES,
-    FIXED_WEIGHTS,
     Signals,
-    Weights,
     features,
     fixed_score,
     reordered,
     standard,
 )
+from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 
 NAN = float("nan")
 

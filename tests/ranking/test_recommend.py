@@ -53,9 +53,8 @@ def links(
     rules = LinkRules(3, "fill", 0.65, least, most)
     texts = [page_text(page) for page in pages]
     searched = searched or Searched()
-    ranking = Ranking(
-        collected, sources, targets, searched, texts, np.zeros((len(pages), 1), np.float32), rules
-    )
+    vectors = np.zeros((len(pages), 1), np.float32)
+    ranking = Ranking(collected, sources, targets, searched, texts=texts, vectors=vectors, rules=rules)
     return list(recommend(ranking, searched, rules))
 
 
@@ -100,10 +99,11 @@ def test_no_page_gets_more_than_its_share() -> None:
 def test_search_results_stay_where_the_search_comes_first() -> None:
     """With `fill` no page gives up a search result for another page's sake."""
     serp = {
-        (page.key, "q " + page.key): tuple(
+        place: tuple(
             SerpTarget(other.key, other.url, rank) for rank, other in enumerate(PAGES[:4], 1) if other != page
         )
-        for page in PAGES[20:]
+        for place, page in enumerate(PAGES)
+        if place >= 20
     }
     found = links(PAGES, 2, searched=Searched(targets=serp))
     for one in found[20:]:

@@ -117,7 +117,9 @@ def test_what_a_page_links_to_is_no_new_link() -> None:
         ExistingLink(url("x"), url("b")),
     ]
     pages = [page(name, "text") for name in ("me", "a", "b", "original")]
-    found = link_targets(pages, [me], nothing_excluded, False, links, {me.key: url("original")})
+    found = link_targets(
+        pages, [me], nothing_excluded, any_on_site=False, links=links, aliases={me.key: url("original")}
+    )
     assert {key: list(keys) for key, keys in found.linked.items()} == {me.key: [url("a")]}
     ranked = [Candidate(url(name), url(name)) for name in ("original", "a", "b")]
     taken = select(me, ranked, found, 3, "")
@@ -137,18 +139,23 @@ def test_accepted_links_keep_their_places() -> None:
     """The others fill the places around them, in their order; figures are those of this run."""
     ranked = [Candidate(url(name), url(name), score=at) for at, name in enumerate("abcd")]
     where = targets(*"abcdex")
-    found = select(source("x"), ranked, where, 4, "", [link("c", 3), link("e", 1)]).links
+    found = select(source("x"), ranked, where, 4, "", accepted=[link("c", 3), link("e", 1)]).links
     assert letters(found) == "eacb" and [each.rank for each in found] == [1, 2, 3, 4]
     assert found[2].target.score == 2
-    assert letters(select(source("x"), ranked, where, 2, "", [link("d", 5), link("e", 5)]).links) == "ed"
-    assert letters(select(source("x"), [], where, 4, "", [link("d", 4)]).links) == "d"
+    assert (
+        letters(select(source("x"), ranked, where, 2, "", accepted=[link("d", 5), link("e", 5)]).links)
+        == "ed"
+    )
+    assert letters(select(source("x"), [], where, 4, "", accepted=[link("d", 4)]).links) == "d"
 
 
 def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
     """A target that is gone, or that the page links to by now, is left out."""
     where = replace(targets("a", "b"), linked={url("x"): {url("b"): None}})
     assert (
-        letters(select(source("x"), [], where, 4, "", [link("a", 1), link("b", 2), link("g", 3)]).links)
+        letters(
+            select(source("x"), [], where, 4, "", accepted=[link("a", 1), link("b", 2), link("g", 3)]).links
+        )
         == "a"
     )
 
@@ -157,13 +164,13 @@ def test_what_needs_approval_is_held_and_others_stand_in() -> None:
     """The next best take the places; what is held has no place, and a short row says what it waits for."""
     ranked = [Candidate(url(name), url(name)) for name in "abcd"]
     where = targets(*"abcdx")
-    found = select(source("x"), ranked, where, 2, "", (), lambda key: key[-1] not in "ac")
+    found = select(source("x"), ranked, where, 2, "", approved=lambda key: key[-1] not in "ac")
     assert (letters(found.links), letters(found.held)) == ("bd", "ac")
     assert [each.rank for each in found.held] == [0, 0] and found.note == ""
-    nothing = select(source("x"), ranked, where, 2, "", (), lambda _: False)
+    nothing = select(source("x"), ranked, where, 2, "", approved=lambda _: False)
     assert (nothing.links, letters(nothing.held)) == ((), "ab")
     assert nothing.note == "0 of 2 links: 2 wait for approval"
-    accepted = select(source("x"), ranked, where, 2, "", [link("a", 1)], lambda _: False)
+    accepted = select(source("x"), ranked, where, 2, "", accepted=[link("a", 1)], approved=lambda _: False)
     assert letters(accepted.links) == "a" and "a" not in letters(accepted.held)
 
 

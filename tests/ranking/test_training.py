@@ -73,8 +73,8 @@ def test_no_signal_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
     found: list[Signals] = []
     for known in (pairs, rest):
         whole = ranking(site, known)
-        asked = [whole.sources[source]]
-        _, signals = next(whole.signals(asked, [whole.knowing(existing(rest), asked)]))
+        hidden = whole.knowing(existing(rest), [whole.sources[source]])
+        _, signals = next(hidden.signals([0], [hidden]))
         found.extend(signals)
     with_it, without = found
     assert target in without.rows
@@ -87,9 +87,9 @@ def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -
     whole = ranking(PAGES, CHANCE)
     sources = whole.sources[:5]
     states = [whole.knowing(existing(CHANCE[part::3]), sources) for part in range(3)]
-    together = [signals for _, signals in whole.signals(sources, states)]
+    together = [signals for _, signals in states[0].signals(range(5), states)]
     for at, state in enumerate(states):
-        for ours, (_, (alone,)) in zip(together, whole.signals(sources, [state]), strict=True):
+        for ours, (_, (alone,)) in zip(together, state.signals(range(5), [state]), strict=True):
             for name in Signals.__slots__:
                 np.testing.assert_allclose(getattr(ours[at], name), getattr(alone, name), rtol=1e-6)
 

@@ -8,7 +8,7 @@ import pytest
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.edges import Anchor, Cells, Edge, Verdict
-from internal_linker.review.queue import EdgeQueue
+from internal_linker.review.session import EdgeQueue
 from internal_linker.review.transitions import heard
 
 LINK = Edge("s", "t", "S", "T", rank=1, strength=0.5, anchors=(Anchor("tea", "Tea draws."),))

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.cli.review import isolated, review_at_terminal
+from internal_linker.cli.review import TerminalFace, isolated
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.ports import ReviewQueue
+from internal_linker.review.session import ReviewCounts, review
+from internal_linker.usecases.console import open_console
 from tests.support.reviews import row
 
 A, B, C = (row(name) for name in "abc")
@@ -34,11 +36,11 @@ class Queue:
 
 def typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], queue: ReviewQueue, text: str
-) -> str:
-    """What is printed while these lines come in."""
+) -> tuple[ReviewCounts, str]:
+    """What comes of these lines, and what is printed meanwhile."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
-    review_at_terminal(queue, by="Ann")
-    return capsys.readouterr().out
+    counts = review(queue, TerminalFace(open_console()), "Ann")
+    return counts, capsys.readouterr().out
 
 
 def said(link: ReviewRow, status: str, anchor: str = "", notes: str = "") -> Verdict:
@@ -48,9 +50,9 @@ def said(link: ReviewRow, status: str, anchor: str = "", notes: str = "") -> Ver
 def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Accept, reject, edit with its text, skip; whole words and capitals do as well."""
     queue = Queue(A, B, C, row("d"))
-    out = typed(monkeypatch, capsys, queue, "a\nReject\n\ne\nmy anchor\ns\n")
+    counts, out = typed(monkeypatch, capsys, queue, "a\nReject\n\ne\nmy anchor\ns\n")
     assert queue.said == [said(A, "accepted"), said(B, "rejected"), said(C, "edited", "my anchor")]
-    assert out.endswith("1 accepted, 1 rejected, 1 edited, 1 skipped; 1 left.\n")
+    assert counts == ReviewCounts(accepted=1, rejected=1, edited=1, skipped=1, left=1)
     assert [line for line in out.splitlines() if line.endswith(" left")] == [
         "4 left",
         "3 left",
@@ -64,7 +66,7 @@ def test_a_link_is_shown_with_all_that_decides(
 ) -> None:
     """Its sentence with the anchor marked, both pages, score, tier and reason; control characters are not."""
     shown = replace(A, why="by \x1b[31msearch", score=0.826, notes="ask Ann")
-    out = typed(
+    _, out = typed(
         monkeypatch, capsys, Queue(shown, replace(B, anchor="elsewhere", score=float("nan"))), "s\ns\n"
     )
     assert "Sentence  Here stands the [a anchor]." in out
@@ -104,9 +106,9 @@ def test_quitting_keeps_what_was_said(
 ) -> None:
     """By its key or at the end of the input; the rest is left."""
     queue = Queue(A, B, C)
-    out = typed(monkeypatch, capsys, queue, f"x\na\n{end}")
+    counts, out = typed(monkeypatch, capsys, queue, f"x\na\n{end}")
     assert queue.said == [said(A, "accepted")]
-    assert "Press a to accept" in out and out.endswith("; 2 left.\n")
+    assert "Press a to accept" in out and counts == ReviewCounts(accepted=1, left=2)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
@@ -120,7 +122,7 @@ def test_at_a_terminal_one_key_is_enough() -> None:
     program = (
         "from tests.review.test_session import *\n"
         "queue = Queue(A, row('b', sentence='این پیوند است', anchor='پیوند'), C)\n"
-        "review_at_terminal(queue, 'Ann')\n"
+        "review(queue, TerminalFace(open_console()), 'Ann')\n"
         "print([(each.status, each.anchor) for each in queue.said])\n"
     )
     ours, theirs = pty.openpty()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from internal_linker.adapters.http.json_client import MOST_BYTES
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.core.errors import (
     BudgetReached,
@@ -17,7 +18,8 @@ from internal_linker.core.errors import (
     OutOfCredits,
     ServiceError,
 )
-from internal_linker.serp.serper import MOST_BYTES, Serper
+from internal_linker.core.records import SerpMarket
+from internal_linker.serp.serper import Serper
 from tests.standins import CutOff, Drip, Fault, Reply, Reset, SerperStandIn, Stall, Twist
 
 KEY = "test-serper-key"
@@ -46,6 +48,7 @@ def client(stand_in: SerperStandIn, cap: float = 1000, **changes: Any) -> Serper
     fixed: dict[str, Any] = {
         "api_key": KEY,
         "url": stand_in.url,
+        "market": SerpMarket("serper"),
         "per_second": 1000,
         "in_flight": 16,
         "timeout": 0.4,
@@ -70,14 +73,15 @@ def test_gives_the_links_of_a_page_in_order(stand_in: SerperStandIn) -> None:
 
 
 def test_sends_only_what_is_set(stand_in: SerperStandIn) -> None:
-    """Neither a number of results nor an empty country is sent; the market names what else decides."""
+    """Neither a number of results nor an empty country is sent; the market is what else decides."""
     client(stand_in).search(QUERY, 1)
-    serper = client(stand_in, gl="de", hl="en", location="Berlin, Germany")
+    market = SerpMarket("serper", gl="de", hl="en", location="Berlin, Germany")
+    serper = client(stand_in, market=market)
     serper.search(QUERY, 1)
     plain, local = (call.body for call in stand_in.ledger)
     assert plain == {"q": QUERY, "page": 1}
     assert local == {"q": QUERY, "page": 1, "gl": "de", "hl": "en", "location": "Berlin, Germany"}
-    assert serper.market == "de|en|Berlin, Germany"
+    assert serper.market == market
 
 
 @pytest.mark.parametrize("omitted", [True, False])
@@ -241,17 +245,20 @@ def test_keeps_the_pace(stand_in: SerperStandIn) -> None:
 
 
 def test_the_account_is_free_to_ask(stand_in: SerperStandIn) -> None:
-    """Balance and rate limit come without a credit; a wrong key is told as such."""
-    assert client(stand_in).account() == (2500, 5000.0)
+    """Balance and rate limit cost no credit; a wrong key and an empty account are errors."""
+    assert client(stand_in).check() == "2500 credits left, 5000 searches a second allowed"
     assert stand_in.units == 0
     with pytest.raises(CredentialsRefused):
-        client(stand_in, api_key="wrong").account()
+        client(stand_in, api_key="wrong").check()
+    stand_in.balance = 0
+    with pytest.raises(ConfigurationError, match="Buy some"):
+        client(stand_in).check()
 
 
 def test_an_account_without_a_balance_is_no_answer(stand_in: SerperStandIn) -> None:
     """An account page of another shape is tried again, not read as zero."""
     stand_in.script(Reply(200, {"hello": 1}), on="GET /account")
-    assert client(stand_in).account()[0] == 2500
+    assert "2500 credits left" in client(stand_in).check()
 
 
 @pytest.mark.parametrize("key", ["", "two words", "line\nbreak", "schlüssel"])

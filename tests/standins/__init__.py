@@ -1,10 +1,11 @@
-"""Real HTTP servers on loopback that behave like Serper, OpenAI and Google Sheets, for tests and trials."""
+"""Real HTTP servers on loopback that behave like Serper, SerpApi, OpenAI and Google Sheets, for tests and trials."""
 
 from tests.standins.base import Answer, Call, RateLimit, Request, StandIn
 from tests.standins.faults import CutOff, Drip, Fault, Reply, Reset, Stall, Twist
 from tests.standins.google import GoogleStandIn
 from tests.standins.google_token import make_service_account
 from tests.standins.openai import OpenAIStandIn
+from tests.standins.serpapi import SerpApiStandIn
 from tests.standins.serper import SerperStandIn, answers_from_jsonl
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "Reply",
     "Request",
     "Reset",
+    "SerpApiStandIn",
     "SerperStandIn",
     "Stall",
     "StandIn",

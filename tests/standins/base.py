@@ -15,7 +15,7 @@ from typing import Any, Self
 from urllib.parse import unquote
 
 from tests.standins.faults import Fault
-from tests.standins.wire import SECRET_HEADERS, Answer, Request, Server, Wire
+from tests.standins.wire import SECRET_HEADERS, SECRET_PARAMETERS, Answer, Request, Server, Wire
 
 __all__ = ["Answer", "Call", "RateLimit", "Request", "StandIn"]
 
@@ -192,11 +192,14 @@ class StandIn:
 
     def _record(self, arrived: float, request: Request, answer: Answer, fault: Fault) -> None:
         headers = {name: "***" if name in SECRET_HEADERS else text for name, text in request.headers.items()}
+        query = {
+            name: ["***"] if name in SECRET_PARAMETERS else given for name, given in request.query.items()
+        }
         call = Call(
             arrived,
             request.method,
             unquote(request.path),
-            request.query,
+            query,
             request.json(),
             answer.status,
             headers,

@@ -86,11 +86,11 @@ class SerperStandIn(StandIn):
         size, number = int(query.get("num") or PAGE), int(query.get("page") or 1)
         words, site = split_site(query["q"])
         results = list(self.answers(words, site))[size * (number - 1) : size * number]
-        organic = [_organic(result, place) for place, result in enumerate(results, start=1)]
+        found = [organic(result, place) for place, result in enumerate(results, start=1)]
         echo = {**query, "type": "search", "page": number, "engine": "google"}
         page: dict[str, Any] = {"searchParameters": echo}
-        if organic or not self.omit_empty:
-            page["organic"] = organic
+        if found or not self.omit_empty:
+            page["organic"] = found
         return {**page, "credits": 1 if size <= PAGE else 2}
 
 
@@ -120,7 +120,8 @@ def _within(url: str, site: str) -> bool:
     return right_host and address.path.startswith(f"/{path}")
 
 
-def _organic(result: Result, position: int) -> dict[str, Any]:
+def organic(result: Result, position: int) -> dict[str, Any]:
+    """One organic result as both search services have it."""
     given = {"link": result} if isinstance(result, str) else dict(result)
     slug = urlsplit(str(given["link"])).path.strip("/").rpartition("/")[2]
     title = slug.replace("-", " ").replace("_", " ").capitalize() or "Home"

@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 SECRET_HEADERS = frozenset({"authorization", "x-api-key", "api-key", "cookie"})
+SECRET_PARAMETERS = frozenset({"api_key"})
 
 
 @dataclass(frozen=True)

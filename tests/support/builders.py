@@ -12,10 +12,13 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Encoder, StreamSource
 from internal_linker.core.records import (
+    Collected,
     EncodedBatch,
+    ExistingLink,
     Page,
     Recommendation,
     Reject,
+    SerpMarket,
     SerpPage,
     Source,
     Table,
@@ -28,6 +31,7 @@ from internal_linker.core.records import (
 Item = TypeVar("Item")
 SITE = "shop.example"
 TEMPLATE = f"site:{SITE} {{main_query}}"
+US = SerpMarket("serper", "us")
 
 
 def url(name: object) -> str:
@@ -38,6 +42,13 @@ def url(name: object) -> str:
 def page(name: object, content: str = "", **more: Any) -> Page:
     """A page with its URL as `url` writes it."""
     return Page(url(name), url(name), content=content, **more)
+
+
+def collected(
+    pages: Iterable[Page], links: Iterable[ExistingLink] = (), sources: Iterable[Source] = ()
+) -> Collected:
+    """What was collected of a site: nothing was rejected or merged."""
+    return Collected(tuple(pages), tuple(sources), (), 0, links=tuple(links))
 
 
 def source(name: object = "", query: str = "", of: Page | None = None) -> Source:
@@ -127,16 +138,16 @@ class MemorySerp:
     """A SerpCache in memory."""
 
     def __init__(self) -> None:
-        self.kept: dict[tuple[str, int, str], SerpPage] = {}
+        self.kept: dict[tuple[str, int, SerpMarket], SerpPage] = {}
 
-    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
         return {
             (query, page): SerpPage(answer.links, 0)
-            for (query, page, place), answer in self.kept.items()
-            if query in queries and place == market
+            for (query, page, there), answer in self.kept.items()
+            if query in queries and there == market
         }
 
-    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         self.kept[query, page, market] = answer
 
 
@@ -178,7 +189,7 @@ class Engine:
     """A SerpClient that answers from `answers` (query and page -> links, or an error), and counts."""
 
     name = "Engine"
-    market = "us/en"
+    market = US
 
     def __init__(self, answers: Mapping[tuple[str, int], Sequence[str] | ServiceError] | None = None) -> None:
         self.answers = answers or {}
@@ -192,6 +203,12 @@ class Engine:
         if isinstance(answer, ServiceError):
             raise answer
         return SerpPage(tuple(answer), 1)
+
+    def check(self) -> str:
+        return "everything left"
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
 
 @dataclass

@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+from tests.standins import GoogleStandIn, OpenAIStandIn, SerpApiStandIn, SerperStandIn
 from tests.support.small_project import REPOSITORY, write_csv, write_settings, write_text
 
 SETTINGS = {"search_query_template": "site:www.slowkettle.example {main_query}", "embedding_provider": "auto"}
@@ -45,6 +45,7 @@ def use_standins(
     *,
     google: GoogleStandIn | None = None,
     serper: SerperStandIn | None = None,
+    serpapi: SerpApiStandIn | None = None,
     openai: OpenAIStandIn | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> None:
@@ -58,6 +59,9 @@ def use_standins(
     if serper:
         values |= {"serper_url": serper.url, "serp_requests_per_second": 1000}
         write_text(folder / "config/serper_api_key.txt", serper.api_key)
+    if serpapi:
+        values |= {"serpapi_url": serpapi.url, "serp_requests_per_second": 1000}
+        write_text(folder / "config/serpapi_api_key.txt", serpapi.api_key)
     if openai:
         values |= dict.fromkeys(("base_url", "anchor_base_url"), f"{openai.url}/v1")
         write_text(folder / "config/openai_api_key.txt", openai.api_key)

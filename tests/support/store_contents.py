@@ -21,14 +21,14 @@ from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.arrays import Nearest, Neighbourhood, Vectors
 from internal_linker.core.edges import Anchor, Cells, Edge
-from internal_linker.core.records import Candidate, Link, Recommendation, SerpPage, Source
+from internal_linker.core.records import Candidate, Link, Recommendation, SerpMarket, SerpPage, Source
 from internal_linker.core.runs import Version, VersionRow
 from tests.support.builders import Letters
 from tests.support.chats import Model
 
 SITE = "a.example"
 TEXTS = [f"{number:064x}" for number in range(20)]
-QUERY, MARKET, PROMPT = "دم کردن چای", "us||", "f" * 64
+QUERY, MARKET, PROMPT = "دم کردن چای", SerpMarket("serper", "us"), "f" * 64
 EDGE = Edge(
     "https://a.example/s",
     "https://a.example/t",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.text.phrases import Reader, Wanted
+from internal_linker.text.phrases import Reader, TargetPhrases
 from internal_linker.text.sentences import paragraphs, sentences
 from internal_linker.text.stemming import stem
 from internal_linker.text.words import normalise
@@ -93,7 +93,7 @@ def test_what_is_wanted_comes_back_from_its_bytes() -> None:
     """All arrays are as they were."""
     stems, pairs, names = (np.arange(count, dtype=np.uint32) for count in (3, 2, 4))
     weights = [np.arange(count, dtype=np.float32) / 7 for count in (3, 3, 2)]
-    before = Wanted(stems, weights[0], weights[1], pairs, weights[2], names)
-    after = Wanted.unpacked(before.packed())
-    for name in Wanted.__slots__:
+    before = TargetPhrases(stems, weights[0], weights[1], pairs, weights[2], names)
+    after = TargetPhrases.unpacked(before.packed())
+    for name in TargetPhrases.__slots__:
         np.testing.assert_array_equal(getattr(before, name), getattr(after, name))

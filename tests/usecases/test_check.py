@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from internal_linker.usecases.check import Fact, check_project
-from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
+from internal_linker.usecases.check import Fact, check
+from tests.standins import GoogleStandIn, OpenAIStandIn, SerpApiStandIn, SerperStandIn
 from tests.standins.google_token import EMAIL
 from tests.support.small_project import (
     REPOSITORY,
@@ -28,9 +28,10 @@ from tests.support.small_project import (
 
 @dataclass
 class Services:
-    """The three stand-ins and the project that is set up for them."""
+    """The stand-ins and the project that is set up for them."""
 
     serper: SerperStandIn
+    serpapi: SerpApiStandIn
     openai: OpenAIStandIn
     google: GoogleStandIn
     folder: Path
@@ -41,6 +42,7 @@ class Services:
             "google_sheet_id": self.google.spreadsheet_id,
             "google_api_url": self.google.url,
             "serper_url": self.serper.url,
+            "serpapi_url": self.serpapi.url,
             "base_url": f"{self.openai.url}/v1",
             "embedding_provider": "auto",
         }
@@ -61,10 +63,11 @@ def services(tmp_path: Path) -> Iterator[Services]:
     rows = [["URL", "Main Query"], *([url, "tea"] for url in URLS)]
     with (
         SerperStandIn(lambda words, site: URLS) as serper,
+        SerpApiStandIn(lambda words, site: URLS) as serpapi,
         OpenAIStandIn(dimensions=64) as openai,
         GoogleStandIn({"Main": rows}) as google,
     ):
-        made = Services(serper, openai, google, make_project(tmp_path))
+        made = Services(serper, serpapi, openai, google, make_project(tmp_path))
         made.set()
         made.key("serper_api_key", serper.api_key)
         made.key("openai_api_key", openai.api_key)
@@ -73,7 +76,7 @@ def services(tmp_path: Path) -> Iterator[Services]:
 
 
 def facts(folder: Path) -> dict[str, Fact]:
-    return {fact.name: fact for fact in check_project(folder)}
+    return {fact.name: fact for fact in check(folder).facts}
 
 
 def faults(folder: Path) -> dict[str, str]:
@@ -107,11 +110,23 @@ def test_with_every_key_each_service_says_what_it_knows(services: Services) -> N
     assert found["Search template"].text == "6 of 6 URLs lie in site:www.tiny.example"
 
 
+def test_the_service_that_a_run_would_use_is_asked(services: Services) -> None:
+    """SerpApi where it alone has a key, or is asked for; its account is free to ask."""
+    services.key("serpapi_api_key", services.serpapi.api_key)
+    assert "Serper" in facts(services.folder)
+    services.key("serper_api_key", "")
+    found = facts(services.folder)
+    assert "Serper" not in found and found["SerpApi"].text == "250 searches left, 10000 an hour allowed"
+    assert found["Search template"].ok and services.serpapi.units == 0
+    services.set(serp_provider="none")
+    assert facts(services.folder)["SerpApi"].text == 'serp_provider = "none": the search step is skipped'
+
+
 def test_a_check_spends_nothing_and_leaves_no_trace(services: Services) -> None:
     """No credit, no token, no cell of the Sheet, no file: not even the cache's or the log."""
     before, grid = snapshot(services.folder), services.google.grid("Main")
     assert command("check", "--project", str(services.folder)) == 0
-    assert (services.serper.units, services.openai.units) == (0, 0)
+    assert (services.serper.units, services.openai.units, services.serpapi.ledger) == (0, 0, [])
     assert not services.serper.calls("POST") and not services.openai.calls("POST")
     assert services.google.grid("Main") == grid
     assert snapshot(services.folder) == before
@@ -137,6 +152,21 @@ def no_credits(at: Services) -> None:
 def no_serper_key(at: Services) -> None:
     at.key("serper_api_key", "")
     at.set(serp_provider="serper")
+
+
+def wrong_serpapi_key(at: Services) -> None:
+    at.key("serpapi_api_key", "wrong-serpapi-key")
+    at.set(serp_provider="serpapi")
+
+
+def no_searches(at: Services) -> None:
+    at.key("serpapi_api_key", at.serpapi.api_key)
+    at.set(serp_provider="serpapi")
+    at.serpapi.searches = 0
+
+
+def no_serpapi_key(at: Services) -> None:
+    at.set(serp_provider="serpapi")
 
 
 def wrong_openai_key(at: Services) -> None:
@@ -198,6 +228,17 @@ def wrong_schedule(at: Services) -> None:
         (wrong_serper_key, "Serper", "Put the key of serper.dev/api-key into config/serper_api_key.txt"),
         (no_credits, "Serper", "Buy some at serper.dev/billing"),
         (no_serper_key, "Serper", "put one there"),
+        (
+            wrong_serpapi_key,
+            "SerpApi",
+            "Put the key of serpapi.com/manage-api-key into config/serpapi_api_key",
+        ),
+        (no_searches, "SerpApi", "choose a larger one at serpapi.com/pricing"),
+        (
+            no_serpapi_key,
+            "SerpApi",
+            "no key in config/serpapi_api_key.txt: put one there, or set serp_provider",
+        ),
         (wrong_openai_key, "Embeddings", "Put a good one into config/openai_api_key.txt"),
         (no_openai_key, "Embeddings", "config/openai_api_key.txt must hold"),
         (not_shared, "Google Sheet", f"not shared with {EMAIL}. Open the Sheet, press Share"),
@@ -247,8 +288,10 @@ def test_settings_and_patterns_are_checked_first(tmp_path: Path, file: str, text
     """Where they can't be read, nothing else can be looked at, and the place is named."""
     folder = make_project(tmp_path)
     write_text(folder / file, text)
-    found = facts(folder)
-    assert list(found) == ["Settings"] and found["Settings"].ok is False and words in found["Settings"].text
+    result = check(folder)
+    assert not result.ok and list(result.facts) == result.failed
+    found = result.to_frame().to_dict("list")
+    assert (found["name"], found["ok"]) == (["Settings"], [False]) and words in found["text"][0]
 
 
 def test_a_damaged_cache_is_found(tmp_path: Path) -> None:

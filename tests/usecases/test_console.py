@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from internal_linker.cli.output import print_links, print_rows
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
 from internal_linker.ranking.training import TOO_FEW
-from internal_linker.usecases.console import Reporter, open_console, print_links, print_summary
+from internal_linker.usecases.console import Reporter, open_console
 from tests.support import link_sites
 from tests.support.sites import read_csv
 from tests.support.small_project import (
@@ -185,7 +186,7 @@ def test_texts_are_printed_as_they_are() -> None:
     Reporter(console).warn(name)
     for terminal in (False, True):
         to, table = printed(80, terminal)
-        print_summary(to, [("Query", name)])
+        print_rows(to, "Summary", [("Query", name)])
         assert name in table.getvalue()
     assert out.getvalue().splitlines() == [
         f"Links for {name}",

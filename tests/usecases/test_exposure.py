@@ -45,8 +45,8 @@ def test_a_run_and_the_check_tell_it(
     """Both go on."""
     forget_settings(monkeypatch)
     project = make_project(tmp_path)
-    write_settings(project, {"serper_url": "http://search.example"})
-    assert command("run", "--project", str(project)) == 0
-    assert "serper_url begins with http://" in capsys.readouterr().out
-    command("check", "--project", str(project))
-    assert "serper_url begins with http://" in capsys.readouterr().out
+    write_settings(project, dict.fromkeys(("serper_url", "serpapi_url"), "http://search.example"))
+    for name in ("run", "check"):
+        assert command(name, "--project", str(project)) == 0
+        said = capsys.readouterr().out
+        assert "serper_url begins with http://" in said and "serpapi_url begins with http://" in said

@@ -6,6 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.runs import Version, VersionRow
+from internal_linker.usecases.history import diff, history, rollback
+from internal_linker.usecases.options import DiffOptions, RollbackOptions
+from internal_linker.usecases.project import Project, open_project
+from tests.support.builders import Told
 from tests.support.sites import read_csv
 from tests.support.small_project import HEADER, SITE, TOPICS, URLS, command, make_project, write_csv
 
@@ -96,6 +102,59 @@ def test_pages_of_a_part_that_is_off_keep_their_links(project: Path) -> None:
     make_project(project, {"links_per_page": 2, "sections_off": ["/*"]})
     assert do(project, "run") == 0
     assert links(project) == after, "all is off"
+
+
+def keep_two_runs(opened: Project) -> None:
+    """Keep two runs of one row, whose second link is another page."""
+    with opened.graph(read_only=False) as (_, kept):
+        for run, target in (("1", URLS[1]), ("2", URLS[2])):
+            candidates = (Candidate(url, url, 3.5, 0.5, 0.25) for url in (URLS[3], target))
+            links = tuple(Link(each, rank, "semantic") for rank, each in enumerate(candidates, 1))
+            source = Source(URLS[0], URLS[0], "green tea", None, in_sheet=False)
+            version = Version(run, f"2026-01-0{run}T03:00:00+00:00", "all rows", "local/x, recipe y", 1, 2)
+            kept.put(version, [VersionRow(Recommendation(source, links), "h")])
+
+
+def test_runs_and_differences_are_tables(project: Path) -> None:
+    """Their columns are named as the records' fields; nothing is written unless it is wanted."""
+    opened = open_project(project)
+    empty = history(opened)
+    assert empty.to_frame().empty and repr(empty) == "<HistoryResult runs: 0 rows>"
+    keep_two_runs(opened)
+    runs_ = history(opened).to_frame()
+    assert list(runs_.columns) == ["run", "at", "what", "rows", "links", "published", "encoder"]
+    assert runs_["run"].tolist() == ["1", "2"]
+    assert runs_[["links", "published"]].dtypes.tolist() == ["int64", "bool"]
+    result = diff(opened, DiffOptions(before="1", after="2"), write=False)
+    frame = result.to_frame()
+    assert list(frame.columns) == ["source", "target", "change", "before", "after", "why"]
+    assert frame[["target", "change", "before", "after"]].values.tolist() == [
+        [URLS[1], "gone", 2, 0],
+        [URLS[2], "new", 0, 2],
+    ]
+    assert result.frames["counts"]["links"].tolist() == [1, 1]
+    assert not (project / "files/diff.csv").exists() and result.files == ()
+    assert diff(opened, DiffOptions(before="1", after="2")).files == ("diff.csv",)
+    assert len(read_csv(project / "files/diff.csv")) == 2
+    elsewhere = diff(opened, DiffOptions(before="1", after="2", sections=("/nowhere",)), write=False)
+    assert elsewhere.to_frame().empty
+
+
+def test_links_that_were_put_back_are_a_table(project: Path) -> None:
+    """With their places; the rollback is logged, and a run of its own."""
+    opened, told = open_project(project), Told()
+    keep_two_runs(opened)
+    result = rollback(opened, RollbackOptions(run="1"), told)
+    frame = result.to_frame()
+    assert list(frame.columns) == ["source", "query", "target", "rank", "origin"]
+    assert frame[["source", "target", "rank"]].values.tolist() == [
+        [URLS[0], URLS[3], 1],
+        [URLS[0], URLS[1], 2],
+    ]
+    assert (result.links, result.rejected, result.gaps, result.failure) == (2, 0, (), None)
+    assert history(opened).versions[-1].run == result.run_id
+    log = (project / "logfile.txt").read_text(encoding="utf-8")
+    assert f"[{result.run_id}] 2 links of 1 rows are as in run 1." in log
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import OutputError
-from internal_linker.usecases.init import start_project
+from internal_linker.usecases.init import init
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
 from tests.support.small_project import command, forget_settings, write_text
 
@@ -25,12 +25,12 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_empty_folder_gets_a_whole_configuration(tmp_path: Path) -> None:
     """Every file that a person may want to fill in is there, said by name, and means the defaults."""
-    lines = list(start_project(tmp_path / "new/site"))
     folder = tmp_path / "new/site"
+    result = init(folder)
     assert sorted(
         str(path.relative_to(folder).as_posix()) for path in folder.rglob("*") if path.is_file()
     ) == sorted(WRITTEN)
-    assert lines[: len(WRITTEN)] == [f"written  {name}" for name in WRITTEN]
+    assert [(file.name, file.written) for file in result.files] == [(name, True) for name in WRITTEN]
     assert load_settings(folder) == Settings.model_validate({})
 
 
@@ -38,16 +38,18 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
     """A second `init` completes a project and never overwrites a person's work."""
     write_text(tmp_path / "config/settings.toml", "max_serp_pages = 3\n")
     write_text(tmp_path / "config/serper_api_key.txt", "my-key")
-    lines = list(start_project(tmp_path))
+    frame = init(tmp_path).to_frame()
     assert (tmp_path / "config/settings.toml").read_text() == "max_serp_pages = 3\n"
     assert (tmp_path / "config/serper_api_key.txt").read_text() == "my-key"
-    assert "kept     config/settings.toml" in lines and "written  config/excluded_urls.txt" in lines
+    assert frame["written"].dtype == bool
+    written = dict(frame.itertuples(index=False, name=None))
+    assert not written["config/settings.toml"] and written["config/excluded_urls.txt"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
 def test_key_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     """Nobody else on the computer can read what will hold a key."""
-    list(start_project(tmp_path))
+    init(tmp_path)
     for path, _ in KEY_FILES.values():
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o600
 
@@ -56,7 +58,7 @@ def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
     """The error says which path is in the way."""
     write_text(tmp_path / "site", "a file")
     with pytest.raises(OutputError, match="site"):
-        list(start_project(tmp_path / "site"))
+        init(tmp_path / "site")
 
 
 def test_the_next_steps_name_the_files_and_the_command(
@@ -65,6 +67,7 @@ def test_the_next_steps_name_the_files_and_the_command(
     """What is printed last can be followed without any other document."""
     assert command("init", "--project", str(tmp_path / "my site")) == 0
     text = capsys.readouterr().out
+    assert text.splitlines()[: len(WRITTEN)] == [f"written  {name}" for name in WRITTEN]
     for words in (
         "files/urls_rawdata.csv",
         "files/main_queries.csv",

@@ -196,14 +196,17 @@ def test_a_secret_in_settings_toml_is_refused(tmp_path: Path, name: str) -> None
 
 def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
     """repr, str, every dump and every error text keep keys and a database's password to themselves."""
-    for name, text in (("serper_api_key", KEY), ("openai_api_key", KEY), ("service_account", ACCOUNT)):
+    keys = {name: f"{KEY}-{name}" for name in KEY_FILES} | {"service_account": ACCOUNT}
+    for name, text in keys.items():
         write_text(tmp_path / KEY_FILES[name][0], text)
-    found = load_settings(toml(tmp_path, 'store_url = "postgresql://me:pass-word-1@db/links"'))
-    shown = f"{found!r} {found} {found.model_dump()} {found.model_dump_json(exclude={'store_url'})}"
+    url = 'store_url = "postgresql://me:pass-word-1@db/links"\nserpapi_url = "https://me:pass-word-2@proxy"'
+    found = load_settings(toml(tmp_path, url))
+    addresses = {"store_url", "serpapi_url"}
+    shown = f"{found!r} {found} {found.model_dump()} {found.model_dump_json(exclude=addresses)}"
     for secret in (KEY, "MIIEvQIBADANBg"):
         assert secret not in shown
     assert "pass-word-1" not in f"{found!r} {found}"
-    assert {KEY, ACCOUNT, ":pass-word-1@"} == set(found.secrets)
+    assert {*keys.values(), ":pass-word-1@", ":pass-word-2@"} == set(found.secrets)
 
 
 def test_no_secret_stands_in_an_errors_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -43,7 +43,7 @@ EDGES = Table(
 )
 _COLUMNS = ("status", "verdict", "kind", "last_run")
 # What a version of the program doesn't know it leaves out, what is missing has its default.
-_DEFAULTS = {one.name: one.default for one in fields(Edge) if one.name not in _COLUMNS}
+_DEFAULTS = {one.name: one.default for one in fields(Edge) if one.init and one.name not in _COLUMNS}
 _VALUES = attrgetter(*_DEFAULTS)
 _STATUSES = frozenset(get_args(Status))
 _JSON = json.JSONEncoder(separators=(",", ":"))
@@ -106,7 +106,7 @@ class EdgeStore:
         """Keep edges, new ones and changed ones; committed when this returns."""
         now = datetime.now(UTC)
         rows = [
-            {"site": self._site, "source": (key := edge.id)[:10], "id": key, "updated_at": now}
+            {"site": self._site, "source": edge.id[:10], "id": edge.id, "updated_at": now}
             | {name: getattr(edge, name) for name in _COLUMNS}
             | {"facts": _text(edge)}
             for edge in edges

@@ -36,7 +36,18 @@ def require_cache(source: Engine, tables: Sequence[Table]) -> None:
         )
 
 
-def copy_tables(source: Engine, destination: Engine, tables: Sequence[Table], progress: Progress) -> None:
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """How many rows of a table were read, and how many of them were copied; the others were there already."""
+
+    table: str
+    rows: int
+    copied: int
+
+
+def copy_tables(
+    source: Engine, destination: Engine, tables: Sequence[Table], progress: Progress
+) -> list[Copied]:
     """Copy tables in this order, in batches that are committed one by one: copying again goes on.
 
     Args:
@@ -51,11 +62,10 @@ def copy_tables(source: Engine, destination: Engine, tables: Sequence[Table], pr
     """
     if source.url == destination.url:
         raise ConfigurationError(f"Both addresses are the same database, {shown_address(source)}. Name two.")
-    for table in tables:
-        _copy(source, destination, table, progress)
+    return [_copy(source, destination, table, progress) for table in tables]
 
 
-def _copy(source: Engine, destination: Engine, table: Table, progress: Progress) -> None:
+def _copy(source: Engine, destination: Engine, table: Table, progress: Progress) -> Copied:
     age = next(column.name for column in table.columns if isinstance(column.type, Moment))
     total = 0 if lacks(source, table) else _count(source, table)
     progress.start(table.name, total, "rows")
@@ -65,6 +75,7 @@ def _copy(source: Engine, destination: Engine, table: Table, progress: Progress)
         read += len(batch)
         progress.advance(len(batch))
     progress.finish(f"{read} rows: {copied} copied, {read - copied} there already, as new or newer")
+    return Copied(table.name, read, copied)
 
 
 def _count(engine: Engine, table: Table) -> int:

@@ -171,5 +171,29 @@ def _with_times(connection: Connection, there: Collection[str]) -> None:
             connection.exec_driver_sql(f"ALTER TABLE {table} ADD COLUMN {column} {moment}")
 
 
+def _with_provider(connection: Connection, there: Collection[str]) -> None:
+    """To version 2: the search service is part of the key of search results; all that were kept are Serper's."""
+    if "serp" not in there:
+        return
+    if connection.dialect.name == "postgresql":
+        connection.exec_driver_sql(
+            "ALTER TABLE serp ADD COLUMN provider VARCHAR(20) NOT NULL DEFAULT 'serper', "
+            "DROP CONSTRAINT serp_pkey, ADD PRIMARY KEY (query, page, market, provider)"
+        )
+        connection.exec_driver_sql("ALTER TABLE serp ALTER COLUMN provider DROP DEFAULT")
+        return
+    # SQLite can't change a primary key: the rows move to a new table.
+    for statement in (
+        "ALTER TABLE serp RENAME TO serp_without_provider",
+        "CREATE TABLE serp (query TEXT NOT NULL, page INTEGER NOT NULL, market VARCHAR(300) NOT NULL, "
+        "provider VARCHAR(20) NOT NULL, links TEXT NOT NULL, fetched_at DATETIME NOT NULL, "
+        "PRIMARY KEY (query, page, market, provider))",
+        "INSERT INTO serp (query, page, market, provider, links, fetched_at) "
+        "SELECT query, page, market, 'serper', links, fetched_at FROM serp_without_provider",
+        "DROP TABLE serp_without_provider",
+    ):
+        connection.exec_driver_sql(statement)
+
+
 # Each leads from one version to the next, in the tables that are there; what was released is never changed again.
-_STEPS: tuple[Callable[[Connection, Collection[str]], None], ...] = (_with_times,)
+_STEPS: tuple[Callable[[Connection, Collection[str]], None], ...] = (_with_times, _with_provider)

@@ -1,4 +1,4 @@
-"""Search results by query, page and market, with the time they were fetched."""
+"""Search results by query, page, market and provider, with the time they were fetched."""
 
 import json
 import threading
@@ -10,7 +10,7 @@ from sqlalchemy import Column, Connection, Engine, Integer, Row, String, Table, 
 
 from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
 from internal_linker.adapters.database.schema import METADATA, Moment, Waste
-from internal_linker.core.records import SerpPage
+from internal_linker.core.records import SerpMarket, SerpPage
 
 SERP = Table(
     "serp",
@@ -18,6 +18,7 @@ SERP = Table(
     Column("query", Text, primary_key=True),
     Column("page", Integer, primary_key=True),
     Column("market", String(300), primary_key=True),
+    Column("provider", String(20), primary_key=True),
     Column("links", Text, nullable=False),
     Column("fetched_at", Moment, nullable=False),
 )
@@ -38,18 +39,18 @@ class SerpResultCache:
         self._max_age = timedelta(days=max_age_days)
         self._lock = threading.Lock()
 
-    def get(self, queries: Sequence[str], market: str) -> Mapping[tuple[str, int], SerpPage]:
+    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
         """The kept answers that are young enough, by query and page, with 0 credits."""
         asked = {key_text(query, _LONGEST_QUERY): query for query in queries}
-        keys, place = list(asked), key_text(market, _LONGEST_MARKET)
+        keys, place = list(asked), key_text(market.place, _LONGEST_MARKET)
+        of_market = select(SERP).where(SERP.c.market == place, SERP.c.provider == market.provider)
         now = datetime.now(UTC)
 
         def read(connection: Connection) -> dict[tuple[str, int], SerpPage]:
             found: dict[tuple[str, int], SerpPage] = {}
             for first in range(0, len(keys), KEYS_A_QUERY):
                 some = keys[first : first + KEYS_A_QUERY]
-                wanted = select(SERP).where(SERP.c.market == place, SERP.c.query.in_(some))
-                for row in connection.execute(wanted):
+                for row in connection.execute(of_market.where(SERP.c.query.in_(some))):
                     links = read_links(row)
                     if links is not None and now - row.fetched_at < self._max_age:
                         found[asked[row.query], row.page] = SerpPage(links, 0)
@@ -57,12 +58,13 @@ class SerpResultCache:
 
         return {} if lacks(self._engine, SERP) else transact(self._engine, read)
 
-    def put(self, query: str, page: int, market: str, answer: SerpPage) -> None:
+    def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Keep an answer; committed when this returns."""
         row = {
             "query": key_text(query, _LONGEST_QUERY),
             "page": page,
-            "market": key_text(market, _LONGEST_MARKET),
+            "market": key_text(market.place, _LONGEST_MARKET),
+            "provider": market.provider,
             "links": json.dumps(answer.links),
             "fetched_at": datetime.now(UTC),
         }

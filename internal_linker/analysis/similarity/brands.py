@@ -1,21 +1,21 @@
-"""Titles of a site -> the brand that stands at their ends, and the titles without it."""
+"""Brands at the end of titles, such as " | Slow Kettle", and titles without them."""
 
 import re
 from collections import Counter
 from collections.abc import Sequence
 
-# A brand is parted by one of these, as in "Cold brew | Slow Kettle"; a dash without spaces is part of a word.
+# One of these separates a brand, as in "Cold brew | Slow Kettle"; a dash without spaces is part of a word.
 _LAST_PART = re.compile(r"(?:\s+[-–—·•:»]\s+|\s*[|｜]\s*)(?P<brand>[^\s|｜](?:(?!\s[-–—·•:»]\s)[^|｜])*)$")
-# Titles end in this part more often than not.
+# The share of titles from which a common end is a brand.
 _MOST = 0.5
-# Fewer titles may have the same end by chance.
+# Fewer titles may share an end by chance.
 _FEW = 3
 # "Cold brew | Blog | Slow Kettle" ends in two.
 _DEEPEST = 3
 
 
 def found_brands(titles: Sequence[str]) -> list[str]:
-    """The parts behind the last `|`, `-`, `–`, `—`, `·` and the like that most titles end in, outermost first."""
+    """Return the parts behind `|`, `-`, `–`, `—`, `·` and the like in which most titles end, outermost first."""
     brands: list[str] = []
     rest = [title for title in titles if title.strip()]
     for _ in range(_DEEPEST):
@@ -29,7 +29,7 @@ def found_brands(titles: Sequence[str]) -> list[str]:
 
 
 def without_brands(title: str, brands: Sequence[str]) -> str:
-    """The title without these parts at its end, in their order; one that is nothing else stays as it is."""
+    """Return the title without these parts at its end, outermost first; a title that is nothing else stays."""
     for brand in brands:
         found = _LAST_PART.search(title)
         if found and _folded(found["brand"]) == _folded(brand):

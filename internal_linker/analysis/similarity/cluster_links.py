@@ -1,4 +1,4 @@
-"""Clusters of pages and their links -> each cluster's hub, how dense its links are, and which are missing."""
+"""Links within clusters: each cluster's hub, the density of its links, and the links that are missing."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from internal_linker.analysis.similarity.cluster_records import MissingLinks
 from internal_linker.analysis.similarity.similarity import MOST_ROWS, TILE
 from internal_linker.core.arrays import Bools, Ints, Vectors, is_in
 
-# Of each page the most similar ones of its cluster that it doesn't link to.
+# For each page, so many of the most similar pages of its cluster that it doesn't link to.
 NEAREST = 3
-# No page should link to more; the rest of a large cluster is reached from those.
+# No page should link to more; the rest of a large cluster can be reached from these.
 MOST_FROM_HUB = 50
 
 
 @dataclass(frozen=True, slots=True)
 class InnerLinks:
-    """What the links within k clusters come to.
+    """The links within k clusters.
 
     Attributes:
         hubs: (k,) the row of each cluster's hub.
-        links: (k,) links that stand from a page to another one of the cluster.
-        densities: (k,) float64: these as a share of all that could stand, 0 to 1; NaN in a cluster of one page.
+        links: (k,) links from one page of the cluster to another.
+        densities: (k,) float64: these as a share of all possible links, 0 to 1; NaN in a cluster of one page.
     """
 
     hubs: Ints
@@ -31,12 +31,14 @@ class InnerLinks:
 
 
 def inner_links(labels: Ints, distances: Vectors, links: Ints) -> InnerLinks:
-    """The hub is the page that most pages of its cluster link to; of equals, that nearest to the centre.
+    """Count the links within each cluster and find its hub.
+
+    The hub is the page that most pages of the cluster link to; of equals, the one nearest to the centre.
 
     Args:
-        labels: (n,) clusters from 0, none of them empty; -1: in none.
-        distances: (n,) from the centre.
-        links: keys of links that stand, source * n + target.
+        labels: (n,) clusters from 0, none of them empty; -1 for a page in none.
+        distances: (n,) distances from the centre.
+        links: keys of existing links, source * n + target, ascending.
     """
     n, count = len(labels), int(labels.max(initial=-1)) + 1
     sources, targets = np.divmod(links, n)
@@ -58,14 +60,14 @@ def missing_links(
     links: Ints,
     advance: Callable[[int], None] = lambda _: None,
 ) -> MissingLinks:
-    """Links between hub and members, and from each page to the nearest ones, as far as they don't stand.
+    """Find the links that are missing between hub and members, and from each page to the nearest ones.
 
     Args:
-        points: (n, d) unit rows; their products tell what is near.
-        labels: (n,) clusters from 0; -1: in none.
+        points: (n, d) unit rows whose products are similarities.
+        labels: (n,) clusters from 0; -1 for a page in none.
         hubs: (k,) rows.
-        links: keys of links that stand, source * n + target.
-        advance: is told how many more pages were looked at.
+        links: keys of existing links, source * n + target, ascending.
+        advance: called with the number of further pages done.
     """
     n, left_out = len(labels), 0
     parts: list[tuple[Ints, Ints, Ints]] = [(np.empty(0, np.int64),) * 3]
@@ -90,7 +92,7 @@ def _part(sources: Ints, targets: Ints, reason: int) -> tuple[Ints, Ints, Ints]:
 
 
 def _first(wanted: Bools, most: int) -> tuple[Bools, int]:
-    """Only the first `most` that are wanted; and how many are not among them."""
+    """Keep only the first `most` that are wanted; return how many are not among them, too."""
     kept: Bools = wanted & (np.cumsum(wanted) <= most)
     return kept, int(wanted.sum() - kept.sum())
 
@@ -98,7 +100,7 @@ def _first(wanted: Bools, most: int) -> tuple[Bools, int]:
 def _nearest(
     points: Vectors, members: Ints, hub: int, links: tuple[Ints, Ints], advance: Callable[[int], None]
 ) -> Iterator[tuple[Ints, Ints]]:
-    """Yield sources and targets, each source's nearest first; some of the cluster's pages at a time."""
+    """Yield sources and targets for a block of the cluster's pages, each source's nearest first."""
     count = len(members)
     height, kept = max(1, min(MOST_ROWS, TILE // max(1, count))), min(NEAREST, count)
     sources, targets = (_places(members, ends) for ends in links)
@@ -122,6 +124,6 @@ def _nearest(
 
 
 def _places(members: Ints, rows: Ints) -> Ints:
-    """(len(rows),) where each row stands among the ascending members, -1 where it doesn't."""
+    """Return (len(rows),) each row's position among the ascending members, -1 if it is none of them."""
     at = np.searchsorted(members, rows).clip(max=len(members) - 1)
     return np.where(members[at] == rows, at, -1)

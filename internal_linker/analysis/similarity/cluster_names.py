@@ -1,4 +1,4 @@
-"""Clusters of titles -> a name for each: the words and pairs of words that set its titles apart from the others."""
+"""Names of clusters: the words and pairs of words that set a cluster's titles apart from the others."""
 
 import re
 from collections import Counter
@@ -15,22 +15,22 @@ from internal_linker.text.phrases import Phrases, Reader
 from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import UNSPACED
 
-# Terms of a name, and those at hand where two clusters would have the same one.
+# Terms of a name, and terms in reserve for two clusters that would get the same name.
 _TERMS, _MORE = 3, 6
-# Words of a term. In a script without spaces a word is a character, or a run of katakana: a term of fewer than two
-# says nothing, nor one of fewer than three in an alphabet.
+# Words of a term. In a script without spaces a word is a character, or a run of katakana: terms of fewer than two
+# characters say nothing, and neither do terms of fewer than three letters.
 _MOST_WORDS, _MOST_CHARACTERS = 2, 12
 _LEAST_CHARACTERS, _LEAST_LETTERS = 2, 3
-# A term that hardly ever stands without a longer one says less than that: "pour" beside "pour over".
+# A term that hardly ever occurs without a longer one says less than the longer one: "pour" beside "pour over".
 _ALWAYS = 0.8
-# A term tells of the cluster if so many of its titles have it, two at least (in a cluster of two one may be all), and
-# so many times as many as of all titles: "coffee" tells nothing on a site about coffee.
+# A term describes the cluster if this share of its titles have it, at least two (in a cluster of two, one will do), and
+# this many times the share of all titles: "coffee" describes nothing on a site about coffee.
 _SHARE, _FEW_TITLES, _OFTEN = 0.1, 2, 1.5
-# From this level on terms are named only where there is none below.
+# Terms of this level or above make a name only if there is none below.
 _VAGUE = 2
-# In larger clusters a term of one title is not worth its place in memory.
+# In larger clusters, a term of a single title is not worth its memory.
 _MANY_TITLES = 100
-# Characters of a title that are read, and of a term: what is longer is no title, and no word.
+# Characters read of a title, and of a term: anything longer is neither a title nor a word.
 _LONGEST_TITLE, _LONGEST_TERM = 500, 60
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
 _IS_LETTER = re.compile(r"[^\W\d_]")
@@ -38,18 +38,18 @@ _FIRST_EAST_ASIAN = "\u2e80"
 UNTITLED = "untitled"
 # The stems of a term's words, in their order.
 _Gram = tuple[int, ...]
-# By the gram, how its titles write it.
+# Spellings in the titles, by gram.
 _Written = dict[_Gram, Counter[str]]
 
 
 @dataclass(frozen=True, slots=True)
 class _Terms:
-    """What one cluster says.
+    """The terms of one cluster.
 
     Attributes:
-        written: its terms.
-        titles: how many it has.
-        example: its first title, or what stands in its place.
+        written: its terms with their spellings.
+        titles: how many titles it has.
+        example: its first title, or `UNTITLED`.
     """
 
     written: _Written
@@ -58,17 +58,17 @@ class _Terms:
 
 
 def cluster_names(labels: Ints, titles: Sequence[str], languages: Sequence[str], reader: Reader) -> list[str]:
-    """A name for each cluster, all different.
+    """Name each cluster; all names differ.
 
-    A term's worth is that of class-based TF-IDF: how many titles of the cluster have it, times log(1 + A / f), where
-    A is the mean number of terms in a cluster, and f counts it in all clusters. Forms of a word are one term,
-    written as most titles write it.
+    Terms are ranked by class-based TF-IDF: how many titles of the cluster have the term, times log(1 + A / f), where
+    A is the mean number of terms per cluster and f the term's count in all clusters. Forms of a word are one term,
+    spelled as in most titles.
 
     Args:
-        labels: (n,) clusters from 0; -1: in none.
-        titles: n of them, without brand.
-        languages: n codes, "" where unknown.
-        reader: finds words, their stems, and those that say nothing alone.
+        labels: (n,) clusters from 0; -1 for a page in none.
+        titles: n titles without brand.
+        languages: n language codes, "" where unknown.
+        reader: finds words, their stems, and stop words.
     """
     clusters = int(labels.max(initial=-1)) + 1
     found = list[_Terms]()
@@ -84,7 +84,7 @@ def cluster_names(labels: Ints, titles: Sequence[str], languages: Sequence[str],
 
 
 def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Terms:
-    """The terms of a cluster, counted once a title; of a large cluster those of several titles."""
+    """Count the terms of a cluster once per title; of a large cluster, keep those of several titles."""
     written: _Written = {}
     for title, language in titles:
         read = title[:_LONGEST_TITLE]
@@ -97,7 +97,7 @@ def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Terms:
 
 
 def _grams(title: str, language: str, phrases: Phrases) -> Iterator[tuple[_Gram, str]]:
-    """Each term of a title: its stems and how it is written here."""
+    """Yield each term of a title: its stems and its spelling."""
     stops, stems = phrases.stops, _stems_of(phrases)
     listed = stop_words(language)
     words = [title[start:end] for start, end in zip(phrases.starts, phrases.ends, strict=True)]
@@ -109,7 +109,7 @@ def _grams(title: str, language: str, phrases: Phrases) -> Iterator[tuple[_Gram,
             if last > first and not _goes_on(phrases, unspaced, last):
                 break
             if stops[last]:
-                # Endings in hiragana stand in the midst of Japanese words.
+                # Hiragana endings occur in the middle of Japanese words.
                 if unspaced[last] and words[last] not in listed:
                     continue
                 break
@@ -123,7 +123,7 @@ def _longest(unspaced: bool) -> int:
 
 
 def _goes_on(phrases: Phrases, unspaced: Sequence[bool], word: int) -> bool:
-    """Whether a term may go on with this word: in a script without spaces, where there is none."""
+    """Return whether a term may continue with this word: in a script without spaces, if there is none between."""
     if unspaced[word] != unspaced[word - 1] or phrases.segments[word] != phrases.segments[word - 1]:
         return False
     return not unspaced[word] or bool(phrases.starts[word] == phrases.ends[word - 1])
@@ -145,7 +145,7 @@ def _stems_of(phrases: Phrases) -> list[list[int]]:
 
 
 def _best(terms: _Terms, everywhere: Counter[_Gram], mean: float, pages: int) -> tuple[list[str], int]:
-    """The terms of most worth, none of which shares a stem with a better one; and how many of them make the name."""
+    """Return the best terms, none sharing a stem with a better one, and how many of them make the name."""
     counts = {gram: forms.total() for gram, forms in terms.written.items()}
     covered = {
         part
@@ -169,7 +169,7 @@ def _best(terms: _Terms, everywhere: Counter[_Gram], mean: float, pages: int) ->
 
 
 def _level(times: int, titles: int, share: float) -> int:
-    """0 for a term that many of the titles have, and more of them than elsewhere; the higher, the less it tells."""
+    """Return 0 for a term that many titles have, and more of them than elsewhere; the higher, the less it says."""
     often = times >= _OFTEN * share * titles
     if times < 2 and titles > _FEW_TITLES:
         return _VAGUE + 1
@@ -179,7 +179,7 @@ def _level(times: int, titles: int, share: float) -> int:
 
 
 def _different(terms: Sequence[tuple[Sequence[str], int]]) -> list[str]:
-    """Names of the first terms; of two that would be the same, the later one has more of its terms, or a number."""
+    """Make names of the first terms; of two equal names, the later one gets more of its terms, or a number."""
     names: dict[str, str] = {}
     for each, telling in terms:
         short = ", ".join(each[:telling])

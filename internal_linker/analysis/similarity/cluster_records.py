@@ -1,4 +1,4 @@
-"""The records of a site's clusters: what each is called and holds, and which links within it are missing."""
+"""The records of a site's clusters: names, pages, and the links that are missing within them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.sequences import Lazy
 
 REASONS = ("hub to page", "page to hub", "similar pages")
-"""Why a link within a cluster is missing, by the numbers that `MissingLinks` has."""
+"""Kinds of missing links; `MissingLinks.reasons` has their positions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,15 +15,15 @@ class Cluster:
     """One cluster.
 
     Attributes:
-        number: from 1, the largest first.
-        name: what sets its titles apart.
-        pages: how many.
-        hub: the URL of the page that most of its pages link to.
-        hub_title: of it.
-        links: that stand within it.
-        density: these as a share of all that could stand, 0 to 1; NaN for one page.
-        missing: links within it that are missing, as far as they are listed.
-        distance: of its pages from the centre, the mean.
+        number: 1 for the largest cluster, and so on.
+        name: the terms that set its titles apart.
+        pages: how many pages it has.
+        hub: URL of the page that most of its pages link to.
+        hub_title: the hub's title.
+        links: existing links within the cluster.
+        density: these as a share of all possible links, 0 to 1; NaN for a single page.
+        missing: missing links within the cluster that are listed.
+        distance: mean distance of its pages from the centre, 0 to 2.
     """
 
     number: int
@@ -39,13 +39,13 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class MissingLinks:
-    """Links that don't stand, cluster by cluster: those of the hub first, then those of similar pages.
+    """Missing links, cluster by cluster: those from and to the hub first, then those between similar pages.
 
     Attributes:
         sources: (m,) rows.
         targets: (m,) rows.
-        reasons: (m,) places in `REASONS`.
-        left_out: links from a hub beyond those that one page should have.
+        reasons: (m,) positions in `REASONS`.
+        left_out: links from hubs beyond the number that a page should have.
     """
 
     sources: Ints
@@ -59,11 +59,11 @@ class ClusteredPage:
     """A page with its cluster.
 
     Attributes:
-        cluster: its number; None for a page that is in none.
-        name: of the cluster, "" likewise.
-        title: without brand, or the first heading where there is no title.
-        url: its address.
-        distance: from the cluster's centre, 0 to 2; NaN for a page that is in none.
+        cluster: the cluster's number; None for a page in none.
+        name: the cluster's name, "" for a page in none.
+        title: the page's title without brand, or its first heading.
+        url: the page's URL.
+        distance: distance from the cluster's centre, 0 to 2; NaN for a page in none.
         hub: whether it is the cluster's hub.
     """
 
@@ -77,12 +77,12 @@ class ClusteredPage:
 
 @dataclass(frozen=True, slots=True)
 class MissingLink:
-    """A link that doesn't stand.
+    """A link that is missing within a cluster.
 
     Attributes:
-        source: the URL of the page that should link.
-        target: that of the page to link to.
-        similarity: of the two.
+        source: URL of the page that should link.
+        target: URL of the page to link to.
+        similarity: the pages' similarity, -1 to 1.
         why: one of `REASONS`.
         cluster: the number of their cluster.
     """
@@ -99,8 +99,8 @@ class PageMap:
     """Pages on a flat map.
 
     Attributes:
-        rows: (m,) which pages, ascending.
-        places: (m, 2) from -1 to 1.
+        rows: (m,) rows of the pages, ascending.
+        places: (m, 2) coordinates, -1 to 1.
     """
 
     rows: Ints
@@ -112,16 +112,16 @@ class SiteClusters:
     """All clusters of a site's n pages.
 
     Attributes:
-        site: its host.
-        by: what the pages were compared by, and how they were grouped; goes on after a comma.
-        urls: n of them.
-        titles: n of them, without brand, or the first heading where there is no title.
-        labels: (n,) places in `clusters`; -1: in none.
-        distances: (n,) from the cluster's centre, 0 to 2; NaN in none.
-        clusters: k of them.
+        site: the site's host.
+        by: what the pages were compared by and how they were grouped, as the end of a sentence.
+        urls: n URLs.
+        titles: n titles without brand, or first headings.
+        labels: (n,) positions in `clusters`; -1 for a page in none.
+        distances: (n,) distances from the cluster's centre, 0 to 2; NaN for a page in none.
+        clusters: k clusters, the largest first.
         hubs: (k,) rows.
-        missing: links that the clusters lack.
-        similarities: (m,) of the ends of these.
+        missing: the links that are missing.
+        similarities: (m,) similarities of the missing links' ends.
     """
 
     site: str
@@ -137,12 +137,12 @@ class SiteClusters:
 
     @property
     def pages(self) -> Sequence[ClusteredPage]:
-        """Each page, in the input's order."""
+        """All pages, in the input's order."""
         return Lazy(len(self.urls), self._page)
 
     @property
     def missing_links(self) -> Sequence[MissingLink]:
-        """Each missing link, cluster by cluster."""
+        """All missing links, cluster by cluster."""
         return Lazy(len(self.missing.sources), self._missing_link)
 
     def _page(self, row: int) -> ClusteredPage:

@@ -1,4 +1,4 @@
-"""Clusters of pages -> the tables of them that are written."""
+"""The tables of clusters, as CSV files and workbooks have them."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from internal_linker.core.sequences import Lazy
 
 
 def page_sheet(found: SiteClusters) -> Sheet:
-    """Each page in its cluster, those nearest to the centre first; at the end the pages that are in none."""
+    """List the pages by cluster, those nearest to the centre first; pages in no cluster come last."""
     last = np.where(found.labels < 0, len(found.clusters), found.labels)
     order, pages = np.lexsort((np.nan_to_num(found.distances), last)), found.pages
 
@@ -27,7 +27,7 @@ def page_sheet(found: SiteClusters) -> Sheet:
 
 
 def missing_sheet(found: SiteClusters) -> Sheet:
-    """Each missing link, with why it is one."""
+    """List the missing links with their kind."""
     missing, titles, links = found.missing, found.titles, found.missing_links
 
     def row(at: int) -> Sequence[Cell]:
@@ -45,7 +45,7 @@ def missing_sheet(found: SiteClusters) -> Sheet:
 
 
 def summary_sheet(found: SiteClusters) -> Sheet:
-    """Each cluster with its figures."""
+    """List the clusters with their figures."""
     columns = [
         *(Column("Cluster"), Column("Name", 35), Column("Pages", 12, "bar"), Column("Hub", 55, "link")),
         *(Column("Inner Links"), Column("Density", 12, "score"), Column("Missing Links")),

@@ -1,4 +1,4 @@
-"""Pages and the fields to compare them by -> their similarity, by meaning (an encoder) or words."""
+"""The fields by which pages are compared: titles, first headings and contents, by meaning and by words."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ from internal_linker.embeddings.embed import embed, encodable
 from internal_linker.text.stemming import stem
 from internal_linker.text.words import words
 
-# A word in more of the titles is furniture; in a handful of titles a share says nothing.
+# A word in more of the titles tells nothing; among a handful of titles, a share tells nothing.
 _COMMON, _FEW = 0.3, 10
 
 
 def title_words(titles: Sequence[Sequence[str]]) -> sparse.csr_matrix:
-    """(n, v) float32 rows of TF-IDF, of unit length; zeros where a title has no word that tells anything."""
+    """Return (n, v) float32 TF-IDF rows of unit length; zeros for a title without a word that tells anything."""
     n = len(titles)
     of, columns = _numbered(titles)
     frequency = np.bincount(columns, minlength=1)
@@ -34,27 +34,27 @@ def title_words(titles: Sequence[Sequence[str]]) -> sparse.csr_matrix:
 
 
 def _numbered(titles: Sequence[Sequence[str]]) -> tuple[Ints, Ints]:
-    """The place and a number for each word of each title, once a title."""
+    """Return the row and the column of each word of each title, once per title."""
     numbers: dict[str, int] = {}
     rows = [[numbers.setdefault(word, len(numbers)) for word in dict.fromkeys(title)] for title in titles]
     columns = np.array([number for row in rows for number in row], np.int64)
     return np.repeat(np.arange(len(rows)), [len(row) for row in rows]), columns
 
 
-# How much a field counts beside others that are compared, where nobody says so. On 18f-blog, whose editors' links
-# were to be found, titles beside contents cost NDCG@5 nothing up to a fifth, 0.01 as 3 in 10, 0.06 as half.
+# Default weights of the fields. On 18f-blog's editors' links, titles beside contents cost no NDCG@5 up to a share of a
+# fifth, 0.01 with 3 in 10, 0.06 with half.
 FIELDS: Mapping[str, float] = {"title": 1.0, "h1": 1.0, "content": 4.0}
 
 
 @dataclass(frozen=True)
-class Senses:
-    """What pages are compared with.
+class Encoders:
+    """The encoders by which pages are compared.
 
     Attributes:
-        encoder: of the meaning; None: words only.
-        cache: of its vectors.
-        words: an encoder of contents by their words.
-        lifts: by the field, how much the words count beside the meaning, 0 to 1; None: they alone count.
+        encoder: encodes the meaning; None: pages are compared by words only.
+        cache: keeps the encoder's vectors.
+        words: encodes contents by their words.
+        lifts: how much words count beside the meaning, 0 to 1, by field; None: only words count.
     """
 
     encoder: Encoder | None
@@ -63,43 +63,46 @@ class Senses:
     lifts: Mapping[str, float | None] = field(default_factory=dict)
 
 
-def likeness(
+def field_similarity(
     pages: Sequence[Page],
     titles: Sequence[str],
     fields: Mapping[str, float],
-    senses: Senses,
+    encoders: Encoders,
     progress: Progress,
 ) -> tuple[Similarity, list[str]]:
-    """Read each field of all pages; the answer tells in sentences what could not be had.
+    """Encode each field of all pages.
 
     Args:
-        pages: n of them.
-        titles: theirs, without brand.
-        fields: what to compare by ("title", "h1", "content"), and how much each counts, above 0.
-        senses: the encoders.
-        progress: is told.
+        pages: n pages.
+        titles: n titles without brand.
+        fields: the fields to compare by ("title", "h1", "content") and their weights, above 0.
+        encoders: by which the fields are compared.
+        progress: shows the steps.
+
+    Returns:
+        The pages' similarity, and what is missing, one sentence each.
     """
     compared: list[Field] = []
     gaps: list[str] = []
     for name, weight in fields.items():
         texts = Lazy(len(pages), _Texts(name, pages, titles))
-        lift = senses.lifts.get(name, 1.0)
+        lift = encoders.lifts.get(name, 1.0)
         meaning = None
-        if senses.encoder and lift is not None:
-            known, left_out = encodable(texts, [page.lang for page in pages], senses.encoder)
+        if encoders.encoder and lift is not None:
+            known, left_out = encodable(texts, [page.lang for page in pages], encoders.encoder)
             if left_out:
                 progress.warn(left_out)
-            embedded = embed(known, senses.encoder, senses.cache, progress)
+            embedded = embed(known, encoders.encoder, encoders.cache, progress)
             gaps += [embedded.problem] if embedded.problem else []
             meaning = unit_rows(embedded.vectors)
         by_words = meaning is None or lift
-        rows = _words(name, pages, texts, senses, progress) if by_words else None
+        rows = _words(name, pages, texts, encoders, progress) if by_words else None
         compared.append(Field(name, weight, meaning, rows, lift or 0.0))
     return Similarity(compared), gaps
 
 
 class _Texts:
-    """The text of a page by which one field of it is compared."""
+    """Makes the text of a page for one field."""
 
     def __init__(self, name: str, pages: Sequence[Page], titles: Sequence[str]) -> None:
         self._name, self._pages, self._titles = name, pages, titles
@@ -115,10 +118,10 @@ class _Texts:
 
 
 def _words(
-    name: str, pages: Sequence[Page], texts: Sequence[Text], senses: Senses, progress: Progress
+    name: str, pages: Sequence[Page], texts: Sequence[Text], encoders: Encoders, progress: Progress
 ) -> Rows:
     if name == "content":
-        return unit_rows(embed(texts, senses.words, senses.cache, progress).vectors)
+        return unit_rows(embed(texts, encoders.words, encoders.cache, progress).vectors)
     stemmed = (
         [stem(word, page.lang) for word in words(text.title)] for page, text in zip(pages, texts, strict=True)
     )

@@ -1,4 +1,4 @@
-"""The similarity of pages -> clusters of them: as many as asked, or as many as part best."""
+"""k-means clusters of similar pages: a given number of them, or the number with the best silhouette."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -16,16 +16,16 @@ from threadpoolctl import threadpool_limits
 from internal_linker.analysis.similarity.similarity import Similarity
 from internal_linker.core.arrays import Bools, Ints, Vectors, units
 
-# From so many pages on a batch of them at a time gives nearly the same clusters in a fraction of the time.
+# From this many pages on, mini-batches give nearly the same clusters in a fraction of the time.
 MANY_PAGES = 5_000
-# Directions of meaning in words; more are single words again.
+# Latent dimensions of words; more of them are single words again.
 _DIMENSIONS = 100
-# Numbers of clusters that are tried between the bounds: more tell no more, and take as long as they are many.
+# Numbers of clusters tried between the bounds: more of them cost time and tell nothing new.
 _MOST_TRIES = 12
-# Where nobody names bounds: the silhouette of texts rises on and on with the number of clusters, and a hundred
-# names are nothing that a person reads.
+# The highest default bound: the silhouette of texts keeps rising with the number of clusters, and nobody reads a
+# hundred names.
 _MOST_BY_ITSELF = 60
-# Pages whose silhouette is measured; their distances take 36 MB.
+# Pages on which the silhouette is measured; their distances take 36 MB.
 _SAMPLE = 3_000
 _STARTS = 4
 
@@ -35,9 +35,9 @@ class Clusters:
     """Clusters of n pages.
 
     Attributes:
-        labels: (n,) each page's cluster from 0, the largest 0; -1: it is in none.
+        labels: (n,) each page's cluster, from 0 for the largest; -1 for a page in none.
         centres: (k, d) float32 unit rows: the means of the clusters' points.
-        distances: (n,) float32, 1 - the cosine of a page and its cluster's centre, 0 to 2; NaN in none.
+        distances: (n,) float32, 1 - the cosine of a page and its cluster's centre, 0 to 2; NaN for a page in none.
     """
 
     labels: Ints
@@ -47,11 +47,11 @@ class Clusters:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """Numbers of clusters that were tried for the pages of one language, and how well each parts them.
+    """Numbers of clusters that were tried for the pages of one language, and how well each separates them.
 
     Attributes:
-        counts: of clusters, ascending.
-        silhouettes: by the cosine, -1 to 1: how much nearer pages are to their own cluster than to the next.
+        counts: numbers of clusters, ascending.
+        silhouettes: the mean silhouette by cosine distance of each number, -1 to 1.
     """
 
     counts: Sequence[int]
@@ -59,12 +59,12 @@ class Tried:
 
     @property
     def best(self) -> int:
-        """The count with the highest silhouette, the lowest of equals."""
+        """The number with the highest silhouette, the lowest of equals."""
         return self.counts[int(np.argmax(self.silhouettes))]
 
 
 def points_of(similarity: Similarity) -> Vectors:
-    """(n, d) float32 unit rows whose products are weighted cosines, nearly; zeros where nothing is known of a page."""
+    """Return (n, d) float32 unit rows whose products approximate weighted cosines; zeros for a page without text."""
     words = similarity.words()
     parts = [similarity.points(), *([] if words is None else [_directions(words)])]
     rows: Vectors = np.hstack(parts).astype(np.float32)
@@ -77,15 +77,19 @@ def by_means(
     bounds: tuple[int, int] | None,
     advance: Callable[[int], None] = lambda _: None,
 ) -> tuple[Ints, list[Tried]]:
-    """(n,) labels by k-means, -1 for a page of which nothing is known; and what was tried, if anything was.
+    """Group pages by k-means.
 
-    A site in several languages has clusters of each for itself. A page in an unknown one goes to the nearest.
+    On a site in several languages, each language has its own clusters; a page in an unknown language goes to the
+    nearest one.
 
     Args:
         points: (n, d) unit rows, or zeros.
-        languages: (n,) codes, -1 where unknown.
-        bounds: the lowest and highest number of clusters; None: what suits the number of pages.
-        advance: is told how many more counts of clusters were tried.
+        languages: (n,) language codes, -1 where unknown.
+        bounds: the lowest and highest number of clusters; None: as suits the number of pages.
+        advance: called with the number of further numbers tried.
+
+    Returns:
+        (n,) labels, -1 for a page without text; and the numbers that were tried, if there was a choice.
     """
     labels = np.full(len(points), -1, np.int64)
     tried: list[Tried] = []
@@ -103,14 +107,14 @@ def by_means(
 
 
 def tries(known: Bools, languages: Ints, bounds: tuple[int, int] | None) -> int:
-    """How many counts of clusters `by_means` will try."""
+    """Return how many numbers of clusters `by_means` will try."""
     groups = language_groups(known, languages)
     within = zip(groups, _shared_bounds(groups, bounds), strict=True)
     return sum(len(_counts(len(rows), *ends)) for rows, ends in within)
 
 
 def ordered(points: Vectors, labels: Ints) -> Clusters:
-    """The same clusters, the largest first; of equals that which has the first page."""
+    """Return the same clusters, the largest first; of equals, the one with the earlier page."""
     known = labels >= 0
     names, first, sizes = np.unique(labels[known], return_index=True, return_counts=True)
     place = np.empty(len(names), np.int64)
@@ -124,7 +128,7 @@ def ordered(points: Vectors, labels: Ints) -> Clusters:
 
 
 def language_groups(known: Bools, languages: Ints) -> list[Ints]:
-    """The rows of known pages by language; all together where one language is known at most."""
+    """Return the rows of known pages by language; all together if no more than one language is known."""
     told = np.unique(languages[known & (languages >= 0)])
     if len(told) <= 1:
         return [np.flatnonzero(known)]
@@ -132,7 +136,7 @@ def language_groups(known: Bools, languages: Ints) -> list[Ints]:
 
 
 def _shared_bounds(groups: Sequence[Ints], bounds: tuple[int, int] | None) -> list[tuple[int, int]]:
-    """For each group the lowest and highest count of clusters, shared out by pages; each has one at least."""
+    """Return the bounds of each group, in proportion to its pages; every group has at least one cluster."""
     sizes = [len(rows) for rows in groups]
     if bounds is None:
         return [_usual(size) for size in sizes]
@@ -147,7 +151,7 @@ def _usual(pages: int) -> tuple[int, int]:
 
 
 def _shared_out(count: int, sizes: Sequence[int]) -> list[int]:
-    """A count as whole parts by size, of which none is below 1 or above its size; largest remainders first."""
+    """Split a number by size into whole parts, none below 1 or above its size (largest remainders)."""
     total = max(1, sum(sizes))
     exact = [count * size / total for size in sizes]
     parts = [min(max(1, int(each)), size) for each, size in zip(exact, sizes, strict=True)]
@@ -158,7 +162,7 @@ def _shared_out(count: int, sizes: Sequence[int]) -> list[int]:
 
 
 def _counts(pages: int, low: int, high: int) -> list[int]:
-    """The counts to try, ascending; one where there is nothing to choose."""
+    """Return the numbers of clusters to try, ascending; one if there is no choice."""
     if low == high or pages <= 2:
         return [min(low, pages) if low == high else 1]
     low, high = min(max(2, low), pages - 1), min(high, pages - 1)
@@ -170,7 +174,7 @@ def _counts(pages: int, low: int, high: int) -> list[int]:
 def _best(
     points: Vectors, bounds: tuple[int, int], advance: Callable[[int], None]
 ) -> tuple[Ints, Tried | None]:
-    """(n,) the labels of the count whose silhouette is best, of those between the bounds."""
+    """Return (n,) labels of the number of clusters with the best silhouette between the bounds."""
     counts = _counts(len(points), *bounds)
     if len(counts) == 1:
         advance(1)
@@ -190,7 +194,7 @@ def _best(
 
 
 def _silhouette(apart: Vectors, labels: Ints) -> float:
-    """-1 where all pages are one cluster, or each is one."""
+    """Return the mean silhouette; -1 if all pages are one cluster, or each page is one."""
     found = len(np.unique(labels))
     if not 1 < found < len(labels):
         return -1.0
@@ -198,7 +202,7 @@ def _silhouette(apart: Vectors, labels: Ints) -> float:
 
 
 def _means(points: Vectors, count: int) -> Ints:
-    """(n,) labels by k-means, the same ones every time; fewer than `count` where pages are equal."""
+    """Return (n,) labels by k-means, deterministic; fewer than `count` if pages are equal."""
     if count < 2:
         return np.zeros(len(points), np.int64)
     if len(points) < MANY_PAGES:
@@ -206,13 +210,13 @@ def _means(points: Vectors, count: int) -> Ints:
     else:
         means = MiniBatchKMeans(count, batch_size=4096, n_init=_STARTS, random_state=0)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # equal pages can't be parted
+        warnings.simplefilter("ignore", ConvergenceWarning)  # equal pages can't be separated
         labels: Ints = means.fit_predict(points).astype(np.int64)
     return labels
 
 
 def _directions(words: sparse.csr_matrix) -> Vectors:
-    """(n, d) float32 the words by what they mean beside each other; rows keep their lengths."""
+    """Return (n, d) float32 rows of latent semantic analysis; rows keep their lengths."""
     if min(words.shape) <= _DIMENSIONS:
         return np.asarray(words.toarray(), np.float32)
     rows, sizes, _ = randomized_svd(words, _DIMENSIONS, n_iter=4, random_state=0)
@@ -222,7 +226,7 @@ def _directions(words: sparse.csr_matrix) -> Vectors:
 
 
 def _centres(points: Vectors, labels: Ints) -> Vectors:
-    """(k, d) float32 unit rows: the mean of each cluster's points."""
+    """Return (k, d) float32 unit rows: the mean of each cluster's points."""
     known = np.flatnonzero(labels >= 0)
     count = int(labels.max(initial=-1)) + 1
     member = sparse.csr_matrix(

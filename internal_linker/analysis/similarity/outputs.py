@@ -1,4 +1,4 @@
-"""A project's files/ -> the places where the results of an analysis are written."""
+"""Writes the results of an analysis to files/: tables, workbooks, similarity matrices and the page of clusters."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -13,10 +13,10 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.sequences import Lazy
 
-# Columns that a spreadsheet program and a person can still take; 2,000 pages are 28 MB.
+# Columns that spreadsheet programs and people can handle; 2,000 pages make 28 MB.
 MOST_CSV = 2_000
-# Rows that are written before a bar moves.
-_HANDFUL = 500
+# Rows written between two moves of a progress bar.
+_ROWS_PER_ADVANCE = 500
 MATRIX_FORMS = {"csv": MatrixCsv, "npy": MatrixNpy, "parquet": MatrixParquet}
 
 
@@ -27,55 +27,55 @@ def write_tables(
     sheets: Sequence[Sheet],
     advance: Callable[[int], None],
 ) -> list[str]:
-    """Write each table as a CSV file by its name, and a workbook of the sheets; the answer says what was unusual.
+    """Write each table as a CSV file, and the sheets as one workbook; return what was unusual.
 
     Args:
         files: the folder.
-        tables: by the names of their files.
-        workbook: the name of its file.
-        sheets: what it holds.
-        advance: is told how many more rows are written, of all that `rows_of` counts.
+        tables: tables by file name.
+        workbook: the workbook's file name.
+        sheets: the workbook's sheets.
+        advance: called with the number of further rows written, of those that `rows_of` counts.
 
     Raises:
-        OutputError: a file can't be written; it is as it was.
+        OutputError: a file can't be written; it stays as it was.
     """
     remarks = list[str]()
     for name, table in tables.items():
-        remarks += ResultCsv(files / name).write(_told(table, advance))
-    return remarks + ResultsXlsx(files / workbook).write([_told(sheet, advance) for sheet in sheets])
+        remarks += ResultCsv(files / name).write(_reporting(table, advance))
+    return remarks + ResultsXlsx(files / workbook).write([_reporting(sheet, advance) for sheet in sheets])
 
 
 def rows_of(tables: Iterable[Sheet]) -> int:
-    """The rows of all of these."""
+    """Return the number of rows of all tables."""
     return sum(len(table.rows) for table in tables)
 
 
-def _told(table: Sheet, advance: Callable[[int], None]) -> Sheet:
-    """The table, which tells when a handful of its rows is taken."""
+def _reporting(table: Sheet, advance: Callable[[int], None]) -> Sheet:
+    """Wrap the table so that it reports progress while its rows are taken."""
 
     def row(at: int) -> Sequence[Cell]:
-        if (at + 1) % _HANDFUL == 0:
-            advance(_HANDFUL)
+        if (at + 1) % _ROWS_PER_ADVANCE == 0:
+            advance(_ROWS_PER_ADVANCE)
         return table.rows[at]
 
     return replace(table, rows=Lazy(len(table.rows), row))
 
 
 def write_cluster_page(files: Path, found: SiteClusters, page_map: PageMap) -> tuple[str, Sequence[str]]:
-    """Write the clusters as a page for browsers; answers with the file's name and what was unusual.
+    """Write the clusters as a page for browsers; return the file's name and what was unusual.
 
     Raises:
-        OutputError: it can't be written; it is as it was.
+        OutputError: it can't be written; it stays as it was.
     """
     path = files / "clusters.html"
     return path.name, ClustersHtml(path).write(found, page_map)
 
 
 def require_matrix(form: str, pages: int = 0) -> None:
-    """See that the similarities of so many pages can be written in this form.
+    """Check that the similarities of so many pages can be written in this format.
 
     Raises:
-        ConfigurationError: the form is unknown, needs a package, or can't hold so many.
+        ConfigurationError: the format is unknown, needs a package, or can't hold so many.
     """
     if form not in MATRIX_FORMS:
         raise ConfigurationError(f"--full-matrix {form}: take {', '.join(MATRIX_FORMS)}.")
@@ -90,13 +90,13 @@ def require_matrix(form: str, pages: int = 0) -> None:
 def write_matrix(
     files: Path, form: str, urls: Sequence[str], tiles: Iterable[Vectors]
 ) -> tuple[str, list[str]]:
-    """Write the similarities of all pages, a tile at a time; answers with the file's name and remarks.
+    """Write the similarities of all pages tile by tile; return the file's name and what was unusual.
 
     Args:
         files: the folder.
         form: "csv", "npy" or "parquet".
-        urls: n of them.
-        tiles: (r, n) float32 each, all rows in their order.
+        urls: n URLs.
+        tiles: (r, n) float32 each, all rows in order.
 
     Raises:
         OutputError: it can't be written.

@@ -1,4 +1,4 @@
-"""Points of pages -> places on a flat map, on which similar pages lie near each other."""
+"""A flat map of pages, on which similar pages are near each other."""
 
 from typing import Any
 
@@ -11,13 +11,13 @@ from internal_linker.core.arrays import Ints, Vectors
 
 # More dots hide each other, and a browser takes seconds to draw them.
 MOST_DRAWN = 2_000
-# Enough for neighbours to stay neighbours, and a third of the time of all directions.
+# Enough for neighbours to stay neighbours, in a third of the time that all dimensions take.
 _DIMENSIONS = 50
 _FEW = 500
-# Rounds, neighbours and exactness: as is usual, and for more pages, where that takes five to nine times as long. Larger
-# steps from the start take a third of the rounds, and the next phase comes when hardly anything moves any more. Of the
-# ten pages nearest to each as many are nearest on the quicker map: 0.40 by the titles and 0.45 by the contents of both
-# development sites (as is usual 0.39 and 0.44), 0.26 of 2,000 made-up points in 20 groups (0.26).
+# Iterations, neighbours and precision: scikit-learn's usual values, and quicker ones for more pages, for which the
+# usual ones take five to nine times as long. Larger steps from the start need a third of the iterations, and a phase
+# ends when hardly anything moves. The quicker map keeps as many of each page's ten nearest pages: 0.40 by titles and
+# 0.45 by contents of both development sites (usual: 0.39 and 0.44), 0.26 of 2,000 synthetic points in 20 groups (0.26).
 _USUAL = {"max_iter": 500, "perplexity": 30.0, "angle": 0.5}
 _QUICK = {
     **{"max_iter": 350, "perplexity": 15.0, "angle": 1.0, "min_grad_norm": 2e-2},
@@ -26,18 +26,18 @@ _QUICK = {
 
 
 def drawn(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
-    """Rows of the pages that a map shows, ascending: all that are in a cluster, or of too many the hubs and a share.
+    """Return the rows of the pages that a map shows, ascending: all pages in clusters, or the hubs and a sample.
 
     Args:
-        labels: (n,) clusters from 0; -1: in none.
+        labels: (n,) clusters from 0; -1 for a page in none.
         hubs: (k,) rows that are always shown.
-        most: that many at the most, or all hubs if they are more.
+        most: show no more pages than this, except hubs.
     """
     rows = np.flatnonzero(labels >= 0)
     if len(rows) <= most:
         return rows
     others = np.setdiff1d(rows, hubs)
-    # Every so-manieth of the pages in the clusters' order has of each cluster its share.
+    # Evenly spaced picks in the clusters' order take a proportional share of each cluster.
     others = others[np.argsort(labels[others], kind="stable")]
     wanted = max(0, most - len(hubs))
     kept = others[np.linspace(0, len(others) - 1, wanted).round().astype(np.int64)]
@@ -45,7 +45,7 @@ def drawn(labels: Ints, hubs: Ints, most: int = MOST_DRAWN) -> Ints:
 
 
 def places(points: Vectors) -> Vectors:
-    """(m, 2) float64 from -1 to 1, the same ones every time.
+    """Return (m, 2) float64 coordinates, -1 to 1, deterministic.
 
     Args:
         points: (m, d) unit rows.
@@ -55,7 +55,7 @@ def places(points: Vectors) -> Vectors:
         return np.column_stack([np.linspace(-1, 1, m), np.zeros(m)]) if m > 1 else np.zeros((m, 2))
     kept = min(_DIMENSIONS, *points.shape)
     given: dict[str, Any] = _USUAL if m <= _FEW else _QUICK
-    # With fewer neighbours than these the method has nothing to go by.
+    # The perplexity must stay below the number of neighbours.
     given = given | {"perplexity": min(given["perplexity"], (m - 1) / 3)}
     with threadpool_limits(1), np.errstate(invalid="ignore"):  # equal pages have no variance
         flat = PCA(kept, svd_solver="randomized", random_state=0).fit_transform(points)

@@ -1,28 +1,36 @@
-"""The similarity of pages -> all pairs that are similar enough, best first, and the pages that have no match."""
+"""Pairs of similar pages, best first, and the pages without a match."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.analysis.similarity.similarity import Similarity
-from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet
+from internal_linker.analysis.similarity.similarity import ComparedPages, Similarity
+from internal_linker.core.arrays import Bools, Ints, Vectors, ranks
 from internal_linker.core.errors import InputError
+from internal_linker.core.records import Page
+from internal_linker.core.results import Columns, Result
+from internal_linker.core.sequences import Lazy
+
+_PAGE = Column("Page", 55, "link"), Column("Title", 45)
+_MATCH = Column("Match", 55, "link"), Column("Match Title", 45), Column("Similarity", 12, "score")
+_LINKS = Column("Links To Match", 15), Column("Linked From Match", 18)
 
 # 12 bytes each, and nobody reads a hundredth of them.
 MOST_PAIRS = 5_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class AlikePairs:
-    """Pairs of pages, the most similar first, equals by their rows.
+class SimilarPairs:
+    """Pairs of pages by their rows, the most similar first.
 
     Attributes:
         first: (p,) rows.
-        second: (p,) rows, each above that in `first`.
-        scores: (p,) float32.
-        found: how many pairs are similar enough; more than p where a page may have so many matches only.
-        alone: (a,) rows of pages without any.
+        second: (p,) rows, each above the one in `first`.
+        scores: (p,) float32 similarities, -1 to 1.
+        found: how many pairs are similar enough; more than p if the matches of a page are limited.
+        alone: (a,) rows of pages without a match.
     """
 
     first: Ints
@@ -32,24 +40,24 @@ class AlikePairs:
     alone: Ints
 
 
-def alike(
+def similar_pairs(
     similarity: Similarity,
     languages: Ints,
     at_least: float,
     most: int = 0,
     advance: Callable[[int], None] = lambda _: None,
-) -> AlikePairs:
-    """Compare all pages with all, but for those in another language.
+) -> SimilarPairs:
+    """Compare all pages with each other, except pages in different languages.
 
     Args:
-        similarity: of n pages.
-        languages: (n,) codes; two pages match if theirs are equal or one is -1.
+        similarity: the similarity of n pages.
+        languages: (n,) language codes; two pages can match if theirs are equal or one is -1.
         at_least: the lowest similarity of a pair.
-        most: a pair must be among so many best matches of one of its pages; 0: all pairs.
-        advance: is told how many more pages are compared.
+        most: keep a pair only if it is among so many best matches of one of its pages; 0: all pairs.
+        advance: called with the number of further pages compared.
 
     Raises:
-        InputError: there are more than `MOST_PAIRS`.
+        InputError: there are more than `MOST_PAIRS` pairs.
     """
     n, found, kept = len(similarity), 0, 0
     parts: list[tuple[Ints, Ints, Vectors]] = []
@@ -75,11 +83,11 @@ def alike(
         found //= 2
     order = np.lexsort((second, first, -similar))
     alone = np.setdiff1d(np.arange(n), np.concatenate([first, second]))
-    return AlikePairs(first[order], second[order], similar[order], max(found, len(order)), alone)
+    return SimilarPairs(first[order], second[order], similar[order], max(found, len(order)), alone)
 
 
 def _last_of_best(scores: Vectors, most: int) -> Vectors:
-    """(r,) the score of the last of each row's best."""
+    """Return (r,) the score of the last of each row's best matches."""
     place = scores.shape[1] - most
     if not most or place <= 0:
         return np.full(len(scores), -np.inf, np.float32)
@@ -88,7 +96,7 @@ def _last_of_best(scores: Vectors, most: int) -> Vectors:
 
 
 def _once(first: Ints, second: Ints, scores: Vectors, n: int) -> tuple[Ints, Ints, Vectors]:
-    """Each pair once, with the lower row first."""
+    """Return each pair once, with the lower row first."""
     low, high = np.minimum(first, second), np.maximum(first, second)
     _, at = np.unique(low.astype(np.int64) * n + high, return_index=True)
     return low[at], high[at], scores[at]
@@ -99,3 +107,148 @@ def _too_many(at_least: float) -> str:
         f"More than {MOST_PAIRS:,} pairs of pages have a similarity of {at_least} or more. "
         "Raise --min-similarity, or take the best ones of each page: --max-per-page 20."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class PagePair:
+    """Two similar pages.
+
+    Attributes:
+        page: URL of the page that comes first in the input.
+        title: its title without brand.
+        match: URL of the other page.
+        match_title: its title without brand.
+        similarity: -1 to 1.
+        links: whether the page links to its match today.
+        linked: whether the match links to the page.
+    """
+
+    page: str
+    title: str
+    match: str
+    match_title: str
+    similarity: float
+    links: bool
+    linked: bool
+
+
+@dataclass(frozen=True, repr=False)
+class SimilarPages(Result):
+    """All pairs of similar pages of a site, and the pages without any.
+
+    Attributes:
+        compared: the pages.
+        found: their pairs, by rows.
+        links: (p,) for each pair, whether the first page links to the second.
+        linked: (p,) for each pair, whether the second page links to the first.
+        files: the files of files/ that were written.
+    """
+
+    compared: ComparedPages
+    found: SimilarPairs
+    links: Bools
+    linked: Bools
+    files: tuple[str, ...] = ()
+
+    @property
+    def pairs(self) -> Sequence[PagePair]:
+        """All pairs, each once, the most similar first."""
+        return Lazy(len(self.found.first), self._pair)
+
+    @property
+    def orphaned(self) -> Sequence[Page]:
+        """Orphaned content: the pages without a match."""
+        return Lazy(len(self.found.alone), lambda at: self.compared.pages[self.found.alone[at]])
+
+    def tables(self) -> dict[str, Columns]:
+        """`pairs`: both pages of each pair, best first; `orphaned_content`: pages without a match."""
+        urls = np.array([page.url for page in self.compared.pages], object)
+        titles = np.array(self.compared.titles, object)
+        first, second, alone = self.found.first, self.found.second, self.found.alone
+        return {
+            "pairs": {
+                "page": urls[first],
+                "title": titles[first],
+                "match": urls[second],
+                "match_title": titles[second],
+                "similarity": self.found.scores,
+                "links": self.links,
+                "linked": self.linked,
+            },
+            "orphaned_content": {"page": urls[alone], "title": titles[alone]},
+        }
+
+    def _pair(self, at: int) -> PagePair:
+        pages, titles = self.compared.pages, self.compared.titles
+        page, match = int(self.found.first[at]), int(self.found.second[at])
+        return PagePair(
+            page=pages[page].url,
+            title=titles[page],
+            match=pages[match].url,
+            match_title=titles[match],
+            similarity=float(self.found.scores[at]),
+            links=bool(self.links[at]),
+            linked=bool(self.linked[at]),
+        )
+
+
+def pairs_sheet(result: SimilarPages) -> Sheet:
+    """Return each pair once, the most similar first, with its similarity by each field."""
+    fields = _fields(result)
+    found = result.found
+    each = [result.compared.similarity.of(found.first, found.second, name) for name in fields]
+
+    def row(at: int) -> Sequence[Cell]:
+        pair = result.pairs[at]
+        told = pair.page, pair.title, pair.match, pair.match_title, pair.similarity
+        return [*told, *(float(scores[at]) for scores in each), _yes(pair.links), _yes(pair.linked)]
+
+    columns = [
+        *_PAGE,
+        *_MATCH,
+        *(Column(f"{name} Similarity", 16, "score") for name in map(str.title, fields)),
+        *_LINKS,
+    ]
+    return Sheet("Pairs", columns, Lazy(len(found.first), row))
+
+
+def _fields(result: SimilarPages) -> list[str]:
+    """Return the fields that the pages were compared by, if there are several."""
+    fields = [each.name for each in result.compared.similarity.fields]
+    return fields if len(fields) > 1 else []
+
+
+def page_sheet(result: SimilarPages, max_per_page: int) -> Sheet:
+    """Return each page with its best matches: every pair from both of its ends; 0: all matches."""
+    compared, found = result.compared, result.found
+    sources = np.concatenate([found.first, found.second])
+    matches = np.concatenate([found.second, found.first])
+    scores, links = np.tile(found.scores, 2), np.concatenate([result.links, result.linked])
+    order = np.lexsort((matches, -scores, sources))
+    if max_per_page:
+        order = order[ranks(sources[order]) < max_per_page]
+    back = np.concatenate([result.linked, result.links])
+
+    def row(at: int) -> Sequence[Cell]:
+        place = order[at]
+        page, match = int(sources[place]), int(matches[place])
+        ends = (
+            compared.pages[page].url,
+            compared.titles[page],
+            compared.pages[match].url,
+            compared.titles[match],
+        )
+        return [*ends, float(scores[place]), _yes(links[place]), _yes(back[place])]
+
+    return Sheet("By page", [*_PAGE, *_MATCH, *_LINKS], Lazy(len(order), row))
+
+
+def orphaned_sheet(result: SimilarPages) -> Sheet:
+    """Return the pages without a match."""
+    alone, compared = result.found.alone.tolist(), result.compared
+    rows = [(compared.pages[row].url, compared.titles[row]) for row in alone]
+    return Sheet("Orphaned content", _PAGE, rows)
+
+
+def _yes(one: object) -> str:
+    return "yes" if one else "no"

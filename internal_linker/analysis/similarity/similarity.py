@@ -1,5 +1,6 @@
-"""What is known of pages, field by field -> how similar any of them are: tile by tile, never all pairs at once."""
+"""The similarity of pages by several fields, computed tile by tile: the full matrix never stands in memory."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -7,12 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.arrays import Bools, Ints, Vectors, is_in
+from internal_linker.core.records import Page
 
-# Numbers of a tile of similarities; some five such arrays are there at a time, 16 MB each.
+# Numbers in a tile of similarities; about five such arrays exist at a time, 16 MB each.
 TILE = 4_000_000
 MOST_ROWS = 1024
-# Pairs of rows that are multiplied at a time.
+# Pairs of rows multiplied at a time.
 _PAIRS = 8192
 
 Rows: TypeAlias = Vectors | sparse.csr_matrix
@@ -20,14 +22,14 @@ Rows: TypeAlias = Vectors | sparse.csr_matrix
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of n pages, as it is compared. Rows are of unit length, or zeros where nothing is known of a page.
+    """One field of n pages. Its rows have unit length, or are zeros for a page without that field.
 
     Attributes:
-        name: "title", "h1", "content".
-        weight: what it counts for beside others, above 0.
-        meaning: (n, d) float32; None where pages are not compared by it.
-        words: (n, v) float32, dense or sparse; None likewise.
-        lift: how much the words count beside the meaning, 0 to 1.
+        name: "title", "h1" or "content".
+        weight: its weight beside other fields, above 0.
+        meaning: (n, d) float32 embeddings; None if pages are not compared by meaning.
+        words: (n, v) float32 TF-IDF rows, dense or sparse; None if pages are not compared by words.
+        lift: how much words count beside the meaning, 0 to 1.
     """
 
     name: str
@@ -38,15 +40,15 @@ class Field:
 
 
 class Similarity:
-    """The similarity of n pages: the weighted mean of that of the fields that both pages have.
+    """The similarity of n pages, -1 to 1: the weighted mean over the fields that both pages have, 0 without any.
 
-    Of a field, two pages are alike by their meaning or by their words, as of two chances one is enough:
-    1 - (1 - m) (1 - lift w), with the cosines m, and w where it is above 0. Where the meaning isn't known it is the
-    root of w: cosines of words are low, and so a cut-off says about the same of both (of 18f-blog's pairs 1 in 100 is
-    above 0.5 by the words of contents, and by the meaning of titles). It is between -1 and 1, 0 where nothing is known.
+    Within a field, two pages are similar by meaning or by words, as if one of two chances were enough:
+    1 - (1 - m) (1 - lift w), with the cosines m and max(w, 0). Without a meaning it is the square root of w: cosines
+    of words are low, and the root makes a threshold mean about the same for both (1 in 100 of 18f-blog's pairs is
+    above 0.5 by the words of contents, and by the meaning of titles).
 
     Args:
-        fields: one at least, all of n rows.
+        fields: at least one, all with n rows.
     """
 
     def __init__(self, fields: Sequence[Field]) -> None:
@@ -60,25 +62,25 @@ class Similarity:
 
     @property
     def known(self) -> Bools:
-        """(n,) of which pages anything is known."""
+        """(n,) whether a page has any of the fields."""
         parts = [part for parts in self._known for part in parts if part is not None]
         return np.asarray(np.any(parts, axis=0))
 
     def points(self) -> Vectors:
-        """(n, d) float32: all dense rows side by side, weighted, half of a field's weight for each of two."""
+        """Return (n, d) float32: all dense rows side by side, weighted; two of one field share its weight."""
         dense = [rows for rows in self._weighted() if not sparse.issparse(rows)]
         return np.hstack([np.zeros((len(self), 0), np.float32), *dense])
 
     def words(self) -> sparse.csr_matrix | None:
-        """(n, v) float32: all sparse rows side by side, likewise; None where there is none."""
+        """Return (n, v) float32: all sparse rows side by side, weighted likewise; None if there are none."""
         few = [rows for rows in self._weighted() if sparse.issparse(rows)]
         return sparse.hstack(few, format="csr", dtype=np.float32) if few else None
 
     def tiles(self, *, upper: bool = False) -> Iterator[tuple[int, int, Vectors]]:
-        """Yield the first row, the first column and the (rows, columns) float32 similarities, rows ascending.
+        """Yield the first row, the first column and the (rows, columns) float32 similarities of each tile.
 
         Args:
-            upper: leave out the columns before a tile's first row.
+            upper: leave out the columns below a tile's first row: each pair comes once.
         """
         n = len(self)
         height = min(MOST_ROWS, max(1, TILE // n))
@@ -88,7 +90,7 @@ class Similarity:
             yield start, first, _mean(self.fields, parts)
 
     def of(self, rows: Ints, others: Ints, field: str = "") -> Vectors:
-        """(p,) float32: the similarity of each row with another one; `field`: by this field alone."""
+        """Return (p,) float32: the similarity of each row to another one, by all fields or by the named one."""
         named = [at for at, each in enumerate(self.fields) if field in ("", each.name)]
         fields, found = [self.fields[at] for at in named], [np.empty(0, np.float32)]
         for start in range(0, len(rows), _PAIRS):
@@ -121,7 +123,7 @@ class Similarity:
 
 
 def _mean(fields: Sequence[Field], parts: Sequence[tuple[Vectors, Bools]]) -> Vectors:
-    """The weighted mean of the fields' similarities, where they are known; 0 where none is."""
+    """Return the weighted mean of the fields' similarities where they are known, 0 where none is."""
     if len(parts) == 1:
         return parts[0][0]
     weights = [np.float32(field.weight) for field in fields]
@@ -134,7 +136,7 @@ def _mean(fields: Sequence[Field], parts: Sequence[tuple[Vectors, Bools]]) -> Ve
 def _either(
     meaning: Any, words: Any, lift: float, has_meaning: Bools | None, has_words: Bools | None
 ) -> tuple[Vectors, Any]:
-    """Similarities by meaning or words, and where there is any."""
+    """Return the similarities by meaning or words, and where there are any."""
     if words is None or has_words is None:
         return meaning, has_meaning
     words.clip(min=0, out=words)
@@ -149,7 +151,7 @@ def _either(
 
 
 def _known(rows: Any) -> Bools | None:
-    """(n,) which rows are not zeros."""
+    """Return (n,) which rows are not zeros."""
     if rows is None:
         return None
     return np.asarray(np.diff(rows.indptr) > 0 if sparse.issparse(rows) else (rows != 0).any(axis=1))
@@ -160,7 +162,36 @@ def _turned(rows: Any) -> Any:
 
 
 def _products(rows: Any, ours: Ints, others: Ints) -> Any:
-    """(p,) float32: the products of pairs of rows."""
+    """Return (p,) float32: the dot products of pairs of rows."""
     if sparse.issparse(rows):
         return np.asarray(rows[ours].multiply(rows[others]).sum(axis=1), np.float32).ravel()
     return np.einsum("ij,ij->i", rows[ours], rows[others])
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedPages:
+    """A site's pages and how similar they are.
+
+    Attributes:
+        pages: n of them.
+        titles: n titles without brand.
+        similarity: the pages' similarity.
+        languages: (n,) language codes, -1 where unknown.
+        brands: the brands removed from the titles.
+        links: keys of the links between the pages, source * n + target, ascending.
+        left_out: how many pages no link may lead to, by the reason; they are not compared.
+        gaps: what is missing, one sentence each.
+    """
+
+    pages: Sequence[Page]
+    titles: Sequence[str]
+    similarity: Similarity
+    languages: Ints
+    brands: Sequence[str]
+    links: Ints
+    left_out: Counter[str]
+    gaps: Sequence[str]
+
+    def linked(self, sources: Ints, targets: Ints) -> Bools:
+        """Return (p,) whether each of these rows links to the other one today."""
+        return is_in(sources.astype(np.int64) * len(self.pages) + targets, self.links)

@@ -67,7 +67,7 @@ def nearest(
 
 
 def mutual(
-    vectors: Vectors, languages: Ints, rows: Ints, columns: Ints, keep: int, above: Vectors | None = None
+    vectors: Vectors, languages: Ints, rows: Ints, columns: Ints, keep: int, *, above: Vectors | None = None
 ) -> Nearest:
     """The lists of the rows, as `nearest` gives them, and behind them those of the columns with the rows in them.
 
@@ -95,8 +95,8 @@ def mutual(
 
 def join_block(vectors: Vectors, languages: Ints, block: Block) -> Nearest:
     """What a task asks for: `nearest` or `mutual`."""
-    arguments = vectors, languages, block.rows, block.columns, block.keep
-    return mutual(*arguments, block.above) if block.mutual else nearest(*arguments, above=block.above)
+    work = mutual if block.mutual else nearest
+    return work(vectors, languages, block.rows, block.columns, block.keep, above=block.above)
 
 
 def present(vectors: Vectors, rows: Ints) -> Bools:

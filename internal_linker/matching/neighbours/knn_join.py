@@ -82,11 +82,11 @@ def join(
     digests: NDArray[np.uint8],
     languages: Ints,
     targets: Bools,
+    *,
     served: int,
     store: JoinStore | None,
     compute: Compute,
     progress: Progress,
-    *,
     recall: float = 0.99,
     exact_seconds: float = EXACT_SECONDS,
     kept_seconds: float = KEPT_SECONDS,
@@ -112,8 +112,20 @@ def join(
         exact_seconds: estimated cost above which a join is done by cells.
         kept_seconds: estimated cost above which finished blocks are stored.
     """
-    run = _Join(name, vectors, digests, languages, targets, served, store, compute, progress)
-    run = replace(run, recall=recall, exact_seconds=exact_seconds, kept_seconds=kept_seconds).marked()
+    run = _Join(
+        name,
+        vectors,
+        digests,
+        languages,
+        targets,
+        served=served,
+        store=store,
+        compute=compute,
+        progress=progress,
+        recall=recall,
+        exact_seconds=exact_seconds,
+        kept_seconds=kept_seconds,
+    ).marked()
     old = store.get(name) if store else None
     joined = run.incremental(old) if old else None
     joined = joined or run.clustered() or run.exact()
@@ -135,9 +147,9 @@ class _Join:
     store: JoinStore | None
     compute: Compute
     progress: Progress
-    recall: float = 0.99
-    exact_seconds: float = EXACT_SECONDS
-    kept_seconds: float = KEPT_SECONDS
+    recall: float
+    exact_seconds: float
+    kept_seconds: float
     fingerprint: str = ""
 
     def marked(self) -> "_Join":
@@ -207,8 +219,14 @@ class _Join:
             reached = _recall(lists_of(left.lists, sample), truth)
         if reached < self.recall:
             return None
-        counts = len(left.changed), left.removed, len(left.short)
-        return Joined(left.lists, "incremental", *counts, recall=reached)
+        return Joined(
+            left.lists,
+            "incremental",
+            changed=len(left.changed),
+            removed=left.removed,
+            renewed=len(left.short),
+            recall=reached,
+        )
 
     def changes(self, left: Known) -> Iterator[Block]:
         """Each pair with a changed text in it once; texts whose list fell short with all targets."""
@@ -244,7 +262,9 @@ class _Join:
 
     def filled(self, kind: str, parts: Iterable[tuple[Ints, Ints]], pairs: float) -> Nearest:
         lists = empty_lists(len(self.vectors), self.keep)
-        blocks = [Block(self.label(kind, at), *part, self.keep) for at, part in enumerate(parts)]
+        blocks = [
+            Block(self.label(kind, at), rows, columns, self.keep) for at, (rows, columns) in enumerate(parts)
+        ]
         self.fill(lists, blocks, pairs)
         return lists
 

@@ -28,6 +28,8 @@ from internal_linker.usecases.settings.sources import (
 
 PLACEHOLDER_SITE = "yoursite.com"
 OPENAI_URL = "https://api.openai.com/v1"
+# In the order in which serp_provider = "auto" takes them.
+SEARCH_PROVIDERS = ("serper", "serpapi")
 
 
 class ServiceSettings(BaseSettings):
@@ -46,10 +48,11 @@ class ServiceSettings(BaseSettings):
         "https://sheets.googleapis.com", description="Address of the Sheets API; change it only for a proxy."
     )
 
-    serp_provider: Literal["auto", "serper", "none"] = Field(
+    serp_provider: Literal["auto", "serper", "serpapi", "none"] = Field(
         "auto",
-        title="Search results (Serper)",
-        description="auto: Serper if there is a key, else the search step is skipped.",
+        title="Search results (Serper, SerpApi)",
+        description="auto: Serper if its key is set, else SerpApi if its key is set, else the search step "
+        "is skipped.",
     )
     search_query_template: str = Field(
         f"site:{PLACEHOLDER_SITE} {{main_query}}",
@@ -62,11 +65,11 @@ class ServiceSettings(BaseSettings):
         description="Maximum result pages per query, 1 credit each; fewer if five links are found.",
     )
     gl: Country = Field(
-        "", description="Country of the search, two letters (us, de, ir); empty: Serper's default."
+        "", description="Country of the search, two letters (us, de, ir); empty: the service's default."
     )
-    hl: str = Field("", description="Language of the search (en, de, fa); empty: Serper's default.")
+    hl: str = Field("", description="Language of the search (en, de, fa); empty: the service's default.")
     location: str = Field(
-        "", description="Place of the search as Serper names it (Austin, Texas, United States)."
+        "", description="Place of the search as the service names it (Austin, Texas, United States)."
     )
     serp_max_age_days: float = Field(
         6.0,
@@ -74,13 +77,16 @@ class ServiceSettings(BaseSettings):
         le=36500,
         description="Days for which search results are reused; below 7, a weekly run searches again.",
     )
-    max_serp_credits: int = Field(2500, ge=0, description="Maximum credits that one run may spend.")
+    max_serp_credits: int = Field(
+        2500, ge=0, description="Maximum credits (with SerpApi: searches) that one run may spend."
+    )
     # Enough for 50 searches a second of 0.3 seconds each; the pace is bounded by the next setting.
     serp_requests_in_flight: int = Field(16, ge=1, le=64, description="Maximum searches at the same time.")
     serp_requests_per_second: float = Field(
-        5.0, gt=0, description="Maximum searches per second; the free plan allows 5."
+        5.0, gt=0, description="Maximum searches per second; Serper's free plan allows 5."
     )
     serper_url: Url = Field("https://google.serper.dev", description="Address of Serper.")
+    serpapi_url: Url = Field("https://serpapi.com", description="Address of SerpApi.")
 
     embedding_provider: Provider = Field(
         "auto",
@@ -295,6 +301,7 @@ class Settings(ServiceSettings):
     )
 
     serper_api_key: SecretStr = Field(SecretStr(""), description="Key of Serper.")
+    serpapi_api_key: SecretStr = Field(SecretStr(""), description="Key of SerpApi.")
     openai_api_key: SecretStr = Field(
         SecretStr(""), description="Key of OpenAI, or of the servers at base_url and anchor_base_url."
     )
@@ -334,7 +341,7 @@ class Settings(ServiceSettings):
         within_site("https://any.example/", sites[0])  # a host that can't be one is told here
         return value
 
-    @field_validator("serper_api_key", "openai_api_key")
+    @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
     @classmethod
     def _key_alone(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip().strip("\"'")
@@ -349,11 +356,30 @@ class Settings(ServiceSettings):
         return found.group(1).rstrip("/") if found else ""
 
     @property
+    def search_provider(self) -> str:
+        """The search service: the one that was asked for, or the first that has a key, or the first."""
+        if self.serp_provider in SEARCH_PROVIDERS:
+            return self.serp_provider
+        return next((name for name in SEARCH_PROVIDERS if self.search_key(name)), SEARCH_PROVIDERS[0])
+
+    def search_key(self, provider: str) -> str:
+        """The key of a search service; "" without one."""
+        key: SecretStr = getattr(self, f"{provider}_api_key")
+        return key.get_secret_value()
+
+    def search_url(self, provider: str) -> str:
+        """The address of a search service."""
+        return str(getattr(self, f"{provider}_url"))
+
+    @property
     def secrets(self) -> list[str]:
         """Every secret text, for the log's filter: keys, and passwords inside addresses as `:password@`."""
-        values = [self.serper_api_key, self.openai_api_key, self.service_account, self.store_password]
+        values: list[SecretStr] = [getattr(self, name) for name in KEY_FILES]
         keys = [value.get_secret_value() for value in values if value.get_secret_value()]
-        services = (self.base_url, self.anchor_base_url, self.serper_url, self.google_api_url)
+        services = (
+            *(self.base_url, self.anchor_base_url, self.google_api_url),
+            *(self.search_url(name) for name in SEARCH_PROVIDERS),
+        )
         passwords = (password(url) for url in (self.store_url, *services))
         return keys + [f":{password}@" for password in passwords if password]
 

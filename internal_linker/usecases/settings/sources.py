@@ -20,6 +20,7 @@ SETTINGS_FILE = Path("config/settings.toml")
 # Each secret: its file, as users of the seed know it, and the environment variable that other tools use.
 KEY_FILES = {
     "serper_api_key": (Path("config/serper_api_key.txt"), "SERPER_API_KEY"),
+    "serpapi_api_key": (Path("config/serpapi_api_key.txt"), "SERPAPI_API_KEY"),
     "openai_api_key": (Path("config/openai_api_key.txt"), "OPENAI_API_KEY"),
     "service_account": (Path("config/service_account.txt"), "GOOGLE_SERVICE_ACCOUNT"),
     "store_password": (Path("config/store_password.txt"), "PGPASSWORD"),

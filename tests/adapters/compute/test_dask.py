@@ -60,8 +60,19 @@ def cluster() -> Iterator["LocalCluster"]:
 def joined(vectors: Vectors, compute: Compute, store: JoinStore | None = None, exact: float = 60.0) -> Joined:
     languages, targets = one_language(len(vectors)), np.ones(len(vectors), bool)
     digests = digests_of(vectors, languages)
-    given = vectors, digests, languages, targets, 3, store, compute, Told()
-    return join("model", *given, exact_seconds=exact, kept_seconds=0)
+    return join(
+        "model",
+        vectors,
+        digests,
+        languages,
+        targets,
+        served=3,
+        store=store,
+        compute=compute,
+        progress=Told(),
+        exact_seconds=exact,
+        kept_seconds=0,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -285,8 +296,8 @@ compute_at("tcp://127.0.0.1:8786")
 def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:
     """With `dask_scheduler` the local encoder is the cluster's, without it this computer's."""
     project = make_project(tmp_path, {"embedding_provider": "local"})
-    assert isinstance(open_project(project).encoder([]), LocalEncoder)
+    assert isinstance(open_project(project).clients.encoder([]), LocalEncoder)
     assert isinstance(compute_at(""), Threads)
     write_settings(project, {"embedding_provider": "local", "dask_scheduler": "tcp://127.0.0.1:8786"})
-    assert isinstance(open_project(project).encoder([]), DaskEncoder)
+    assert isinstance(open_project(project).clients.encoder([]), DaskEncoder)
     assert isinstance(compute_at("tcp://127.0.0.1:8786"), DaskCompute)

@@ -13,8 +13,11 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.records import SerpPage
+from internal_linker.usecases.cache import copy_store
+from internal_linker.usecases.options import CopyStoreOptions
+from internal_linker.usecases.project import open_project
 from tests.adapters.database.test_neighbours import neighbourhood, same
-from tests.support.builders import Letters
+from tests.support.builders import US, Letters, Told
 from tests.support.small_project import command, forget_settings, write_text
 
 FILE = "sqlite:///files/cache.sqlite3"
@@ -47,12 +50,12 @@ class Cache:
     def fill(self, word: str = "first") -> None:
         self.vectors.put(Letters(), {f"h{n}": np.full(26, n % 7, np.float32) for n in range(ROWS)})
         for n in range(5):
-            self.serp.put(f"q{n}", 1, "us", SerpPage((word,), 1))
+            self.serp.put(f"q{n}", 1, US, SerpPage((word,), 1))
         self.joins.put("j", neighbourhood(3000, 200))
         self.joins.put_block("j", "b", neighbourhood().nearest)
 
     def answers(self) -> set[str]:
-        return {page.links[0] for page in self.serp.get([f"q{n}" for n in range(5)], "us").values()}
+        return {page.links[0] for page in self.serp.get([f"q{n}" for n in range(5)], US).values()}
 
 
 def copy(way: tuple[str, str], folder: Path) -> int:
@@ -90,16 +93,27 @@ def test_copying_again_changes_nothing(
     same(Cache(way[1], tmp_path).joins.get("j"), neighbourhood(3000, 200))
 
 
+def test_rows_and_copies_are_counted(tmp_path: Path) -> None:
+    """By table: what was read, and what of it was copied the first time and the second."""
+    Cache(FILE, tmp_path).fill()
+    options = CopyStoreOptions(source=FILE, destination="copy.sqlite3")
+    first, second = (copy_store(open_project(tmp_path), options, Told()).to_frame() for _ in "12")
+    assert first[["rows", "copied"]].dtypes.tolist() == ["int64", "int64"]
+    both = zip(first.values.tolist(), second.values.tolist(), strict=True)
+    found = {again[0]: (rows, copied, *again[1:]) for (_, rows, copied), again in both}
+    assert (found["embeddings"], found["runs"]) == ((ROWS, ROWS, ROWS, 0), (0, 0, 0, 0))
+
+
 def test_of_two_answers_the_newer_stays(way: tuple[str, str], tmp_path: Path) -> None:
     """Copied in either direction, the newer answer and join win, and what one alone has is kept."""
     old, new = Cache(way[0], tmp_path), Cache(way[1], tmp_path)
     old.fill("old")
     new.fill("new")
     new.joins.put("j", neighbourhood(4, 2, seed=1))
-    old.serp.put("only here", 1, "us", SerpPage(("kept",), 1))
+    old.serp.put("only here", 1, US, SerpPage(("kept",), 1))
     assert copy(way, tmp_path) == 0
     assert new.answers() == {"new"}
-    assert new.serp.get(["only here"], "us")
+    assert new.serp.get(["only here"], US)
     same(new.joins.get("j"), neighbourhood(4, 2, seed=1))
     assert copy((way[1], way[0]), tmp_path) == 0
     assert old.answers() == {"new"}

@@ -3,6 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from internal_linker.adapters.database.schema import METADATA
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.records import SerpPage
-from tests.support.builders import Letters
+from tests.support.builders import US, Letters
 
 URL = "sqlite:///files/cache.sqlite3"
 FILE = "files/cache.sqlite3"
@@ -54,11 +55,11 @@ def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> No
     """A cache opened anew holds what the last one held, and reads vectors of the other storage, too."""
     first = open_database(store_url, tmp_path)
     EmbeddingCache(first, "float16").put(encoder(), {"h": np.array([0.5, 0, 1], np.float32)})
-    serp(first).put("tea", 1, "us", answer("a"))
+    serp(first).put("tea", 1, US, answer("a"))
     first.dispose()
     again = open_database(store_url, tmp_path)
     assert EmbeddingCache(again, "float32").get(encoder(), ["h"])["h"].tolist() == [0.5, 0, 1]
-    assert serp(again).get(["tea"], "us") == {("tea", 1): SerpPage(("a",), 0)}
+    assert serp(again).get(["tea"], US) == {("tea", 1): SerpPage(("a",), 0)}
 
 
 @pytest.mark.parametrize("other", [encoder(model="n"), encoder(dimensions=4), encoder(recipe="v2")])
@@ -81,8 +82,8 @@ def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Pa
     assert cache.get(encoder(), []) == {}
     queries = [f"q{n}" for n in range(count)]
     results = serp(open_database(store_url, tmp_path))
-    results.put(queries[-1], 1, "us", answer("a"))
-    assert list(results.get(queries, "us")) == [(queries[-1], 1)]
+    results.put(queries[-1], 1, US, answer("a"))
+    assert list(results.get(queries, US)) == [(queries[-1], 1)]
 
 
 def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
@@ -91,22 +92,24 @@ def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
     vectors, results = EmbeddingCache(engine, "float32"), serp(engine)
     for value in (1, 2):
         vectors.put(encoder(), {"h": np.full(3, value, np.float32)})
-        results.put("tea", 1, "us", answer(f"link {value}"))
+        results.put("tea", 1, US, answer(f"link {value}"))
     assert vectors.get(encoder(), ["h"])["h"].tolist() == [2, 2, 2]
-    assert results.get(["tea"], "us") == {("tea", 1): SerpPage(("link 2",), 0)}
+    assert results.get(["tea"], US) == {("tea", 1): SerpPage(("link 2",), 0)}
 
 
 def test_answers_are_told_apart_by_query_page_and_market(store_url: str, tmp_path: Path) -> None:
-    """An answer stands for its own query, page and market; kept ones cost no credit; an empty one is one."""
+    """An answer stands for its own query, page, place and provider; kept ones cost no credit; an empty one is one."""
     cache = serp(open_database(store_url, tmp_path))
-    cache.put("tea", 1, "us", answer("https://e.example/چای", "b"))
-    cache.put("tea", 2, "us", answer())
-    cache.put("tea", 1, "de", answer("c"))
-    assert cache.get(["tea", "Tea", "coffee"], "us") == {
+    cache.put("tea", 1, US, answer("https://e.example/چای", "b"))
+    cache.put("tea", 2, US, answer())
+    cache.put("tea", 1, replace(US, gl="de"), answer("c"))
+    cache.put("tea", 1, replace(US, provider="serpapi"), answer("d"))
+    assert cache.get(["tea", "Tea", "coffee"], US) == {
         ("tea", 1): SerpPage(("https://e.example/چای", "b"), 0),
         ("tea", 2): SerpPage((), 0),
     }
-    assert cache.get(["tea"], "fr") == {}
+    assert cache.get(["tea"], replace(US, provider="serpapi")) == {("tea", 1): SerpPage(("d",), 0)}
+    assert cache.get(["tea"], replace(US, gl="fr")) == {}
 
 
 @pytest.mark.parametrize(
@@ -119,32 +122,32 @@ def test_an_answer_is_used_until_it_is_too_old(
     """Answers count for the days of the setting, fractions too; with 0 days none is ever used again."""
     engine = open_database(store_url, tmp_path)
     cache = serp(engine, days)
-    cache.put("tea", 1, "us", answer("a"))
+    cache.put("tea", 1, US, answer("a"))
     if age_hours:
         then = datetime.now(UTC) - timedelta(hours=age_hours)
         with engine.begin() as connection:
             connection.execute(update(METADATA.tables["serp"]).values(fetched_at=then))
-    assert bool(cache.get(["tea"], "us")) is used
+    assert bool(cache.get(["tea"], US)) is used
 
 
 def test_reading_only_creates_nothing(tmp_path: Path) -> None:
     """A dry run in a fresh folder leaves no file and no folder behind, and finds an empty cache."""
     engine = open_database(URL, tmp_path, read_only=True)
     assert EmbeddingCache(engine, "float16").get(encoder(), ["h"]) == {}
-    assert serp(engine).get(["tea"], "us") == {}
+    assert serp(engine).get(["tea"], US) == {}
     assert list(tmp_path.iterdir()) == []
 
 
 def test_reading_only_changes_nothing(tmp_path: Path) -> None:
     """What is there is read; a write is refused, and the file stays as it was to the byte."""
     first = open_database(URL, tmp_path)
-    serp(first).put("tea", 1, "us", answer("a"))
+    serp(first).put("tea", 1, US, answer("a"))
     first.dispose()
     before = (tmp_path / FILE).read_bytes()
     engine = open_database(URL, tmp_path, read_only=True)
-    assert serp(engine).get(["tea"], "us")
+    assert serp(engine).get(["tea"], US)
     with pytest.raises(ConfigurationError):
-        serp(engine).put("tea", 2, "us", answer("b"))
+        serp(engine).put("tea", 2, US, answer("b"))
     engine.dispose()
     assert (tmp_path / FILE).read_bytes() == before
 
@@ -157,7 +160,7 @@ def test_reading_only_takes_a_database_without_tables_for_an_empty_one(tmp_path:
     other.execute("PRAGMA user_version=1")
     other.close()
     engine = open_database(URL, tmp_path, read_only=True)
-    assert serp(engine).get(["tea"], "us") == {}
+    assert serp(engine).get(["tea"], US) == {}
     engine.dispose()
     other = sqlite3.connect(tmp_path / FILE)
     assert other.execute("SELECT name FROM sqlite_master").fetchall() == []
@@ -235,15 +238,15 @@ def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None
 
     def write(page: int) -> None:
         for name in names:
-            cache.put(name, page, "us", answer(name, str(page)))
+            cache.put(name, page, US, answer(name, str(page)))
 
     def read() -> None:
         for _ in range(60):
-            seen.extend(cache.get(names, "us").items())
+            seen.extend(cache.get(names, US).items())
 
     assert in_threads([lambda: write(1), lambda: write(2), read, read]) == []
     assert all(page.links == (name, str(number)) for (name, number), page in seen)
-    assert len(cache.get(names, "us")) == 60
+    assert len(cache.get(names, US)) == 60
 
 
 def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
@@ -252,6 +255,6 @@ def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
     other = sqlite3.connect(tmp_path / FILE, check_same_thread=False, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     threading.Timer(0.2, lambda: other.execute("COMMIT")).start()
-    cache.put("tea", 1, "us", answer("a"))
-    assert cache.get(["tea"], "us")
+    cache.put("tea", 1, US, answer("a"))
+    assert cache.get(["tea"], US)
     other.close()

@@ -12,11 +12,13 @@ from sqlalchemy import Engine, text
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
+from internal_linker.usecases.cache import prune_cache, verify_cache
 from internal_linker.usecases.databases import KEPT_DAYS
+from internal_linker.usecases.options import PruneCacheOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn
 from tests.support import store_contents
-from tests.support.builders import Letters
+from tests.support.builders import Letters, Told
 from tests.support.sites import make_project, use_standins
 from tests.support.small_project import command, forget_settings
 from tests.support.store_contents import EDGE, SITE, TEXTS
@@ -71,7 +73,7 @@ def backdate(engine: Engine) -> None:
 
 
 def counts(project: Path) -> dict[str, int]:
-    engine = open_project(project).store()
+    engine = open_project(project).databases.store()
     with engine.connect() as connection:
         tables = connection.execute
         found = {
@@ -104,12 +106,13 @@ def test_what_nobody_needs_goes(project: Path, capsys: pytest.CaptureFixture[str
 def test_what_was_needed_stays(project: Path) -> None:
     """A vector that a run has used is as good as new; a younger limit lets it go."""
     opened = open_project(project)
-    engine = opened.store()
+    engine = opened.databases.store()
     EmbeddingCache(engine, "float16").note_used(Letters(), TEXTS[:5])
     engine.dispose()
-    opened.prune_cache(KEPT_DAYS, apply=True)
+    prune_cache(opened, PruneCacheOptions(apply=True))
     assert counts(project)["embeddings"] == 5
-    assert all(each.rows == 0 for each in opened.prune_cache(1, apply=False) if each.table == "embeddings")
+    found = prune_cache(opened, PruneCacheOptions(days=1)).needless
+    assert [each.rows for each in found if each.table == "embeddings"] == [0]
 
 
 def test_a_use_is_noted_once_a_month(store_url: str, tmp_path: Path) -> None:
@@ -128,13 +131,13 @@ def test_a_use_is_noted_once_a_month(store_url: str, tmp_path: Path) -> None:
 def test_the_room_is_given_back(tmp_path: Path) -> None:
     """A file is smaller afterwards."""
     opened = open_project(tmp_path)
-    engine = opened.store()
+    engine = opened.databases.store()
     many = {f"{n:064x}": np.ones(26, np.float32) for n in range(20_000)}
     EmbeddingCache(engine, "float32").put(Letters(), many)
     backdate(engine)
     engine.dispose()
     before = (tmp_path / FILE).stat().st_size
-    opened.prune_cache(KEPT_DAYS, apply=True)
+    prune_cache(opened, PruneCacheOptions(apply=True))
     assert (tmp_path / FILE).stat().st_size < before / 10
 
 
@@ -142,6 +145,31 @@ def test_a_sound_cache_is_said_to_be_sound(project: Path, capsys: pytest.Capture
     """Everything that the stores write can be read."""
     assert command("cache", "verify", "--project", str(project)) == 0
     assert "All of the cache can be read." in capsys.readouterr().out
+
+
+def test_what_is_needless_is_a_table(project: Path) -> None:
+    """A row a table with its rows and bytes as numbers; whether it was removed is beside it."""
+    result = prune_cache(open_project(project), PruneCacheOptions())
+    frame = result.to_frame()
+    assert list(frame.columns) == ["table", "rows", "size"]
+    assert frame[["rows", "size"]].dtypes.tolist() == ["int64", "int64"]
+    assert [size for table, _, size in frame.values.tolist() if table == "embeddings"] == [20 * 26 * 2]
+    assert (result.days, result.removed) == (182, False)
+    assert repr(result) == f"<PruneResult tables: {len(result.needless)} rows>"
+
+
+def test_damage_is_a_record(tmp_path: Path) -> None:
+    """A sound cache is ok and its table empty; a damaged one names tables and numbers of rows."""
+    opened = open_project(tmp_path)
+    engine = opened.databases.store()
+    store_contents.fill(engine)
+    sound = verify_cache(opened, Told())
+    assert sound.ok and list(sound.to_frame().columns) == ["table", "rows"] and sound.to_frame().empty
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE serp SET links = '{}'"))
+    engine.dispose()
+    damaged = verify_cache(opened, Told())
+    assert not damaged.ok and damaged.to_frame().values.tolist() == [["serp", 1]]
 
 
 @pytest.mark.parametrize(
@@ -162,7 +190,7 @@ def test_damaged_rows_are_counted(
     damage: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """With exit code 3, and what becomes of them; a run takes what is fetched as not there."""
-    engine = open_project(tmp_path).store()
+    engine = open_project(tmp_path).databases.store()
     store_contents.fill(engine)
     with engine.begin() as connection:
         connection.execute(text(damage))
@@ -178,7 +206,7 @@ def test_a_file_that_is_damaged_as_a_whole_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Exit code 2 and a way out."""
-    engine = open_project(tmp_path).store()
+    engine = open_project(tmp_path).databases.store()
     store_contents.fill(engine)
     engine.dispose()
     with sqlite3.connect(tmp_path / FILE) as file:
@@ -194,8 +222,8 @@ def test_a_file_that_is_damaged_as_a_whole_says_so(
 
 def test_a_kept_edge_is_read_with_its_words(project: Path) -> None:
     """The rule that spares editors' words reads them where they are kept."""
-    open_project(project).prune_cache(KEPT_DAYS, apply=True)
-    engine = open_project(project).store()
+    prune_cache(open_project(project), PruneCacheOptions(apply=True))
+    engine = open_project(project).databases.store()
     left = {edge.target: edge for edge in EdgeStore(engine, SITE).each()}
     assert left.keys() == {EDGE.target, "noted", "reworded", "live"}
     assert (left["noted"].notes, left["reworded"].anchor) == ("ask Ann", "my words")
@@ -208,7 +236,7 @@ def test_a_whole_run_lets_go_of_what_no_run_needed(tmp_path: Path) -> None:
         project = make_project(tmp_path, 12, {})
         use_standins(project, openai=server, settings={"embedding_provider": "openai"})
         assert command("run", "--project", str(project)) == 0
-        engine = open_project(project).store()
+        engine = open_project(project).databases.store()
         EmbeddingCache(engine, "float16").put(Letters(), {"0" * 64: np.ones(26, np.float32)})
         backdate(engine)
         assert command("run", "--limit", "3", "--project", str(project)) == 0

@@ -10,9 +10,9 @@ from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import key_text, open_database, transact
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.errors import ConfigurationError, ExitCode, StoreLost
-from internal_linker.core.records import SerpPage
+from internal_linker.core.records import SerpMarket, SerpPage
 from internal_linker.usecases.project import open_project
-from tests.support.builders import Letters
+from tests.support.builders import US, Letters
 from tests.support.databases import statements
 from tests.support.small_project import (
     command,
@@ -78,7 +78,7 @@ def close(url: str, *, allow: bool) -> None:
 def test_an_answer_to_any_query_is_kept(store_url: str, tmp_path: Path, query: str) -> None:
     """What was paid for comes back under the query as it was asked, beside one that differs at its end only."""
     cache = SerpResultCache(open_database(store_url, tmp_path), 7)
-    market = f"us/{query}"
+    market = SerpMarket("serper", "us", location=query)
     for asked in (query, f"{query}."):
         cache.put(asked, 1, market, SerpPage(("a\0b", "\ud83d", asked), 1))
     found = cache.get([query, "tea", f"{query}."], market)
@@ -115,26 +115,26 @@ def test_two_that_start_at_once_on_an_empty_database_both_come_in(store_url: str
 def test_reading_only_changes_nothing_on_a_server(postgres: str, tmp_path: Path) -> None:
     """A dry run on an empty server finds an empty cache and makes no table; a write is refused."""
     engine = open_database(postgres, tmp_path, read_only=True)
-    assert SerpResultCache(engine, 7).get(["tea"], "us") == {}
+    assert SerpResultCache(engine, 7).get(["tea"], US) == {}
     with pytest.raises(ConfigurationError, match="read-only"):
         transact(engine, lambda connection: connection.execute(text("CREATE TABLE mine (id int)")))
     with engine.connect() as connection:
         assert inspect(connection).get_table_names() == []
     open_database(postgres, tmp_path).dispose()
     with pytest.raises(ConfigurationError, match="read-only"):
-        SerpResultCache(engine, 7).put("tea", 1, "us", SerpPage((), 1))
+        SerpResultCache(engine, 7).put("tea", 1, US, SerpPage((), 1))
 
 
 def test_a_cache_without_the_tables_of_later_versions_is_read(store_url: str, tmp_path: Path) -> None:
     """A dry run after an update finds what was paid for, though no run has made the new tables yet."""
     engine = open_database(store_url, tmp_path)
-    SerpResultCache(engine, 7).put("tea", 1, "us", SerpPage(("a",), 1))
+    SerpResultCache(engine, 7).put("tea", 1, US, SerpPage(("a",), 1))
     with engine.begin() as connection:
         for table in ("joins", "join_chunks", "join_blocks", "embeddings"):
             connection.execute(text(f"DROP TABLE {table}"))
     engine.dispose()
     engine = open_database(store_url, tmp_path, read_only=True)
-    assert SerpResultCache(engine, 7).get(["tea"], "us")
+    assert SerpResultCache(engine, 7).get(["tea"], US)
     assert EmbeddingCache(engine, "float16").get(Letters(), ["h"]) == {}
 
 
@@ -186,12 +186,12 @@ def test_the_password_has_a_file_of_its_own(
     folder = make_project(tmp_path, {"store_url": postgres})
     write_text(folder / "config/store_password.txt", f"{PASSWORD}\n")
     project = open_project(folder)
-    assert project.store().url.password == PASSWORD and PASSWORD in project.settings.secrets
+    assert project.databases.store().url.password == PASSWORD and PASSWORD in project.settings.secrets
     monkeypatch.setenv("PGPASSWORD", "pass-word-2")
-    assert open_project(folder).store().url.password == "pass-word-2"
+    assert open_project(folder).databases.store().url.password == "pass-word-2"
     own = make_url(postgres).set(password="pass-word-3").render_as_string(hide_password=False)
     write_settings(folder, {"store_url": own})
-    assert open_project(folder).store().url.password == "pass-word-3"
+    assert open_project(folder).databases.store().url.password == "pass-word-3"
 
 
 def test_check_names_the_database_without_its_password(
@@ -211,23 +211,23 @@ def test_check_names_the_database_without_its_password(
 def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) -> None:
     """An answer that comes while all connections are cut is kept by the next one."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
-    cache.put("tea", 1, "us", SerpPage(("a",), 1))
+    cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=True)
-    cache.put("tea", 2, "us", SerpPage(("b",), 1))
+    cache.put("tea", 2, US, SerpPage(("b",), 1))
     close(postgres, allow=True)
-    assert len(cache.get(["tea"], "us")) == 2
+    assert len(cache.get(["tea"], US)) == 2
 
 
 def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str, tmp_path: Path) -> None:
     """4: after a quarter of a minute it says that what the database holds stays; so it does."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
-    cache.put("tea", 1, "us", SerpPage(("a",), 1))
+    cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=False)
     with pytest.raises(StoreLost, match=r"can't be reached any more .* run again: what it holds") as lost:
-        cache.put("tea", 2, "us", SerpPage(("b",), 1))
+        cache.put("tea", 2, US, SerpPage(("b",), 1))
     assert lost.value.exit_code == ExitCode.SERVICE
     close(postgres, allow=True)
-    assert cache.get(["tea"], "us")
+    assert cache.get(["tea"], US)
 
 
 def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
@@ -246,8 +246,8 @@ def test_times_mean_the_same_in_every_zone(
     zones = ["Pacific/Auckland", "America/Los_Angeles"]
     for zone in zones:
         monkeypatch.setenv("PGTZ", zone)
-        SerpResultCache(open_database(postgres, tmp_path), 7).put(zone, 1, "us", SerpPage((), 1))
+        SerpResultCache(open_database(postgres, tmp_path), 7).put(zone, 1, US, SerpPage((), 1))
     ten_minutes = 10 / 60 / 24
     for zone in zones:
         monkeypatch.setenv("PGTZ", zone)
-        assert len(SerpResultCache(open_database(postgres, tmp_path), ten_minutes).get(zones, "us")) == 2
+        assert len(SerpResultCache(open_database(postgres, tmp_path), ten_minutes).get(zones, US)) == 2

@@ -1,23 +1,34 @@
 """Databases of earlier versions are welcome, those of newer ones and of other programs stay as they are."""
 
+import csv
+import json
 import shutil
 import sqlite3
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Connection, create_engine, inspect, text
+from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 from internal_linker.adapters.database import schema
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
+from tests.standins import SerperStandIn
 from tests.support import store_contents
 from tests.support.databases import statements
-from tests.support.small_project import command, forget_settings
+from tests.support.small_project import (
+    REPOSITORY,
+    TOPICS,
+    URLS,
+    command,
+    forget_settings,
+    make_project,
+    write_text,
+)
 
-RELEASED = sorted((Path(__file__).parent / "released").glob("*.sqlite3"))
+RELEASED = sorted((REPOSITORY / "tests/released").glob("*.sqlite3"))
 NOW = len(schema._STEPS)
 URL = "sqlite:///cache.sqlite3"
 
@@ -64,37 +75,57 @@ def test_old_data_is_welcome(path: Path, read_only: bool, tmp_path: Path) -> Non
 
 
 def test_a_new_database_has_the_columns_of_an_old_one(store_url: str, old: Path, tmp_path: Path) -> None:
-    """On whatever way it came to its version."""
+    """Both have the same columns and primary keys, on whatever way they came to their version."""
     engines = [open_database(URL, old), open_database(store_url, tmp_path)]
-    columns = [
-        {
-            table: {column["name"] for column in inspect(engine).get_columns(table)}
-            for table in schema.METADATA.tables
-        }
-        for engine in engines
-    ]
-    assert columns[0] == columns[1]
+    assert shape(engines[0]) == shape(engines[1])
     for engine in engines:
         engine.dispose()
 
 
-def test_a_server_is_brought_up_to_date(postgres: str, tmp_path: Path) -> None:
+def shape(engine: Engine) -> dict[str, tuple[dict[str, bool], set[str]]]:
+    """Each table's columns, with whether they may be empty, and the columns of its primary key."""
+    tables = inspect(engine)
+    return {
+        table: (
+            {column["name"]: bool(column["nullable"]) for column in tables.get_columns(table)},
+            set(tables.get_pk_constraint(table)["constrained_columns"]),
+        )
+        for table in schema.METADATA.tables
+    }
+
+
+# What leads a server back from the present version to an earlier one.
+BACK_TO_1 = (
+    "ALTER TABLE serp DROP COLUMN provider",
+    "ALTER TABLE serp ADD PRIMARY KEY (query, page, market)",
+    "UPDATE schema_versions SET version = 1",
+)
+BACK_TO_0 = (
+    *BACK_TO_1,
+    "ALTER TABLE embeddings DROP COLUMN used_at",
+    "ALTER TABLE join_blocks DROP COLUMN created_at",
+    "DROP TABLE schema_versions",
+)
+
+
+@pytest.mark.parametrize(("back", "reached"), [(BACK_TO_0, [NOW]), (BACK_TO_1, [1, NOW])])
+def test_a_server_is_brought_up_to_date(
+    back: Sequence[str], reached: list[int], postgres: str, tmp_path: Path
+) -> None:
     """As a file is, all at once by several runs that start together."""
     engine = open_database(postgres, tmp_path)
     store_contents.fill(engine)
+    new = shape(engine)
     engine.dispose()
-    statements(
-        postgres,
-        "ALTER TABLE embeddings DROP COLUMN used_at",
-        "ALTER TABLE join_blocks DROP COLUMN created_at",
-        "DROP TABLE schema_versions",
-    )
+    statements(postgres, *back)
     with ThreadPoolExecutor(4) as pool:
         engines = list(pool.map(lambda _: open_database(postgres, tmp_path), range(4)))
     store_contents.check(engines[0])
+    assert shape(engines[0]) == new
+    store_contents.fill(engines[0])
     for engine in engines:
         engine.dispose()
-    assert versions(postgres) == [NOW]
+    assert versions(postgres) == reached
 
 
 def test_several_runs_may_find_an_old_file_at_once(old: Path) -> None:
@@ -107,22 +138,69 @@ def test_several_runs_may_find_an_old_file_at_once(old: Path) -> None:
     assert versions(f"sqlite:///{old}/cache.sqlite3") == [NOW]
 
 
-def test_a_step_that_breaks_off_leaves_the_old_version(old: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("version", range(NOW))
+def test_a_step_that_breaks_off_leaves_the_old_version(
+    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The tables are changed all or none; the next run does it."""
+    path = tmp_path / "cache.sqlite3"
+    shutil.copy(RELEASED[version], path)
+    before = dump(path)
 
     def breaks(connection: Connection, there: Collection[str]) -> None:
-        schema._with_times(connection, there)
+        steps[version](connection, there)
         raise KeyboardInterrupt
 
+    steps = schema._STEPS
     with monkeypatch.context() as patch:
-        patch.setattr(schema, "_STEPS", (breaks,))
+        patch.setattr(schema, "_STEPS", (*steps[:version], breaks))
         with pytest.raises(KeyboardInterrupt):
-            open_database(URL, old)
-    with sqlite3.connect(old / "cache.sqlite3") as file:
-        assert "used_at" not in {row[1] for row in file.execute("PRAGMA table_info(embeddings)")}
-    engine = open_database(URL, old)
+            open_database(URL, tmp_path)
+    assert dump(path) == before
+    engine = open_database(URL, tmp_path)
     store_contents.check(engine)
     engine.dispose()
+
+
+def dump(path: Path) -> list[str]:
+    """All tables and rows of a file."""
+    with sqlite3.connect(path) as file:
+        return list(file.iterdump())
+
+
+@pytest.mark.parametrize("path", RELEASED[:2], ids=lambda path: path.stem)
+def test_search_results_of_an_old_file_are_not_paid_for_again(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was kept before there were providers is Serper's: the first run after an update spends nothing."""
+    forget_settings(monkeypatch)
+    with SerperStandIn(lambda words, site: []) as serper:
+        settings = {"serper_url": serper.url, "gl": "de", "max_serp_pages": 1}
+        folder = make_project(tmp_path / "site", settings)
+        write_text(folder / "config/serper_api_key.txt", serper.api_key)
+        shutil.copy(path, folder / "files/cache.sqlite3")
+        paid = [(f"site:www.tiny.example {slug.replace('-', ' ')}", json.dumps(URLS)) for slug in TOPICS]
+        with sqlite3.connect(folder / "files/cache.sqlite3") as file:
+            file.executemany("INSERT INTO serp VALUES (?, 1, 'de||', ?, datetime('now'))", paid)
+        assert command("run", "--project", str(folder)) == 0
+        assert serper.ledger == []
+    with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
+        links = list(csv.DictReader(file))
+    assert len(links) == len(URLS) * 5 and {link["Origin"] for link in links} == {"serp"}
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_older_program_refuses_a_file_of_this_version(
+    read_only: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names the program that made the file, and leaves the file as it is."""
+    path = tmp_path / "cache.sqlite3"
+    shutil.copy(RELEASED[-1], path)
+    before = path.read_bytes()
+    monkeypatch.setattr(schema, "_STEPS", schema._STEPS[:-1])
+    with pytest.raises(ConfigurationError, match=r"was made by a newer version of this program \("):
+        open_database(URL, tmp_path, read_only=read_only)
+    assert path.read_bytes() == before
 
 
 @pytest.mark.parametrize("read_only", [False, True])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 
+import httpx
 import pytest
 
 from internal_linker.adapters.google_sheets import client as google_client
@@ -14,8 +15,10 @@ from internal_linker.adapters.http import limits
 from internal_linker.adapters.http.limits import ATTEMPTS, DOWN_CALLS
 from internal_linker.adapters.openai import api as openai_server
 from internal_linker.core.errors import InternalLinkerError, ServiceDown, ServiceError
+from tests.serp.test_serpapi import OPEN as SEARCHING
+from tests.serp.test_serpapi import client as serpapi_at
 from tests.serp.test_serper import client as serper_at
-from tests.standins import Answer, Drip, Fault, GoogleStandIn, Reply, SerperStandIn, Twist
+from tests.standins import Answer, Drip, Fault, GoogleStandIn, Reply, SerpApiStandIn, SerperStandIn, Twist
 from tests.standins.base import StandIn
 from tests.standins.faults import Pause, Work
 from tests.support.embedders import OPEN, PAGES, collect, encoder_at, start_stand_in
@@ -34,11 +37,16 @@ class Service:
     clients: list[object] = field(default_factory=list)
 
 
-@pytest.fixture(params=["Serper", "OpenAI", "Google Sheets"])
+@pytest.fixture(params=["Serper", "SerpApi", "OpenAI", "Google Sheets"])
 def service(request: pytest.FixtureRequest) -> Iterator[Service]:
     if request.param == "Serper":
         with SerperStandIn(lambda words, site: ["https://a.example/"]) as serper:
             yield Service(serper, lambda: serper_at(serper).search("tea", 1), "POST /search")
+    elif request.param == "SerpApi":
+        with SerpApiStandIn(lambda words, site: ["https://a.example/"]) as serpapi:
+            yield Service(serpapi, lambda: serpapi_at(serpapi).search("tea", 1), "GET /search")
+            while SEARCHING:
+                SEARCHING.pop().close()
     elif request.param == "OpenAI":
         with start_stand_in() as openai:
             yield Service(openai, lambda: collect(encoder_at(openai), PAGES[:1]), "POST .*/embeddings")
@@ -67,7 +75,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (google_client, openai_server):
         monkeypatch.setattr(module, "LONGEST_S", 1.0)
         monkeypatch.setattr(module, "MOST_BYTES", 100_000)
-    monkeypatch.setattr("internal_linker.serp.serper.MOST_BYTES", 100_000)
+    monkeypatch.setattr("internal_linker.adapters.http.json_client.MOST_BYTES", 100_000)
 
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
@@ -97,7 +105,7 @@ def test_an_answer_without_end_is_given_up(service: Service) -> None:
 
 def test_an_answer_that_drips_is_given_up(service: Service) -> None:
     """Though something comes every tenth of a second."""
-    if service.on == "POST /search":
+    if service.on.endswith("/search"):
         service.ask = partial(search_quickly, service.server)
     service.server.script(Drip(30.0, pieces=300), on=service.on)
     service.ask()
@@ -114,6 +122,8 @@ def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pyt
 
 
 def search_quickly(server: StandIn) -> object:
+    if isinstance(server, SerpApiStandIn):
+        return serpapi_at(server, timeout=0.5).search("tea", 1)
     assert isinstance(server, SerperStandIn)
     return serper_at(server, timeout=0.5).search("tea", 1)
 
@@ -132,6 +142,31 @@ def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> Non
     service.server.script(Bomb(), on=service.on)
     service.ask()
     assert service.server.script_left == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "no_proxy", "used"),
+    [("HTTP_PROXY", "", True), ("ALL_PROXY", "", True), ("HTTP_PROXY", "elsewhere.example", False)],
+)
+def test_hidden_parameters_take_the_proxy_of_the_environment(
+    variable: str, no_proxy: str, used: bool, monkeypatch: pytest.MonkeyPatch, elsewhere: StandIn
+) -> None:
+    """As any other client of ours does, with or without a scheme, and where no_proxy says nothing else."""
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setenv(variable.lower(), elsewhere.url.removeprefix("http://"))
+    monkeypatch.setenv("no_proxy", no_proxy)
+    url = "http://elsewhere.example"
+    hidden = bounded_http.HiddenParameters(url, {"api_key": "secret &"}, httpx.Limits())
+    if not used:
+        assert bounded_http._proxy_for(url) is None
+        return
+    with bounded_http.bounded_client(10_000, 1.0, transport=hidden) as client:
+        answer = client.get(f"{url}/search", params={"q": "a&b"})
+    (call,) = elsewhere.ledger
+    assert (call.path, call.query) == ("/search", {"q": ["a&b"], "api_key": ["***"]})
+    assert str(answer.request.url) == f"{url}/search?q=a%26b"
 
 
 def test_our_client_asks_for_nothing_packed() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from internal_linker.analysis.similarity import pairs as step
-from internal_linker.analysis.similarity.pairs import alike
+from internal_linker.analysis.similarity.pairs import similar_pairs
 from internal_linker.analysis.similarity.similarity import Field, Similarity
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.errors import InputError
@@ -27,7 +27,7 @@ def unknown(n: int) -> Ints:
 def test_every_pair_above_the_bound_is_found_once() -> None:
     """As the upper half of the full matrix has them, the most similar first, over several tiles."""
     rows = vectors(1100)
-    found = alike(of(rows), unknown(1100), 0.6)
+    found = similar_pairs(of(rows), unknown(1100), 0.6)
     matrix = np.triu(rows @ rows.T, 1)
     expected = set(zip(*np.nonzero(matrix >= 0.6), strict=True))
     assert set(zip(found.first.tolist(), found.second.tolist(), strict=True)) == expected
@@ -39,13 +39,13 @@ def test_every_pair_above_the_bound_is_found_once() -> None:
 def test_a_page_without_a_pair_is_orphaned_content() -> None:
     """It stands in the list, and no page that has a match does."""
     rows = np.array([[1, 0, 0], [0.9, 0.1, 0], [0, 0, 1]], np.float32)
-    assert alike(of(rows), unknown(3), 0.8).alone.tolist() == [2]
+    assert similar_pairs(of(rows), unknown(3), 0.8).alone.tolist() == [2]
 
 
 def test_the_best_matches_of_each_page() -> None:
     """With a limit a pair stays if it is among the best of one of its pages; the others are counted."""
     rows = vectors(1050, 3)
-    found = alike(of(rows), unknown(1050), 0.5, most=3)
+    found = similar_pairs(of(rows), unknown(1050), 0.5, most=3)
     matrix = rows @ rows.T
     np.fill_diagonal(matrix, -1)
     best = {
@@ -61,7 +61,7 @@ def test_the_best_matches_of_each_page() -> None:
 def test_pages_in_two_languages_are_no_pair() -> None:
     """However alike; a page in an unknown language matches any."""
     same = np.tile(np.array([[1, 0]], np.float32), (3, 1))
-    found = alike(of(same), np.array([0, 1, -1]), 0.5)
+    found = similar_pairs(of(same), np.array([0, 1, -1]), 0.5)
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 2), (1, 2)]
 
 
@@ -71,4 +71,4 @@ def test_too_many_pairs_are_an_error_with_its_remedy(most: int, monkeypatch: pyt
     monkeypatch.setattr(step, "MOST_PAIRS", 100)
     same = np.tile(np.array([[1, 0]], np.float32), (200, 1))
     with pytest.raises(InputError, match=r"Raise --min-similarity, or .* --max-per-page"):
-        alike(of(same), unknown(200), 0.5, most)
+        similar_pairs(of(same), unknown(200), 0.5, most)

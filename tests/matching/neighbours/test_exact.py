@@ -126,7 +126,7 @@ def test_a_block_is_what_its_arguments_are() -> None:
 
     for is_mutual, expected in (
         (False, nearest(vectors, languages, rows, columns, 5, above=above)),
-        (True, mutual(vectors, languages, rows, columns, 5, above)),
+        (True, mutual(vectors, languages, rows, columns, 5, above=above)),
     ):
         found = join_block(vectors, languages, Block("b", rows, columns, 5, above, is_mutual))
         np.testing.assert_array_equal(found.rows, expected.rows)

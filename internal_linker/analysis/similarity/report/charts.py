@@ -1,4 +1,4 @@
-"""Clusters of pages -> what the charts draw and what the tables show, cut to what a person reads."""
+"""The data of the charts and tables of clusters.html, cut to what a person reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from internal_linker.adapters.html.document import href
 from internal_linker.analysis.similarity.cluster_records import REASONS, Cluster, PageMap, SiteClusters
 from internal_linker.core.arrays import Ints
 
-# Of a cluster: in the tables, fewer where there are many clusters, and in the tree.
+# Limits per cluster: in the tables, fewer if there are many clusters, and in the tree.
 MOST_PAGES, MOST_LINKS, LEAST, MOST_ROWS = 50, 20, 5, 3_000
 MOST_LEAVES, MOST_BRANCHES = 30, 100
 _LONGEST = 300
@@ -18,7 +18,7 @@ _LONGEST = 300
 
 @dataclass(frozen=True, slots=True)
 class PageRow:
-    """A page of a cluster; `href` is "" where its URL is none that may be followed."""
+    """A page of a cluster; `href` is "" if its URL must not be followed."""
 
     title: str
     url: str
@@ -29,7 +29,7 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True)
 class LinkRow:
-    """A link that a cluster lacks."""
+    """A link that is missing in a cluster."""
 
     source: PageRow
     target: PageRow
@@ -39,7 +39,7 @@ class LinkRow:
 
 @dataclass(frozen=True, slots=True)
 class ClusterPart:
-    """A cluster with its first pages, nearest to the centre first, and its first missing links."""
+    """A cluster with its pages nearest to the centre and its first missing links."""
 
     cluster: Cluster
     pages: Sequence[PageRow]
@@ -47,18 +47,18 @@ class ClusterPart:
 
 
 def brief(text: str) -> str:
-    """The text, or the beginning of one that nobody would read to its end."""
+    """Return the text, shortened if nobody would read it to its end."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def parts(found: SiteClusters) -> list[ClusterPart]:
-    """All clusters with what the tables show of them."""
+    """Return all clusters with the rows that the tables show."""
     share = max(LEAST, MOST_ROWS // max(1, len(found.clusters)))
     return [_part(found, at, share) for at in range(len(found.clusters))]
 
 
 def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
-    """What the script draws; plain lists, numbers and texts."""
+    """Return the data that the script draws, as plain lists, numbers and texts."""
     clusters = [{"name": f"{one.number} · {one.name}", "pages": one.pages} for one in found.clusters]
     hubs = set(found.hubs.tolist())
     dots = [
@@ -71,7 +71,7 @@ def chart_data(found: SiteClusters, page_map: PageMap) -> dict[str, Any]:
 
 
 def _members(found: SiteClusters, at: int) -> Ints:
-    """The rows of a cluster, nearest to its centre first."""
+    """Return the rows of a cluster, nearest to its centre first."""
     rows = np.flatnonzero(found.labels == at)
     nearest: Ints = rows[np.argsort(found.distances[rows], kind="stable")]
     return nearest

@@ -1,4 +1,4 @@
-"""Clusters of pages -> clusters.html: the template with the tables, and style, figures and scripts inlined."""
+"""Writes clusters.html: the tables in a template, with style, data and scripts inlined."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -15,12 +15,12 @@ _TEMPLATE = Path(__file__).parent / "clusters.html"
 
 
 class ClustersHtml:
-    """One file that can be mailed and opened without a network.
+    """One file that can be mailed, and opened without a network.
 
     Args:
         path: the file.
         write_whole: replaces a file.
-        now: tells the date that stands on the report.
+        now: returns the date of the report.
     """
 
     def __init__(
@@ -32,10 +32,10 @@ class ClustersHtml:
         self.path, self._write_whole, self._now = path, write_whole, now
 
     def write(self, found: SiteClusters, page_map: PageMap) -> Sequence[str]:
-        """Replace the last one; the answer says in a sentence where it landed, if not in its place.
+        """Replace the file; return a sentence that says where it is, if it could not be replaced.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: it can't be written; the earlier file stays as it was.
         """
         shown = {
             "found": found,

@@ -1,9 +1,8 @@
-"""A command's call -> its exit code; an error becomes one line on stderr and, for a run, one in the log."""
+"""Exit codes: every error becomes one line on stderr, and one in the log of the run that it ended."""
 
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,6 @@ from internal_linker.core.errors import ExitCode, InternalLinkerError
 
 # Older versions of typer raise click's errors, newer ones their own: both derive theirs from this base.
 _UsageError: Any = typer.BadParameter.__base__
-# Stands at an error whose traceback the log has already.
-LOGGED = "logfile.txt has it."
 
 
 @dataclass
@@ -22,9 +19,9 @@ class Start:
     """What all commands share.
 
     Attributes:
-        default: main.py's folder, used without --project.
-        folder: the folder worked on, once it is known.
-        logs: whether errors that a person can mend belong into its log: those of a run do, of a check not.
+        default: the folder used without --project: main.py's own.
+        folder: the project folder, once it is known.
+        logs: whether errors that a person can fix go into its log: those of a run do, those of a check don't.
     """
 
     default: Path | None = None
@@ -33,7 +30,7 @@ class Start:
 
 
 def guarded(call: Callable[[], object], start: Start) -> int:
-    """Run a command; what it raises becomes one line on stderr and an exit code."""
+    """Run a command and return its exit code; print one line on stderr for an error that it raises."""
     try:
         result = call()
     except InternalLinkerError as error:
@@ -56,8 +53,8 @@ def guarded(call: Callable[[], object], start: Start) -> int:
 
 
 def _log(error: Exception, start: Start) -> bool:
-    """Put an error that came up outside a run's log into logfile.txt; tells whether it stands there."""
-    from internal_linker.usecases.log import LOGGER, run_log
+    """Write an error that was raised outside a run's log to logfile.txt; return whether the log has it."""
+    from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
     from internal_linker.usecases.settings.settings import load_settings
 
     if LOGGED in getattr(error, "__notes__", ()):
@@ -73,8 +70,3 @@ def _log(error: Exception, start: Start) -> bool:
         LOGGER.error("%s", error if expected else "Unexpected error", exc_info=None if expected else error)
         return True
     return False
-
-
-def new_run_id() -> str:
-    """The local time to the second: it sorts, and a person can read it."""
-    return datetime.now().strftime("%Y%m%d-%H%M%S")

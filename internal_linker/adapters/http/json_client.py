@@ -1,0 +1,223 @@
+"""The client of one paid service that answers with JSON: bounded, counted, and clear about what went wrong."""
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import httpx
+
+from internal_linker.adapters.http.client import HiddenParameters, TooLarge, bounded_client
+from internal_linker.adapters.http.limits import Budget, Circuit, Pacer, retry_after
+from internal_linker.core.errors import ConfigurationError, ServiceError
+
+Settle = Callable[[float], None]
+# A page of results takes 20 to 200 kB: an answer above this comes from something else than the service.
+MOST_BYTES = 5_000_000
+CONNECT_S = 5.0
+# The service's own word that it did no work; behind another 5xx it may have been done and charged.
+NOT_SERVED = frozenset({500, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class PaidService:
+    """What errors call a service and its settings.
+
+    Attributes:
+        name: the service's name.
+        key_file: the file that holds its key.
+        address: the setting that holds its address.
+        message: the field of a refusal that says why.
+    """
+
+    name: str
+    key_file: str
+    address: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """An answer that is not the one that was asked for: its status, its words, and the seconds it asks to wait."""
+
+    status: int
+    message: str
+    retry_after: float | None = None
+
+    @property
+    def said(self) -> str:
+        """Status and words, for a sentence."""
+        return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
+
+
+class JsonClient:
+    """Sends the requests of one service; safe between threads.
+
+    Args:
+        service: how errors name it.
+        key: the account's key, which is kept out of errors; `headers` or `hidden` carry it.
+        url: the service's address, before each request's path.
+        refusal: the error for an answer that means something special to this service; None for any other.
+        budget: credits.
+        per_second: paid requests a second.
+        in_flight: how many threads send requests at the same time; the number of connections kept.
+        timeout: seconds of silence after which an answer is given up; the whole answer may take twice that.
+        headers: sent with each request.
+        hidden: query parameters sent with each request that no log and no error may hold.
+
+    Raises:
+        ConfigurationError: the key or the address can't be one.
+    """
+
+    def __init__(
+        self,
+        service: PaidService,
+        key: str,
+        url: str,
+        refusal: Callable[[Refused], ServiceError | None],
+        *,
+        budget: Budget,
+        per_second: float,
+        in_flight: int,
+        timeout: float,
+        headers: Mapping[str, str] | None = None,
+        hidden: Mapping[str, str] | None = None,
+    ) -> None:
+        if not re.fullmatch(r"[!-~]+", key):
+            raise ConfigurationError(
+                f"{service.key_file} must hold a {service.name} key: letters and digits on one line."
+            )
+        self._service, self._key, self._refusal = service, key, refusal
+        self._budget, self._pacer, self._circuit = budget, Pacer(per_second), Circuit(service.name)
+        self._stop: Callable[[], ServiceError] | None = None
+        limits = httpx.Limits(max_connections=in_flight, max_keepalive_connections=in_flight)
+        try:
+            self._client = bounded_client(
+                MOST_BYTES,
+                2 * timeout,
+                base_url=url,
+                headers=dict(headers or {}),
+                timeout=httpx.Timeout(timeout, connect=CONNECT_S),
+                limits=limits,
+                transport=HiddenParameters(url, hidden, limits) if hidden else None,
+            )
+        except httpx.InvalidURL:
+            raise ConfigurationError(
+                f"{service.address} in config/settings.toml is not an address: {url}"
+            ) from None
+
+    @contextmanager
+    def paid(self, most: float) -> Iterator[Settle]:
+        """Wait for a request's turn and reserve the credits that it may cost; see `Budget.reserve`.
+
+        Raises:
+            BudgetReached: the cap would be passed.
+            ServiceError: the one that `final` made: no request of this client can succeed any more.
+        """
+        self._pacer.wait()
+        if self._stop:
+            raise self._stop()
+        with self._budget.reserve(most) as settle:
+            yield settle
+
+    def ask(self, settle: Settle, method: str, path: str, **content: Any) -> dict[str, Any]:
+        """Send one request and return the JSON object that comes back.
+
+        Args:
+            settle: takes 0 where the service surely did no work.
+            method: of HTTP.
+            path: behind the service's address.
+            content: as for `httpx.Client.request`: `json` or `params`.
+
+        Raises:
+            ServiceError: no usable answer; ServiceDown: nothing was sent.
+        """
+        with self._circuit.closed():
+            return self._answer(settle, method, path, content)
+
+    def final(self, kind: type[ServiceError], problem: str) -> ServiceError:
+        """The error, which every later paid request raises without being sent."""
+        self._stop = lambda: kind(self._service.name, problem)
+        return self._stop()
+
+    def shown(self, words: object) -> str:
+        """The service's own words for a message: one short line without the key."""
+        text = str(words).replace(self._key, "***").replace(quote(self._key, safe=""), "***")
+        return " ".join(text.split())[:200].rstrip(".")
+
+    def unreadable(self, why: str) -> ServiceError:
+        """The error for an answer that can't be what was asked for; retryable."""
+        problem = f"the answer can't be used: {why}. Try again later."
+        return ServiceError(self._service.name, problem, retryable=True)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._client.close()
+
+    def _answer(self, settle: Settle, method: str, path: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        name = self._service.name
+        try:
+            status, headers, body = self._exchange(method, path, content)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
+            settle(0.0)
+            raise ServiceError(
+                name, f"no connection ({self.shown(error)}). Is this computer online?", retryable=True
+            ) from None
+        except httpx.InvalidURL:
+            settle(0.0)
+            raise ServiceError(
+                name, "the query is too long to be sent. Shorten it, or take it out of the main queries."
+            ) from None
+        except httpx.TimeoutException:
+            raise ServiceError(name, "no whole answer in time.", retryable=True) from None
+        except (httpx.HTTPError, httpx.StreamError) as error:
+            raise ServiceError(
+                name, f"the connection broke ({type(error).__name__}).", retryable=True
+            ) from None
+        if status == 200:
+            return self._parsed(body)
+        if status < 500 or status in NOT_SERVED:
+            settle(0.0)
+        raise self._refused(Refused(status, self._message(body), retry_after(headers)))
+
+    def _exchange(
+        self, method: str, path: str, content: Mapping[str, Any]
+    ) -> tuple[int, httpx.Headers, bytes]:
+        try:
+            response = self._client.request(method, path, **content)
+        except TooLarge:
+            raise self.unreadable(f"it is larger than {MOST_BYTES // 1_000_000} MB") from None
+        return response.status_code, response.headers, response.content
+
+    def _refused(self, refused: Refused) -> ServiceError:
+        if error := self._refusal(refused):
+            return error
+        name, status = self._service.name, refused.status
+        if status >= 500 or status == 408:
+            problem = f"it has a fault of its own ({refused.said}). Try again later."
+            return ServiceError(name, problem, retryable=True, retry_after=refused.retry_after)
+        hint = f" Check {self._service.address} in config/settings.toml." if status != 400 else ""
+        return ServiceError(name, f"the request was refused ({refused.said}).{hint}")
+
+    def _parsed(self, body: bytes) -> dict[str, Any]:
+        try:
+            answer = json.loads(body)
+        except (ValueError, RecursionError):
+            raise self.unreadable("it is no JSON") from None
+        if not isinstance(answer, dict):
+            raise self.unreadable("it is no JSON object")
+        return answer
+
+    def _message(self, body: bytes) -> str:
+        try:
+            message = self._parsed(body).get(self._service.message)
+        except ServiceError:
+            return "the answer is no JSON; a proxy or firewall may have written it"
+        return self.shown(message or "")
+
+
+def not_charged(cost: float) -> None:
+    """Settle a free request."""

@@ -1,0 +1,118 @@
+"""Commands whose options come from an options record: each record's fields become parameters that Typer reads."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from internal_linker.cli.exit import Start
+from internal_linker.usecases.options import Declared, Options, declared_options
+
+if TYPE_CHECKING:
+    from internal_linker.usecases.console import Reporter
+    from internal_linker.usecases.project import Project
+
+ProjectOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--project",
+        metavar="DIR",
+        help="Folder with config/, files/ and logfile.txt. Default: the current folder; for main.py its own.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+def with_options(record: type[Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Make a command of a function that takes the context, the project folder and a record of options.
+
+    The record's fields take the place of `options` in the command's signature; the function's own further
+    parameters follow them.
+    """
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        declared = declared_options(record)
+        own = inspect.signature(function)
+
+        @wraps(function)
+        def command(**values: Any) -> None:
+            given = {each.name: _value(each, values.pop(each.name)) for each in declared}
+            function(**values, options=record(**given))
+
+        context, project, *others = (
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in own.parameters.values()
+            if parameter.name != "options"
+        )
+        fields = [_parameter(each) for each in declared]
+        arguments = [each for each, its in zip(fields, declared, strict=True) if its.option.argument]
+        options = [each for each in fields if each not in arguments]
+        parameters = [context, *arguments, project, *options, *others]
+        command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        return command
+
+    return decorate
+
+
+def _parameter(declared: Declared) -> inspect.Parameter:
+    option = declared.option
+    kind: Any = list[declared.type] if declared.many else declared.type  # type: ignore[name-defined]
+    default = declared.default
+    if declared.many or default is None:
+        kind, default = kind | None, None
+    more: dict[str, Any] = {"help": option.help}
+    if option.metavar:
+        more["metavar"] = option.metavar
+    if declared.type in (int, float):
+        more |= {"min": option.least, "max": option.most}
+    if declared.flag.startswith("--no-"):
+        default = not default
+    shown = typer.Argument(**more) if option.argument else typer.Option(declared.flag, **more)
+    if declared.required:
+        default = inspect.Parameter.empty
+    return inspect.Parameter(
+        declared.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, shown]
+    )
+
+
+def _value(declared: Declared, value: Any) -> Any:
+    """What the record takes: a flag that begins with --no- switches its field off."""
+    if declared.flag.startswith("--no-"):
+        return not value
+    return () if declared.many and value is None else value
+
+
+def opened_project(context: typer.Context, project: Path | None) -> "Project":
+    """Read the project of --project; nothing is contacted.
+
+    Raises:
+        ConfigurationError: there is no such folder, or a setting or pattern is wrong.
+    """
+    folder = project_folder(context, project)
+    from internal_linker.usecases.project import open_project
+
+    return open_project(folder)
+
+
+def project_folder(context: typer.Context, project: Path | None) -> Path:
+    """The folder of --project or its default; noted, so that an error can be logged there."""
+    start: Start = context.obj
+    start.folder = (project or start.default or Path.cwd()).resolve()
+    return start.folder
+
+
+@contextmanager
+def reporting(*, stderr: bool = True) -> Iterator["Reporter"]:
+    """Show the progress of a use case, on stderr unless it belongs to the command's own output."""
+    from internal_linker.usecases.console import Reporter, open_console
+
+    reporter = Reporter(open_console(stderr=stderr))
+    try:
+        yield reporter
+    finally:
+        reporter.close()

@@ -1,0 +1,138 @@
+"""What commands print: tables and plain lines, or JSON."""
+
+import json
+import math
+from collections.abc import Callable, Sequence
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.analysis.similarity.similarity import ComparedPages
+from internal_linker.core.briefs import BriefLink, BriefLinks
+from internal_linker.core.errors import ExitCode
+from internal_linker.core.records import Candidate, Recommendation
+from internal_linker.pipeline.report import Plan
+
+# Of pages that are like a new one.
+MOST_LIKE = 5
+
+
+def print_plan(console: Console, plan: Plan) -> None:
+    """What a run would do."""
+    rows = [
+        ("Pages", str(len(plan.collected.pages))),
+        ("Rows with links wanted", str(plan.sources)),
+        ("Rows rejected / merged", f"{len(plan.collected.rejects)} / {plan.collected.merged_rows}"),
+        ("Searches", str(plan.searches)),
+        ("SERP credits", f"{plan.least_credits} to {plan.most_credits}"),
+        ("Texts to embed / in the cache", f"{plan.texts} / {plan.cached_texts}"),
+        ("Tokens / cost", f"{plan.usage.tokens} / ${plan.usage.cost_usd:.4f}"),
+        ("Rows of the Sheet to write", str(plan.sheet_rows)),
+        ("Rows of files/Output.csv to write", str(plan.sources)),
+    ]
+    print_rows(console, "Dry run: nothing was spent or written", rows)
+
+
+def print_links(console: Console, recommendation: Recommendation) -> None:
+    """The links of one page or query, with the reason for each; no table, since it would cut the URLs."""
+    console.print(f"Links for {recommendation.source.name}")
+    for link in recommendation.links:
+        console.print(f"{link.rank:>2}  {link.target.url}  ({_reason(link.target)})", soft_wrap=True)
+    if recommendation.note:
+        console.print(f"Note: {recommendation.note}")
+
+
+def _reason(target: Candidate | BriefLink) -> str:
+    origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
+    figures = (
+        ("score", target.score),
+        ("embedding", target.similarity),
+        ("words", target.lexical),
+        ("probability", target.probability),
+    )
+    return origin + "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
+
+
+def print_brief(console: Console, brief: BriefLinks) -> None:
+    """The links of a page that does not exist yet, both ways, with texts for them."""
+    for page in brief.like[:MOST_LIKE]:
+        cosine = "" if math.isnan(page.similarity) else f", embedding {page.similarity:.2f}"
+        console.print(f"There already: {page.url}  ({page.why}{cosine})", soft_wrap=True)
+    if len(brief.like) > MOST_LIKE:
+        console.print(f"... and {len(brief.like) - MOST_LIKE} more: --json names all.")
+    name = shortened(brief.title, 100)
+    console.print(f"{name} should link to", soft_wrap=True)
+    for link in brief.links_to:
+        _print_link(console, link, link.target)
+    console.print(f"{name} should be linked to by", soft_wrap=True)
+    for link in brief.links_from:
+        _print_link(console, link, link.source)
+    for note in brief.notes:
+        console.print(f"Note: {note}", soft_wrap=True)
+
+
+def _print_link(console: Console, link: BriefLink, url: str) -> None:
+    console.print(f"{link.rank:>2}  {url}  ({_reason(link)})", soft_wrap=True)
+    if link.anchor:
+        texts = [link.anchor, *(other.text for other in link.more_anchors)]
+        told = " | ".join(f'"{shortened(text, 100)}"' for text in texts)
+        where = "in" if link.verbatim else "to be written, perhaps in"
+        place = f"  {where}: {shortened(link.sentence, 200)}" if link.sentence else ""
+        console.print(f"    {told}{place}", soft_wrap=True)
+
+
+def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on a terminal; elsewhere a line a row, its cells divided by tabs."""
+    if not console.is_terminal:
+        # Past the console, which would turn tabs into spaces.
+        console.file.writelines("\t".join(row) + "\n" for row in (header, *rows))
+        return
+    table = Table(*header)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:
+    """Names and values: a table on a terminal, a line each elsewhere."""
+    if not console.is_terminal:
+        console.print(title)
+        for name, value in rows:
+            console.print(f"  {name}: {value}")
+        return
+    table = Table(title=title, show_header=False)
+    for row in rows:
+        table.add_row(*row)
+    console.print(table)
+
+
+def conclude_comparison(
+    compared: ComparedPages,
+    names: Sequence[str],
+    data: Callable[[], dict[str, object]] | None,
+    show: Callable[[], list[tuple[str, str]]],
+) -> None:
+    """Print the result of a comparison: as JSON if `data` gives it, else as `show` does, with the rows it returns.
+
+    Raises:
+        typer.Exit: something is missing (exit code 6).
+    """
+    if data:
+        told = {"left_out": dict(compared.left_out), "brands": list(compared.brands)}
+        told |= {"files": [f"files/{name}" for name in names], "gaps": list(compared.gaps)}
+        typer.echo(json.dumps(data() | told))
+    else:
+        from internal_linker.cli.output import print_rows
+        from internal_linker.usecases.console import open_console
+
+        rows = [
+            *show(),
+            ("Pages compared", str(len(compared.pages))),
+            *((f"Left out: {reason}", str(count)) for reason, count in sorted(compared.left_out.items())),
+            ("Taken from the titles", ", ".join(compared.brands) or "nothing"),
+        ]
+        print_rows(open_console(), "Result", rows)
+    if compared.gaps:
+        raise typer.Exit(ExitCode.GAPS)

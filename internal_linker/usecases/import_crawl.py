@@ -1,0 +1,104 @@
+"""Import a crawl: make files/urls_rawdata.csv and files/existing_links.csv of exports, saved pages or a site."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.ports import Progress
+from internal_linker.core.sections import Sections
+from internal_linker.ingest.crawl import CrawlTable
+from internal_linker.ingest.crawl_filters import Filters, Parts, address_reason
+from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
+from internal_linker.ingest.sources import Wish, crawl_tables, import_places, link_spool, site_tables
+from internal_linker.ingest.web.page_table import LinkSpool
+from internal_linker.usecases.options import ImportOptions
+from internal_linker.usecases.project import Project
+
+
+@dataclass(frozen=True)
+class CrawlImport:
+    """An import that is ready to start: what the files hold is recognised, nothing is fetched or written.
+
+    Attributes:
+        project: whose files/ are written.
+        options: what to import.
+        progress: shows the steps.
+        tables: the tables of the given files, with the columns that were recognised.
+        links: keeps the links of saved pages until all pages were read.
+    """
+
+    project: Project
+    options: ImportOptions
+    progress: Progress
+    tables: Sequence[CrawlTable]
+    links: LinkSpool
+
+    def execute(self) -> Imported:
+        """Fetch what is to be fetched, filter, and write; files that change are copied aside first.
+
+        Raises:
+            InternalLinkerError: it could not be done; files/ is as it was.
+        """
+        options, filters, files = self.options, _filters(self.options), self.project.root / "files"
+        tables = list(self.tables)
+        with ExitStack() as closing:
+            closing.enter_context(self.project.lock())
+            places, keeping = closing.enter_context(import_places(files))
+            if options.sitemap or options.urls:
+                cache = closing.enter_context(self.project.databases.page_cache())
+                wanted = Wish(
+                    options.sitemap, options.urls, options.delay, options.allow_private, options.limit
+                )
+                reason = partial(address_reason, filters=filters)
+                fetched = site_tables(wanted, reason, cache, self.links, self.progress)
+                tables += recognise(fetched, "", "", self.progress)
+            done = import_tables(tables, filters, places, self.progress)
+            return replace(done, tables_read=tables, copies=[copy.name for copy in keeping.copies])
+
+
+@contextmanager
+def prepared_import(project: Project, options: ImportOptions, progress: Progress) -> Iterator[CrawlImport]:
+    """Look at the given files and recognise their columns.
+
+    Raises:
+        ConfigurationError: neither files nor a sitemap nor a list of URLs are given.
+        InputError: a file can't be read, or a named column is missing.
+    """
+    if not (options.files or options.sitemap or options.urls):
+        raise ConfigurationError("Nothing to import: name a file, a folder, --sitemap or --urls.")
+    with link_spool(project.root / "files") as links:
+        sources = crawl_tables(options.files, options.base_url, links)
+        tables = recognise(sources, options.url_column, options.content_column, progress)
+        yield CrawlImport(project, options, progress, tables, links)
+
+
+def import_crawl(project: Project, options: ImportOptions, progress: Progress) -> Imported:
+    """Import without asking whether the columns are right.
+
+    Raises:
+        InternalLinkerError: it could not be done; files/ is as it was.
+    """
+    with prepared_import(project, options, progress) as prepared:
+        return prepared.execute()
+
+
+def _filters(options: ImportOptions) -> Filters:
+    return Filters(
+        no_pagination=not options.pagination,
+        no_parameters=not options.parameters,
+        only_indexable=options.only_indexable,
+        only_200=options.only_200,
+        no_canonicalised=not options.canonicalised,
+        no_duplicates=not options.duplicates,
+        pages=_part(options.include, options.exclude),
+        sources=_part(options.source_include, options.source_exclude),
+        targets=_part(options.target_include, options.target_exclude),
+        min_words=options.min_words,
+        limit=options.limit,
+    )
+
+
+def _part(include: Sequence[str], exclude: Sequence[str]) -> Parts:
+    return Parts(Sections(include), Sections(exclude))

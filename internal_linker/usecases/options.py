@@ -1,0 +1,494 @@
+"""The options of every command, declared once for the command line, Python and the web."""
+
+from collections.abc import Sequence
+from dataclasses import Field, dataclass, fields
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
+
+from internal_linker.core.errors import ConfigurationError
+
+# From here on a content brief would list pages that have nothing to do with it.
+MOST_BRIEF_LINKS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """What the faces show of a field of an options record, and the values that it takes.
+
+    Attributes:
+        help: one line for people.
+        flag: its name on the command line; "": the field's name.
+        metavar: what stands for the value in `--help`.
+        least: the lowest number it takes, if any.
+        most: the highest number it takes, if any.
+        choices: the texts it takes; empty: any.
+        argument: whether the command line takes it by position.
+    """
+
+    help: str
+    flag: str = ""
+    metavar: str = ""
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+    argument: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A field of an options record with all that a face needs to offer it.
+
+    Attributes:
+        name: the field's name, as Python has it.
+        type: its type without None and without its description.
+        many: whether it takes several values.
+        default: its default; `required` tells whether it has one.
+        option: its description.
+    """
+
+    name: str
+    type: type[Any]
+    many: bool
+    required: bool
+    default: Any
+    option: Option
+
+    @property
+    def flag(self) -> str:
+        """Its name on the command line; one that begins with --no- switches the field off."""
+        return self.option.flag or f"--{self.name.replace('_', '-')}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """Options that check themselves: a record with a wrong number or choice can't be made."""
+
+    def __post_init__(self) -> None:
+        for declared in declared_options(type(self)):
+            value = getattr(self, declared.name)
+            if declared.many:
+                object.__setattr__(self, declared.name, _several(declared, value))
+            elif declared.type is Path and isinstance(value, str):
+                object.__setattr__(self, declared.name, Path(value))
+            _require_bounds(declared, value)
+
+
+def declared_options(record: type[Options]) -> tuple[Declared, ...]:
+    """The fields of an options record, in the order of `--help`."""
+    hints = get_type_hints(record, include_extras=True)
+    return tuple(_declared(field, hints[field.name]) for field in fields(record))
+
+
+def _declared(field: "Field[Any]", hint: Any) -> Declared:
+    plain, option = get_args(hint)
+    several = get_origin(plain) is Sequence
+    kinds = [kind for kind in get_args(plain) if kind is not type(None)] if _is_union(plain) else [plain]
+    kind = get_args(plain)[0] if several else kinds[0]
+    required = field.default is field.default_factory  # both are dataclasses' mark for "none"
+    return Declared(field.name, kind, several, required, None if required else field.default, option)
+
+
+def _is_union(hint: Any) -> bool:
+    return get_origin(hint) in (Union, UnionType)
+
+
+def _several(declared: Declared, value: Any) -> tuple[Any, ...]:
+    """The values as a tuple; a single text is not taken for its letters."""
+    values = (value,) if isinstance(value, str | Path) else tuple(value or ())
+    return tuple(Path(each) for each in values) if declared.type is Path else values
+
+
+def _require_bounds(declared: Declared, value: Any) -> None:
+    option = declared.option
+    if option.choices and value not in option.choices:
+        raise ConfigurationError(f"{declared.flag} {value}: choose one of {', '.join(option.choices)}.")
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return
+    too_low = option.least is not None and value < option.least
+    if too_low or (option.most is not None and value > option.most):
+        wanted = (
+            f"{option.least:g} or more" if option.most is None else f"{option.least:g} to {option.most:g}"
+        )
+        raise ConfigurationError(f"{declared.flag} {value:g}: give a number, {wanted}.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions(Options):
+    """Which pages a run finds links for, and what it leaves out.
+
+    Attributes:
+        limit: only the first so many rows get links; 0: all rows.
+        only: URLs; only these pages get links.
+        sections: "/blog=off" keeps the links of the pages below /blog; "/blog=on" overrules `sections_off`.
+        search: whether search results are used.
+        accept_drift: publish links even if they moved far from those of the last run.
+    """
+
+    limit: Annotated[int, Option("Trial run: find links for the first N rows only (0: all).", least=0)] = 0
+    only: Annotated[
+        Sequence[str], Option("Find links for this page only; may be repeated.", metavar="URL")
+    ] = ()
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Pages below PATH keep their links (=on overrules sections_off); may be repeated.",
+            flag="--section",
+            metavar="PATH=off",
+        ),
+    ] = ()
+    search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
+    accept_drift: Annotated[bool, Option("Publish links even if they moved far from the last run's.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookupOptions(Options):
+    """What to look up.
+
+    Attributes:
+        page: a page's URL, or any query.
+        search: whether search results are used.
+    """
+
+    page: Annotated[str, Option("A page's URL or any query.", metavar="URL-OR-QUERY", argument=True)]
+    search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BriefOptions(Options):
+    """A page that does not exist yet.
+
+    Attributes:
+        draft: a title, an outline or a draft, as text or as the path of a .docx, .md, .html or .txt file.
+        title: the page's title; "": its first heading or line.
+        query: its main query; searched for if there is a key for a search service.
+        url: where the page will be.
+        lang: its language code; "": the language of the text.
+        limit: links each way; 0: links_per_page.
+        search: whether search results are used.
+    """
+
+    draft: Annotated[
+        str | Path,
+        Option(
+            "A title, an outline or a draft: as text, or a .docx, .md, .html or .txt file; - reads standard input.",
+            metavar="FILE-OR-TEXT",
+            argument=True,
+        ),
+    ]
+    title: Annotated[str, Option("The page's title. Default: its first heading or line.")] = ""
+    query: Annotated[str, Option("Its main query; searched for if there is a key for a search service.")] = ""
+    url: Annotated[str, Option("Where the page will be.", metavar="URL")] = ""
+    lang: Annotated[
+        str, Option("Its language, such as en. Default: the language of the text.", metavar="CODE")
+    ] = ""
+    limit: Annotated[int, Option("Links each way (0: links_per_page).", least=0, most=MOST_BRIEF_LINKS)] = 0
+    search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportOptions(Options):
+    """What to import, and which pages to leave out.
+
+    Attributes:
+        files: exports of a crawler (.csv, .xlsx), HTML files and folders of them.
+        sitemap: URL of a sitemap, or of a host that has one, whose pages are fetched; "": none.
+        urls: a file with one URL per line, whose pages are fetched; None: none.
+        delay: seconds between two requests to a host.
+        allow_private: whether pages may be fetched from private networks.
+        url_column: the column of the pages' URLs, if it isn't recognised.
+        content_column: the column of the pages' main content, if it isn't recognised.
+        base_url: the address of a folder of HTML files, if the files don't say it themselves.
+        pagination, parameters: whether paginated URLs and URLs with parameters are kept.
+        only_indexable, only_200: keep only indexable pages, and only pages with status 200.
+        canonicalised, duplicates: whether canonicalised pages and pages with the text of an earlier one are kept.
+        include, exclude: paths of the pages to keep and to leave out.
+        source_include, source_exclude: paths of the pages that get links, and of those that don't.
+        target_include, target_exclude: paths of the pages that links may lead to, and of those they may not.
+        min_words: leave out pages with fewer words.
+        limit: keep only the first so many pages; 0: all.
+    """
+
+    files: Annotated[
+        Sequence[Path],
+        Option(
+            "Exports of pages or links (.csv, .xlsx); saved pages (.html, or a folder).",
+            metavar="FILE",
+            argument=True,
+        ),
+    ] = ()
+    sitemap: Annotated[
+        str, Option("Fetch the pages of this sitemap, or of the sitemap of this host.", metavar="URL")
+    ] = ""
+    urls: Annotated[
+        Path | None, Option("Fetch the pages listed in this file, one URL per line.", metavar="FILE")
+    ] = None
+    delay: Annotated[float, Option("Seconds between two requests to a host.", least=0, most=60)] = 0.5
+    allow_private: Annotated[bool, Option("Fetch from private networks, too.")] = False
+    url_column: Annotated[str, Option("The column of the pages' URLs.", metavar="NAME")] = ""
+    content_column: Annotated[str, Option("The column of the pages' main content.", metavar="NAME")] = ""
+    base_url: Annotated[str, Option("The address of a folder of saved pages.", metavar="URL")] = ""
+    pagination: Annotated[
+        bool, Option("Leave out /page/2, ?page=2 and the like.", flag="--no-pagination")
+    ] = True
+    parameters: Annotated[
+        bool, Option("Leave out URLs with parameters other than tracking.", flag="--no-parameters")
+    ] = True
+    only_indexable: Annotated[bool, Option("Leave out pages that are not indexable.")] = False
+    only_200: Annotated[bool, Option("Leave out pages whose status is not 200.")] = False
+    canonicalised: Annotated[
+        bool, Option("Leave out pages whose canonical is another page.", flag="--no-canonicalised")
+    ] = True
+    include: Annotated[Sequence[str], Option("Only pages below PATH; may be repeated.", metavar="PATH")] = ()
+    exclude: Annotated[Sequence[str], Option("No pages below PATH; may be repeated.", metavar="PATH")] = ()
+    source_include: Annotated[
+        Sequence[str], Option("Only pages below PATH get links; may be repeated.", metavar="PATH")
+    ] = ()
+    source_exclude: Annotated[
+        Sequence[str], Option("Pages below PATH get no links; may be repeated.", metavar="PATH")
+    ] = ()
+    target_include: Annotated[
+        Sequence[str], Option("Links lead only to pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    target_exclude: Annotated[
+        Sequence[str], Option("No links lead to pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    duplicates: Annotated[
+        bool, Option("Leave out pages with the text of an earlier one.", flag="--no-duplicates")
+    ] = True
+    min_words: Annotated[int, Option("Leave out pages with fewer words.", least=0)] = 0
+    limit: Annotated[int, Option("Keep only the first N pages (0: all).", least=0)] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareOptions(Options):
+    """How pages are compared.
+
+    Attributes:
+        by: fields with their weights, such as "content", "title,content" or "title=1,h1=1,content=3".
+        encoder: a name as embedding_provider has it; "": the one in the settings.
+        words: how much words count beside the encoder, 0 to 1; None: fully, and alone for contents if no model
+            was asked for.
+        matryoshka: how many dimensions of a vector count; 0: as the settings say.
+        brands: brand names at the end of titles, outermost first; empty: they are detected.
+        keep_brands: leave titles as they are.
+        limit: compare only the first so many pages; 0: all.
+    """
+
+    by: Annotated[
+        str,
+        Option(
+            "title, h1, content, or several: title,content; with weights: title=1,h1=1,content=3.",
+            metavar="FIELDS",
+        ),
+    ] = "content"
+    encoder: Annotated[
+        str,
+        Option(
+            "An encoder as in embedding_provider. Default: the one in the settings; without one, contents are "
+            "compared by their words alone.",
+            metavar="NAME",
+        ),
+    ] = ""
+    words: Annotated[
+        float | None,
+        Option("How much words count beside the encoder, 0 to 1.", metavar="SHARE", least=0, most=1),
+    ] = None
+    matryoshka: Annotated[
+        int, Option("Use only the first N dimensions of a vector (0: all).", metavar="N", least=0)
+    ] = 0
+    brands: Annotated[
+        Sequence[str],
+        Option(
+            "The brand behind | or - at the end of titles; may be repeated. Default: detected.",
+            flag="--brand",
+            metavar="TEXT",
+        ),
+    ] = ()
+    keep_brands: Annotated[bool, Option("Leave titles as they are.")] = False
+    limit: Annotated[int, Option("Compare only the first N pages (0: all).", least=0)] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsOptions(CompareOptions):
+    """How pages are compared, and which pairs are listed.
+
+    Attributes:
+        min_similarity: the lowest similarity of a pair, 0 to 1.
+        max_per_page: list a pair only if it is among so many best matches of one of its pages; 0: all pairs.
+        full_matrix: "csv", "npy" or "parquet": also write the similarities of all pages; "": don't.
+    """
+
+    min_similarity: Annotated[
+        float, Option("The lowest similarity of a pair; usual values are 0.5 to 0.95.", least=0, most=1)
+    ] = 0.5
+    max_per_page: Annotated[int, Option("Only the N best matches of each page (0: all).", least=0)] = 0
+    full_matrix: Annotated[
+        str, Option("Also write the similarities of all pages.", metavar="csv|npy|parquet")
+    ] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClustersOptions(CompareOptions):
+    """How pages are compared and grouped.
+
+    Attributes:
+        method: "kmeans", or "communities" of the graph of similar pages.
+        k: a number of clusters, or a range such as "5-40" from which the best is chosen; "": as suits the site.
+        min_similarity: communities only: pages less similar than this are not joined, 0 to 1.
+    """
+
+    method: Annotated[
+        str,
+        Option("k-means, or communities of the graph of similar pages.", metavar="kmeans|communities"),
+    ] = "kmeans"
+    k: Annotated[
+        str | int,
+        Option(
+            "The number of clusters, or a range from which the best is chosen. Default: as suits the site.",
+            metavar="N|A-B",
+        ),
+    ] = ""
+    min_similarity: Annotated[
+        float, Option("Communities only: join pages from this similarity on.", least=0, most=1)
+    ] = 0.4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewOptions(Options):
+    """Who reviews.
+
+    Attributes:
+        by: the reviewer's name; "": the name of the login.
+    """
+
+    by: Annotated[str, Option("The reviewer's name. Default: the name of the login.", metavar="NAME")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffOptions(Options):
+    """Two runs to compare.
+
+    Attributes:
+        before: the earlier run, as `history` names it.
+        after: the later run.
+        sections: paths; only pages below them count.
+    """
+
+    before: Annotated[str, Option("The earlier run, as history names it.", metavar="RUN", argument=True)]
+    after: Annotated[str, Option("The later run.", metavar="RUN", argument=True)]
+    sections: Annotated[
+        Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackOptions(Options):
+    """A run to go back to.
+
+    Attributes:
+        run: the run, as `history` names it.
+        sections: paths; only the links of pages below them are put back.
+    """
+
+    run: Annotated[str, Option("The run, as history names it.", metavar="RUN", argument=True)]
+    sections: Annotated[
+        Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditOptions(Options):
+    """What an audit starts from, and when it fails.
+
+    Attributes:
+        home: URL of the home page; "": it is detected.
+        fail_on: rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default: 1).
+        report: whether the HTML report and the graph files are written beside the workbook.
+    """
+
+    home: Annotated[str, Option("The home page, if it isn't detected.", metavar="URL")] = ""
+    fail_on: Annotated[
+        Sequence[str],
+        Option(
+            "Exit with code 7 from COUNT findings of RULE on (default 1); may be repeated.",
+            metavar="RULE[=COUNT]",
+        ),
+    ] = ()
+    report: Annotated[bool, Option("Write the workbook only.", flag="--no-report")] = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluateOptions(Options):
+    """Which links are hidden, and from what text they are looked for.
+
+    Attributes:
+        hide: "all" or "half" of the links.
+        keep_anchors: leave the links' anchors in the text.
+    """
+
+    hide: Annotated[str, Option("Which links are hidden.", metavar="all|half", choices=("all", "half"))] = (
+        "all"
+    )
+    keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BacktestOptions(Options):
+    """The site's links at two dates.
+
+    Attributes:
+        before: CSV of the links at the earlier date.
+        after: CSV of the links at the later date.
+        keep_anchors: leave the links' anchors in the text.
+    """
+
+    before: Annotated[Path, Option("The site's links at a date.", metavar="CSV")]
+    after: Annotated[Path, Option("Its links at a later date.", metavar="CSV")]
+    keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CalibrateOptions(Options):
+    """How many pairs are drawn for labelling, and how good links must be.
+
+    Attributes:
+        pairs: rows that files/labels.csv should have at least.
+        precision: wanted share of good links among those in the text, 0 to 1.
+        sidebar_precision: wanted share of good or borderline links among those beside the text, 0 to 1.
+    """
+
+    pairs: Annotated[int, Option("Fill files/labels.csv up to N rows.", least=0)] = 100
+    precision: Annotated[
+        float, Option("The share of good links wanted among those in the text.", metavar="SHARE")
+    ] = 0.8
+    sidebar_precision: Annotated[
+        float,
+        Option("The share of good or borderline links wanted among those beside it.", metavar="SHARE"),
+    ] = 0.6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyStoreOptions(Options):
+    """Two databases.
+
+    Attributes:
+        source: where the cache is: as store_url, or the path of an SQLite file.
+        destination: where it is copied to, likewise.
+    """
+
+    source: Annotated[str, Option("Where the cache is.", metavar="FROM", argument=True)]
+    destination: Annotated[str, Option("Where it is copied to.", metavar="TO", argument=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneCacheOptions(Options):
+    """What to remove from the cache.
+
+    Attributes:
+        days: remove what no run needed for so many days.
+        apply: remove it; otherwise it is only counted.
+    """
+
+    days: Annotated[int, Option("Remove what no run needed for N days.", least=1)] = 182
+    apply: Annotated[bool, Option("Remove it; without this, nothing is changed.")] = False

@@ -1,0 +1,169 @@
+"""Review proposed links: list those that wait, take decisions on them, or ask a person one by one."""
+
+import getpass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.adapters.tables.columns import text_of
+from internal_linker.core.edges import Edge, ReviewRow, Verdict, is_link
+from internal_linker.core.errors import InputError
+from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.review import session
+from internal_linker.review.merge import STATUSES
+from internal_linker.review.rows import review_row
+from internal_linker.review.session import EdgeQueue, answered
+from internal_linker.usecases.options import ReviewOptions
+from internal_linker.usecases.project import Project
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, repr=False)
+class ReviewResult(Result):
+    """Proposed links that wait for a decision.
+
+    Attributes:
+        links: the links as an editor sees them: first those that need approval, then the strongest.
+    """
+
+    links: tuple[ReviewRow, ...]
+
+    def tables(self) -> dict[str, Columns]:
+        """Return `links`, `score` being 0 to 1 or NaN; `decide` takes this table with its statuses filled in."""
+        names = ("source", "target", "anchor", "sentence", "score", "tier", "status", "why", "notes")
+        return {"links": {"link_id": [row.id for row in self.links], **columns_of(self.links, *names)}}
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDecision:
+    """What an editor says of a link.
+
+    Attributes:
+        link_id: the link's id.
+        status: "accepted", "rejected", "edited"; "live" counts as accepted, "withdrawn" as rejected; "" takes an
+            earlier decision back; "proposed" decides nothing; None: the status stays.
+        anchor: the text for the link; one that was changed makes an accepted link an edited one; "" takes the
+            editor's own back; None: the anchor stays.
+        notes: the editor's notes; None: they stay.
+    """
+
+    link_id: str
+    status: str | None = None
+    anchor: str | None = None
+    notes: str | None = None
+
+
+def waiting_links(project: Project) -> ReviewResult:
+    """List the proposed links that nobody has decided yet."""
+    with project.graph() as (edges, _):
+        return ReviewResult(tuple(EdgeQueue(edges).pending()))
+
+
+def decide(
+    project: Project, decisions: "Sequence[LinkDecision] | DataFrame", *, by: str = ""
+) -> session.ReviewCounts:
+    """Keep what an editor says of links; the next run follows it.
+
+    The rules are those of the review's workbook. Of several decisions on a link the last one counts. A link that
+    was decided after it was listed keeps that decision if its own status here is still "proposed".
+
+    Args:
+        project: whose links.
+        decisions: records, or a table with the column link_id and any of status, anchor and notes; an empty
+            (NaN) cell leaves the link's own as it is. Other columns don't count.
+        by: who decides; "": the name of the login.
+
+    Raises:
+        InputError: a link or a status is unknown, or the column link_id is missing; then nothing is kept.
+    """
+    given = decisions if isinstance(decisions, Sequence) else _read(decisions)
+    with project.graph(read_only=False) as (edges, _):
+        before = {
+            key: edge for key, edge in edges.by_id(one.link_id for one in given).items() if is_link(edge)
+        }
+        after, counts, by = dict(before), Counter[str](), by or _login()
+        for number, decision in enumerate(given, 1):
+            _require_known(number, decision, before)
+            edge = after[decision.link_id]
+            after[edge.id] = decided = _decided(edge, decision, by)
+            counts[_change(edge, decided)] += 1
+        edges.put([edge for key, edge in after.items() if edge != before[key]])
+        return session.ReviewCounts(**counts, left=edges.counts().get("proposed", 0))
+
+
+def review(project: Project, options: ReviewOptions, face: session.ReviewFace) -> session.ReviewCounts:
+    """Ask a person about each link that waits; each answer is kept at once.
+
+    Args:
+        project: whose links.
+        options: who reviews.
+        face: shows links to the person and takes the answers.
+    """
+    with project.graph(read_only=False) as (edges, _):
+        return session.review(EdgeQueue(edges), face, options.by or _login())
+
+
+def _read(table: "DataFrame") -> list[LinkDecision]:
+    """Read a table of decisions."""
+    if "link_id" not in table.columns:
+        raise InputError(
+            "The table of decisions has no column link_id. Take the table of waiting_links, or name its column so."
+        )
+    names = [name for name in ("link_id", "status", "anchor", "notes") if name in table.columns]
+    columns = []
+    for name in names:
+        cells, empty = table[name].tolist(), table[name].isna().tolist()
+        columns.append([None if no else text_of(cell) for cell, no in zip(cells, empty, strict=True)])
+    rows = [dict(zip(names, cells, strict=True)) for cells in zip(*columns, strict=True)]
+    return [LinkDecision(**{**row, "link_id": row["link_id"] or ""}) for row in rows]
+
+
+def _require_known(number: int, decision: LinkDecision, known: Mapping[str, Edge]) -> None:
+    if decision.link_id not in known:
+        raise InputError(
+            f"Decision {number}: there is no link '{shortened(decision.link_id)}'. "
+            "waiting_links and files/links.csv have the links' ids."
+        )
+    if _status(decision) not in (None, "", *STATUSES):
+        raise InputError(
+            f"Decision {number} (link {decision.link_id}): '{shortened(str(decision.status))}' is not a status. "
+            "Write accepted, rejected or edited."
+        )
+
+
+def _status(decision: LinkDecision) -> str | None:
+    return None if decision.status is None else decision.status.strip().casefold()
+
+
+def _decided(edge: Edge, decision: LinkDecision, by: str) -> Edge:
+    """Return the edge with a decision."""
+    row = review_row(edge)
+    status = next((each for each in STATUSES if each == _status(decision)), None)
+    if status == "proposed" and row.status != "proposed":
+        return edge
+    said = Verdict(
+        edge.id,
+        "" if _status(decision) == "" else status or row.status,
+        row.anchor if decision.anchor is None else decision.anchor,
+        row.notes if decision.notes is None else decision.notes,
+        by,
+    )
+    return answered(edge, said)
+
+
+def _change(before: Edge, after: Edge) -> str:
+    """Return which of the `ReviewCounts` a decision adds to."""
+    if (before.verdict, before.anchor) == (after.verdict, after.anchor):
+        return "skipped"
+    return after.verdict or "taken_back"
+
+
+def _login() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return "terminal"

@@ -1,0 +1,68 @@
+"""Options records become commands: every field an option or argument, bounds and choices checked once."""
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from internal_linker.cli.command import ProjectOption, with_options
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.usecases import options as module
+from internal_linker.usecases.options import Options, PairsOptions, RunOptions, declared_options
+
+
+def made(*arguments: str) -> tuple[int, list[Options], str]:
+    """Run a command that takes `RunOptions`: exit code, the options that it got, and its output."""
+    got: list[Options] = []
+    app = typer.Typer()
+
+    @app.command()
+    @with_options(RunOptions)
+    def sample(context: typer.Context, project: ProjectOption = None, *, options: RunOptions) -> None:
+        """Run."""
+        got.append(options)
+
+    result = CliRunner().invoke(app, arguments)
+    return result.exit_code, got, result.output
+
+
+def test_fields_become_options() -> None:
+    """Given values reach the record, a --no- flag switches its field off, and several values become a tuple."""
+    code, (options,), _ = made(
+        "--limit", "2", "--only", "a", "--only", "b", "--no-serp", "--section", "/blog=off"
+    )
+    assert code == 0
+    assert options == RunOptions(limit=2, only=("a", "b"), search=False, sections=("/blog=off",))
+
+
+def test_defaults_are_the_records() -> None:
+    """Without arguments, the record has its defaults."""
+    assert made()[1] == [RunOptions()]
+
+
+def test_bounds_hold_on_the_command_line_and_in_python() -> None:
+    """A number out of range is refused by both, and the sentence names the option."""
+    code, got, output = made("--limit", "-1")
+    assert code == 2 and not got and "--limit" in output
+    with pytest.raises(ConfigurationError, match=r"--limit -1: give a number, 0 or more\."):
+        RunOptions(limit=-1)
+    with pytest.raises(ConfigurationError, match=r"--min-similarity 1\.5: give a number, 0 to 1\."):
+        PairsOptions(min_similarity=1.5)
+
+
+def test_one_text_is_one_value() -> None:
+    """A single text in the place of several is not taken for its letters."""
+    assert RunOptions(only="https://a.example/").only == ("https://a.example/",)
+
+
+def test_every_field_of_every_record_is_described() -> None:
+    """Each has a help text that ends in a full stop, and its name stands in the record's docstring."""
+    records = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Options)]
+    assert len(records) > 12
+    for record in records:
+        documented = "".join(each.__doc__ or "" for each in record.__mro__)
+        for declared in declared_options(record):
+            assert declared.option.help.endswith("."), declared
+            assert f"{declared.name}:" in documented or f"{declared.name}," in documented, (
+                record,
+                declared.name,
+            )

@@ -1,0 +1,88 @@
+"""One run with each search service: the same links, each paid for once."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.standins import SerpApiStandIn, SerperStandIn
+from tests.support.sites import make_project, read_csv, sample_pages, use_standins
+from tests.support.small_project import command, forget_settings
+
+PAGES = 12
+
+
+def found(words: str, site: str) -> list[str]:
+    """Some pages of the site for any words, never the same for all, and a page that the site does not have."""
+    urls = [page["URL"] for page in sample_pages(PAGES)]
+    first = len(words) % PAGES
+    return [*urls[first:], f"https://{site}/gone", *urls[:first]] if site else []
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def results(project: Path) -> tuple[bytes, list[dict[str, str]]]:
+    """Output.csv as it is, and links.csv without the run's own number."""
+    links = [row | {"Run": ""} for row in read_csv(project / "files/links.csv")]
+    return (project / "files/Output.csv").read_bytes(), links
+
+
+def test_a_run_with_serpapi_is_a_run_with_serper(tmp_path: Path) -> None:
+    """Where both find the same, results are the same to the byte; a second run of either spends nothing."""
+    of = {"embedding_provider": "lsa"}
+    with SerperStandIn(found) as serper, SerpApiStandIn(found) as serpapi:
+        one, other = make_project(tmp_path / "serper", PAGES), make_project(tmp_path / "serpapi", PAGES)
+        use_standins(one, serper=serper, settings={**of, "serp_provider": "serper"})
+        use_standins(other, serpapi=serpapi, settings={**of, "serp_provider": "serpapi"})
+        for project in (one, other):
+            assert command("run", "--project", str(project)) == 0
+        assert serper.units == serpapi.units > PAGES // 2
+        assert results(one) == results(other)
+        assert {row["Origin"] for row in results(other)[1]} == {"serp"}
+        paid = len(serper.ledger), len(serpapi.ledger)
+        for project in (one, other):
+            assert command("run", "--project", str(project)) == 0
+        assert (len(serper.ledger), len(serpapi.ledger)) == paid
+
+
+def test_each_service_has_its_own_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Whoever changes services pays for the new one's answers, and finds the old ones after changing back."""
+    of = {"embedding_provider": "lsa", "max_serp_pages": 1}
+    with (
+        SerperStandIn(found) as serper,
+        SerpApiStandIn(lambda words, site: found(words, site)[::-1]) as serpapi,
+    ):
+        project = make_project(tmp_path, PAGES)
+        where = ("--project", str(project))
+        use_standins(project, serper=serper, serpapi=serpapi, settings=of)
+        assert command("run", *where) == 0
+        first, paid = results(project), serper.units
+        use_standins(project, serper=serper, serpapi=serpapi, settings={**of, "serp_provider": "serpapi"})
+        assert command("run", *where) == 0
+        assert serpapi.units == paid and results(project) != first
+        use_standins(project, serper=serper, serpapi=serpapi, settings=of)
+        capsys.readouterr()
+        assert command("run", "--dry-run", *where) == 0
+        assert "SERP credits: 0 to 0" in capsys.readouterr().out
+        assert command("run", *where) == 0
+        assert serper.units == serpapi.units == paid
+
+
+def test_a_cap_and_an_empty_account_leave_the_links_that_there_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """max_serp_credits bounds SerpApi's searches as it does Serper's credits; either way the run ends with gaps."""
+    of = {"embedding_provider": "lsa", "serp_provider": "serpapi"}
+    with SerpApiStandIn(found) as serpapi:
+        project = make_project(tmp_path, PAGES)
+        use_standins(project, serpapi=serpapi, settings={**of, "max_serp_credits": 3})
+        assert command("run", "--project", str(project)) == 6
+        said = capsys.readouterr().out
+        assert serpapi.units == 3 and "SerpApi: the cap max_serp_credits = 3 credits is reached" in said
+        serpapi.searches = 2
+        use_standins(project, serpapi=serpapi, settings=of)
+        assert command("run", "--project", str(project)) == 6
+        assert serpapi.units == 5 and "SerpApi: the account has no searches left" in capsys.readouterr().out
+    assert len({row["URL"] for row in read_csv(project / "files/Output.csv")}) == PAGES

@@ -1,0 +1,82 @@
+"""Which search service a run uses, and that each of them is there whole: client, setting, key and address."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.records import SerpMarket
+from internal_linker.usecases.project import Project, open_project
+from internal_linker.usecases.search_services import SEARCH_SERVICES, search_client
+from internal_linker.usecases.settings.settings import KEY_FILES, SEARCH_PROVIDERS, Settings
+from tests.support.small_project import forget_settings, make_project, write_text
+
+
+@pytest.fixture(autouse=True)
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    forget_settings(monkeypatch)
+
+
+def project(folder: Path, provider: str, keys: str) -> Project:
+    """One with the keys of these services."""
+    make_project(folder, {"serp_provider": provider})
+    for name in keys.split():
+        write_text(folder / f"config/{name}_api_key.txt", f"key-of-{name}")
+    return open_project(folder)
+
+
+def test_every_search_service_is_there_whole() -> None:
+    """Whoever adds a service adds its client, its value of serp_provider, its key and its address."""
+    values = get_args(Settings.model_fields["serp_provider"].annotation)
+    assert values == ("auto", *SEARCH_PROVIDERS, "none")
+    assert tuple(SEARCH_SERVICES) == SEARCH_PROVIDERS
+    settings = Settings.model_validate({f"{name}_api_key": "a-key" for name in SEARCH_PROVIDERS})
+    for name in SEARCH_PROVIDERS:
+        assert KEY_FILES[f"{name}_api_key"][0].as_posix() == f"config/{name}_api_key.txt"
+        client = search_client(settings, SerpMarket(name, "de"))
+        client.close()
+        assert (client.name, client.market) == (SEARCH_SERVICES[name].name, SerpMarket(name, "de"))
+
+
+@pytest.mark.parametrize(
+    ("provider", "keys", "used"),
+    [
+        ("auto", "serper serpapi", "Serper"),
+        ("auto", "serper", "Serper"),
+        ("auto", "serpapi", "SerpApi"),
+        ("serper", "serper serpapi", "Serper"),
+        ("serpapi", "serper serpapi", "SerpApi"),
+    ],
+)
+def test_the_service_with_a_key_is_used(provider: str, keys: str, used: str, tmp_path: Path) -> None:
+    """The one that is asked for; with auto Serper, where it has a key, else SerpApi."""
+    notices: list[str] = []
+    client = project(tmp_path, provider, keys).clients.search_service(True, notices)
+    assert client is not None and client.name == used and notices == []
+    assert client.market == SerpMarket(used.lower())
+    client.close()
+
+
+@pytest.mark.parametrize(
+    ("provider", "keys", "why"),
+    [
+        ("auto", "", "since config/serper_api_key.txt holds no key"),
+        ("none", "serper serpapi", 'serp_provider = "none"'),
+    ],
+)
+def test_without_a_service_a_notice_says_why(provider: str, keys: str, why: str, tmp_path: Path) -> None:
+    """The search step is skipped; what Serper found once can still be looked up."""
+    notices: list[str] = []
+    of = project(tmp_path, provider, keys)
+    assert of.clients.search_service(True, notices) is None
+    assert len(notices) == 1 and why in notices[0]
+    assert of.clients.market == SerpMarket("serper")
+
+
+@pytest.mark.parametrize("provider", SEARCH_PROVIDERS)
+def test_a_service_that_is_asked_for_needs_its_key(provider: str, tmp_path: Path) -> None:
+    """The key of another service is no help; the file to fill is named."""
+    others = " ".join(set(SEARCH_PROVIDERS) - {provider})
+    with pytest.raises(ConfigurationError, match=f"needs a key in config/{provider}_api_key.txt"):
+        project(tmp_path, provider, others).clients.search_service(True, [])
