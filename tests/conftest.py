@@ -1,8 +1,9 @@
-"""Fixtures that several files share."""
+"""The two tiers of tests, and fixtures that several files share."""
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from sqlalchemy import URL
 from tenacity import wait_random_exponential
 
@@ -10,6 +11,23 @@ from internal_linker.adapters.http import limits
 from tests.standins import GoogleStandIn
 from tests.support.databases import fresh_database, running_server
 from tests.support.sheets import HEADER, SITE
+
+# How many examples hypothesis tries. Those of the quick tier are the same every time.
+settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
+settings.register_profile("all", max_examples=100, deadline=None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--all", action="store_true", help="run the long trials as well: both tiers of the tests"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Leave out the long trials, unless --all or an expression of -m asks for them."""
+    settings.load_profile("all" if config.option.all else "quick")
+    if not config.option.all and not config.option.markexpr:
+        config.option.markexpr = "not long"
 
 
 @pytest.fixture(autouse=True)
@@ -37,7 +55,7 @@ def postgres(postgres_server: URL) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def store_url(request: pytest.FixtureRequest) -> str:
     """A store_url of an empty database of the test's own, once for each kind."""
     if request.param == "postgresql":

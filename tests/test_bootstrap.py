@@ -63,6 +63,7 @@ def test_a_start_without_a_command_says_how_it_is_used(made: Tiny) -> None:
     assert wrong.stderr.startswith("Usage:")
 
 
+@pytest.mark.long
 def test_what_the_tests_add_is_installed_when_asked_for(copied: Tiny) -> None:
     """--test adds the second section, and a plain start afterwards leaves it."""
     assert copied.start("-c", "import second").returncode == 1
@@ -71,6 +72,7 @@ def test_what_the_tests_add_is_installed_when_asked_for(copied: Tiny) -> None:
     assert (plain.returncode, plain.stderr) == (0, "")
 
 
+@pytest.mark.long
 def test_a_changed_lock_is_installed_at_the_next_start(copied: Tiny) -> None:
     """After an update of the project, the environment follows by itself."""
     copied.lock([copied.wheel("first"), copied.wheel("third")], [])
@@ -79,6 +81,7 @@ def test_a_changed_lock_is_installed_at_the_next_start(copied: Tiny) -> None:
     assert PREPARING in changed.stderr
 
 
+@pytest.mark.long
 @posix
 def test_a_start_killed_half_way_is_mended_by_the_next(copied: Tiny) -> None:
     """Killed during the installation: the next start makes the environment anew, whatever was left."""
@@ -96,6 +99,7 @@ def test_a_start_killed_half_way_is_mended_by_the_next(copied: Tiny) -> None:
     assert copied.start("-c", "").stderr == ""
 
 
+@pytest.mark.long
 @posix
 def test_sigterm_during_the_preparation_ends_pip_as_well(copied: Tiny) -> None:
     """Nothing of a stopped start goes on in the background; the lock is free at once."""
@@ -111,6 +115,7 @@ def test_sigterm_during_the_preparation_ends_pip_as_well(copied: Tiny) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
+@pytest.mark.long
 @posix
 def test_an_environment_whose_python_is_gone_is_remade(copied: Tiny) -> None:
     """After an update of the system's Python, the old environment is replaced."""
@@ -121,6 +126,7 @@ def test_an_environment_whose_python_is_gone_is_remade(copied: Tiny) -> None:
     assert remade.returncode == 0, remade.stderr
 
 
+@pytest.mark.long
 def test_two_starts_at_once_prepare_once(tmp_path: Path) -> None:
     """The second waits for the first, says so, and both run their command."""
     tiny = Tiny(tmp_path)

@@ -13,7 +13,7 @@ from internal_linker.usecases.options import AuditOptions
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from internal_linker.analysis.audit.records import Audit, Finding
+    from internal_linker.analysis.audit.records import Audit, Finding, Rule
     from internal_linker.usecases.project import Project
 
 # Findings of a rule that the terminal shows; the workbook has all.
@@ -77,8 +77,6 @@ def _print_path(project: "Project", ends: tuple[str, str], home: str) -> None:
 
 
 def _print(console: "Console", audit: "Audit") -> None:
-    from internal_linker.analysis.audit.records import RULES
-
     console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
     if audit.home_by == "links":
         console.print(
@@ -94,14 +92,14 @@ def _print(console: "Console", audit: "Audit") -> None:
     for measure in audit.summary:
         figures = (f"{value:>12.{measure.decimals}f}" for value in (measure.before, measure.after))
         console.print(f"{measure.name:42}{''.join(figures)}")
-    by_rule: dict[str, list[Finding]] = {}
+    by_rule: dict[Rule, list[Finding]] = {}
     for one in audit.findings:
         by_rule.setdefault(one.rule, []).append(one)
     console.print(f"\nFindings: {len(audit.findings)}")
     for rule, found in by_rule.items():
         standings = Counter(one.standing for one in found)
         told = f"{len(found)} ({standings['mended']} mended by the proposed links, {standings['new']} new with them)"
-        console.print(f"{rule} ({RULES[rule][0]}): {told}. {RULES[rule][1]}", soft_wrap=True)
+        console.print(f"{rule} ({rule.severity}): {told}. {rule.message}", soft_wrap=True)
         for one in found[:_SHOWN]:
             console.print(
                 f"  {one.page}{f'  {one.other}' if one.other else ''}: {one.detail}", soft_wrap=True

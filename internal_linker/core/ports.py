@@ -13,10 +13,13 @@ from internal_linker.core.edges import (
 )
 from internal_linker.core.records import (
     Completion,
+    Duplicate,
     EncodedBatch,
+    Link,
     Recommendation,
     SerpMarket,
     SerpPage,
+    Source,
     TableStream,
     Text,
     Usage,
@@ -24,6 +27,8 @@ from internal_linker.core.records import (
 from internal_linker.core.runs import Version, VersionRow
 
 T = TypeVar("T")
+EdgeOf = Callable[[Source, Link], Edge]
+"""What is remembered of a link of a source."""
 Item_contra = TypeVar("Item_contra", contravariant=True)
 
 
@@ -50,8 +55,15 @@ class LinkSink(Protocol):
 
     name: str
 
-    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+    def deliver(
+        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+    ) -> Sequence[str]:
         """Write all links; return what could not be placed, one sentence each.
+
+        Args:
+            recommendations: the run's links.
+            run_id: the run's id.
+            edge_of: returns the edge of a link; None: the link graph is not in use.
 
         Raises:
             OutputError: the file can't be written.
@@ -287,8 +299,13 @@ class RunStore(Protocol):
     def rows(self, run: str) -> Iterator[VersionRow]:
         """Yield the rows of a kept run in their order."""
 
-    def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
-        """Store a run; `versions` lists it once all of its rows are stored."""
+    def duplicates(self) -> Sequence[Duplicate] | None:
+        """Return the near-duplicates that the newest run found; None if it did not look for them."""
+
+    def put(
+        self, version: Version, rows: Iterable[VersionRow], duplicates: Iterable[Duplicate] | None = None
+    ) -> None:
+        """Store a run with its near-duplicates; `versions` lists it once all of it is stored."""
 
 
 class ReviewDesk(ListSink[ReviewRow], Protocol):

@@ -7,7 +7,6 @@ They name a page in three ways:
 `Collected.rows` leads from keys to rows. A link's id (`edges.edge_id`) follows from the keys of its two ends.
 """
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,15 +14,7 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
-
-# Why no link may lead to a page, as collected, with the rule that a link to it breaks.
-_RULES = (
-    (re.compile(r"status 3|redirects|its redirect"), "redirected-target"),
-    (re.compile(r"status"), "broken-target"),
-    (re.compile(r"canonicalised|its canonical"), "copy-target"),
-    (re.compile(r"not indexable"), "noindex-target"),
-)
-
+from internal_linker.core.reasons import VISITED, FewLinks, NoTarget, Reason
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
@@ -91,12 +82,22 @@ class Page:
     h1: str = ""
     content: str | StoredText = ""
     lang: str = ""
-    not_target: str = ""
-    """Why no link may lead here ("status 404", "not indexable", ...); empty: it is a target."""
+    issue: Reason[NoTarget] | None = None
+    """Why no link may lead here; None: it is a target."""
     headings: tuple[int, ...] = ()
     """Which lines of the content, from 0, are headings, where the input tells; rising."""
     target_only: bool = False
     """Whether no links are wanted for it."""
+
+    @property
+    def is_visited(self) -> bool:
+        """Whether the address shows a page of its own: no error, no redirect, no copy."""
+        return self.issue is None or self.issue.kind in VISITED
+
+    @property
+    def takes_links(self) -> bool:
+        """Whether links may be set in the page's text: it is no error or copy, and no target alone."""
+        return not self.target_only and (self.issue is None or self.issue.kind is NoTarget.SOURCE_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +262,7 @@ class Targets:
     """
 
     known: Mapping[str, str]
-    barred: Mapping[str, str]
+    barred: Mapping[str, Reason[NoTarget]]
     any_on_site: bool = False
     aliases: Mapping[str, str] = field(default_factory=dict)
     linked: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -277,7 +278,11 @@ class Targets:
         """Whether a link from `source` (its `end`) to a page would be new, to another one, and was not rejected."""
         if key in (source, self.aliases.get(source)):
             return False
-        return key not in self.linked.get(source, ()) and key not in self.rejected.get(source, ())
+        return not self.links(source, key) and key not in self.rejected.get(source, ())
+
+    def links(self, source: str, key: str) -> bool:
+        """Whether a link from `source` (its `end`) to a page stands already."""
+        return key in self.linked.get(source, ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,16 +348,39 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Recommendation:
-    """The links of one source, best first, and in `note` why there are fewer than wanted or no SERP.
+class Shortage:
+    """Why there are `links` links where `wanted` were asked for."""
 
-    `held`: what an editor must accept before it may be among the links.
+    links: int
+    wanted: int
+    reason: Reason[FewLinks]
+
+    def __str__(self) -> str:
+        return f"{self.links} of {self.wanted} links: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The links of one source, best first.
+
+    Attributes:
+        source: what the links are for.
+        links: the links.
+        remark: what else a person should know, such as why nothing was searched.
+        held: what an editor must accept before it may be among the links.
+        shortage: why there are fewer links than wanted.
     """
 
     source: Source
     links: tuple[Link, ...]
-    note: str = ""
+    remark: str = ""
     held: tuple[Link, ...] = ()
+    shortage: Shortage | None = None
+
+    @property
+    def note(self) -> str:
+        """The remark and the shortage in one line, as it stands in the column Note."""
+        return "; ".join(filter(None, (self.remark, str(self.shortage or ""))))
 
 
 def fold_query(query: str) -> str:
@@ -404,7 +432,7 @@ class ExcludedTarget:
 
     source: str
     target: str
-    reason: str
+    reason: Reason[NoTarget]
 
 
 @dataclass(frozen=True, slots=True)
@@ -430,8 +458,6 @@ class Orphan:
 
 
 SOURCE, TARGET = "source", "target"
-# What `Page.not_target` says of a page that is a source alone: it is a good page all the same.
-SOURCE_ONLY = "its Role is source"
 _BOTH = frozenset({"", "both", "source and target", "source, target"})
 
 
@@ -449,11 +475,6 @@ def role_of(cell: str) -> str:
     return ""
 
 
-def takes_links(page: Page) -> bool:
-    """Whether links may be set in the page's text: it is no error or copy, and no target alone."""
-    return page.not_target in ("", SOURCE_ONLY) and not page.target_only
-
-
 @dataclass
 class Searched:
     """What came of the search step: results and notes by the source's place, and the counts."""
@@ -464,15 +485,3 @@ class Searched:
     credits: int = 0
     cached_pages: int = 0
     problem: str = ""
-
-
-def fault_of(page: Page) -> str:
-    """The rule that a link to this page breaks; "" for a proper target."""
-    if not page.not_target:
-        return ""
-    return next((rule for reason, rule in _RULES if reason.match(page.not_target)), "")
-
-
-def is_visited(page: Page) -> bool:
-    """Whether the address shows a page of its own: no error, no redirect, no copy."""
-    return fault_of(page) in {"", "noindex-target"}

@@ -5,11 +5,13 @@ from dataclasses import dataclass, field, fields
 from math import isnan, nan
 from typing import Any, Literal
 
-from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.reasons import Cause, Reason
+from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
 
 Change = Literal["new", "gone", "moved"]
 
 _TOLD = [one.name for one in fields(Candidate)]
+_PAIR = [one.name for one in fields(Duplicate)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Difference:
     change: Change
     before: int
     after: int
-    why: str
+    why: Reason[Cause]
 
 
 def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterator[VersionRow]:
@@ -80,11 +82,22 @@ def packed(row: VersionRow) -> list[Any]:
 
 
 def unpacked(row: Sequence[Any]) -> VersionRow:
-    """Restore a row from the result of `packed`."""
+    """Restore a row from the result of `packed`; all of its note is the remark."""
     key, url, query, in_sheet, note, text_hash, links = row
     found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
     source = Source(key, url, query, None, in_sheet=in_sheet)
     return VersionRow(Recommendation(source, found, note), text_hash)
+
+
+def packed_duplicate(pair: Duplicate) -> list[Any]:
+    """Convert a pair of near-duplicates to what JSON can represent."""
+    return [_number(getattr(pair, name)) for name in _PAIR]
+
+
+def unpacked_duplicate(pair: Sequence[Any]) -> Duplicate:
+    """Restore a pair from the result of `packed_duplicate`."""
+    page, canonical, *figures = pair
+    return Duplicate(page, canonical, *(nan if value is None else float(value) for value in figures))
 
 
 def _candidate(told: Sequence[Any]) -> Candidate:

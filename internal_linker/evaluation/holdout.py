@@ -109,7 +109,7 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
         inner.append(link)
         if not hides(source.url, target.url):
             visible.append(link)
-        elif source.lang == target.lang and not target.not_target:
+        elif source.lang == target.lang and target.issue is None:
             truth[source.url].add(target.url)
     if not truth:
         raise InputError(

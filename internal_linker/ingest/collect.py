@@ -11,9 +11,9 @@ from urllib.parse import urljoin
 from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of, display
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import ListSink, Progress, StreamSource
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     SOURCE,
-    SOURCE_ONLY,
     TARGET,
     Collected,
     ExistingLink,
@@ -83,7 +83,7 @@ def collect(
     others = (
         Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages if page.key not in keys
     )
-    aliases = _followed({key: to for key, to in site.leads_to.items() if site.page(key).not_target})
+    aliases = _followed({key: to for key, to in site.leads_to.items() if site.page(key).issue})
     return Collected(
         tuple(site.pages),
         (*queried.values(), *others),
@@ -139,7 +139,7 @@ def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) 
             continue
         site.merged += 1
         used, other, row = pages[place], page, number
-        if used.not_target and not page.not_target:
+        if used.issue and not page.issue:
             # A crawl lists a redirect beside the page it leads to: the page's own row counts.
             used, other, row, rows[place] = page, used, rows[place], number
         filled = _filled(used, other)
@@ -162,7 +162,7 @@ def _cut(cells: dict[Kind, str]) -> Iterator[str]:
 def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     """The page of a row; where it leads to and the links in its content go into `site`, what is cut into `reasons`."""
     key = normal_form(cells[Kind.URL])
-    not_target, leads_to = _standing(key, cells)
+    issue, leads_to = _standing(key, cells)
     role = ""
     try:
         role = role_of(cells.get(Kind.ROLE, ""))
@@ -193,7 +193,7 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         content=content if key in site.places else site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
         headings=headings,
-        not_target=not_target or (SOURCE_ONLY if role == SOURCE else ""),
+        issue=issue or (_SOURCE_ONLY if role == SOURCE else None),
         target_only=role == TARGET,
     )
 
@@ -213,23 +213,34 @@ def _language(cell: str) -> str:
     return "" if code == "x" else code
 
 
-def _standing(key: str, cells: dict[Kind, str]) -> tuple[str, str]:
-    """Why no link may lead to a page, and the page that one is led to instead; "" where there is none."""
+# Pages without end share a reason: it takes no room.
+_SOURCE_ONLY = Reason(NoTarget.SOURCE_ONLY)
+
+
+@lru_cache(maxsize=1024)
+def _reason(kind: NoTarget, detail: str = "") -> Reason[NoTarget]:
+    return Reason(kind, detail)
+
+
+def _standing(key: str, cells: dict[Kind, str]) -> tuple[Reason[NoTarget] | None, str]:
+    """Why no link may lead to a page, and the page that one is led to instead; None and "" where there is none."""
     redirect = cells.get(Kind.REDIRECT, "")
     moved = other_page(key, cells[Kind.URL], redirect) if _ADDRESS.match(redirect) else ""
     # A status in words ("OK", "published") says nothing about the server's answer.
     if (status := re.match(r"\d+", cells.get(Kind.STATUS, ""))) and status[0] != "200":
-        return f"status {status[0]}", moved or ""
+        kind = NoTarget.REDIRECT_STATUS if status[0][0] == "3" else NoTarget.ERROR_STATUS
+        return _reason(kind, status[0]), moved or ""
     if moved:
-        return "redirects to another page", moved
+        return _reason(NoTarget.REDIRECT), moved
     canonical = other_page(key, cells[Kind.URL], cells.get(Kind.CANONICAL, ""))
     # Before the indexability: crawlers call a copy of another page not indexable, too.
     if canonical:
-        return "canonicalised to another page", canonical
+        return _reason(NoTarget.CANONICALISED), canonical
     if english(Kind.INDEXABILITY, cells.get(Kind.INDEXABILITY, "")) == NOT_INDEXABLE:
-        return "not indexable", ""
-    wrong = "canonical" if canonical is None else "redirect" if moved is None else ""
-    return f"its {wrong} is no URL" if wrong else "", ""
+        return _reason(NoTarget.NOINDEX), ""
+    if canonical is None:
+        return _reason(NoTarget.BAD_CANONICAL), ""
+    return _reason(NoTarget.BAD_REDIRECT) if moved is None else None, ""
 
 
 def _followed(leads_to: Mapping[str, str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from internal_linker.core.arrays import pairs_of, ranks
 from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected, Searched, Source, Targets, fold_query, is_visited
+from internal_linker.core.records import Collected, Searched, Source, Targets, fold_query
 from internal_linker.embeddings.embed import all_texts, embed, encodable
 from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
@@ -125,7 +125,7 @@ def _ranked(
     others = [
         Source(page.key, page.url, "", page, in_sheet=False)
         for page in pages[1:]
-        if is_visited(page) and not rules.off.hold(page.key)
+        if page.is_visited and not rules.off.hold(page.key)
     ]
     ranking = Ranking(
         plan.collected,
@@ -172,7 +172,7 @@ def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
     site, same = ranking.site, dict(_same_names(plan))
     twins = {sum(pair) - NEW for pair in site.near_duplicates if NEW in pair}
     own = site.with_text.copy()
-    own[[bool(page.not_target) for page in site.pages]] = False
+    own[[page.issue is not None for page in site.pages]] = False
     asked = pairs_of([sorted({*same, *twins})])
     found = site.matches(np.array([NEW]), own, ranking.rules.lexical_weight, asked)
     found = found.at(np.argsort(-np.nan_to_num(found.similarity), kind="stable"))

@@ -7,8 +7,8 @@ from math import isnan, nan
 from typing import Any
 
 from internal_linker.core.errors import OutputError, ServiceError
-from internal_linker.core.ports import LinkSink, ListSink, Progress
-from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Source
+from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
+from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
 from internal_linker.core.sequences import Lazy
 
 
@@ -27,13 +27,15 @@ class Delivered:
 
 def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
     """The same recommendations, taken one by one and made anew whenever they are read: a third of the memory."""
-    sources, notes, ends = list[Source](), list[str](), array("Q", [0])
+    sources, ends = list[Source](), array("Q", [0])
+    remarks, shortages = list[str](), list[Shortage | None]()
     keys, urls, origins = list[str](), list[str](), list[Origin]()
     scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
     ranks, serp_ranks = array("I"), array("I")
     for item in recommendations:
         sources.append(item.source)
-        notes.append(item.note)
+        remarks.append(item.remark)
+        shortages.append(item.shortage)
         for link in (*item.links, *item.held):
             target = link.target
             keys.append(target.key)
@@ -55,7 +57,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         links = tuple(map(Link, targets, ranks[some], origins[some]))
         # What is held has no rank.
         split = len(links) - ranks[some].count(0)
-        return Recommendation(sources[row], links[:split], notes[row], links[split:])
+        return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])
 
     return Lazy(len(sources), made)
 
@@ -71,6 +73,7 @@ def deliver(
     lists: Sequence[tuple[ListSink[Any], Iterable[Any]]],
     run_id: str,
     progress: Progress,
+    edge_of: EdgeOf | None = None,
 ) -> Delivered:
     """Write everything everywhere; without a place for links, nothing is written at all.
 
@@ -80,12 +83,13 @@ def deliver(
         lists: the places for lists, each with the items that it takes.
         run_id: the run's name.
         progress: tells a person how far it is.
+        edge_of: gives the edge of each of the links; None: nothing is remembered of them.
     """
     done = Delivered()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
-            done.gaps += sink.deliver(recommendations, run_id)
+            done.gaps += sink.deliver(recommendations, run_id, edge_of)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
         progress.advance()

@@ -4,17 +4,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from internal_linker.core.edges import Status
+from internal_linker.core.reasons import Cause, Reason
 from internal_linker.core.records import Link
 from internal_linker.core.runs import Change, Difference, Version, VersionRow
 
 Rows = Mapping[tuple[str, str], VersionRow]
-# Of what an editor decided and of what stands on the site: it explains a link's coming or going by itself.
-_BY_STATUS: dict[Status, tuple[str, str]] = {
-    "rejected": ("", "rejected by an editor"),
-    "live": ("", "the page links there now"),
-    "accepted": ("accepted by an editor", ""),
-    "edited": ("accepted by an editor", ""),
-}
+# What an editor decided, and what stands on the site: it explains a link's coming or going by itself.
+_CAME: Mapping[Status | None, Cause] = {"accepted": Cause.ACCEPTED, "edited": Cause.ACCEPTED}
+_WENT: Mapping[Status | None, Cause] = {"rejected": Cause.REJECTED, "live": Cause.LINKED_NOW}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,30 +68,29 @@ def _row(two: _Two, identity: tuple[str, str]) -> Iterator[Difference]:
         )
 
 
-def _why(two: _Two, identity: tuple[str, str], end: str, old: Link | None, new: Link | None) -> str:
+def _why(two: _Two, identity: tuple[str, str], end: str, old: Link | None, new: Link | None) -> Reason[Cause]:
     """The first reason that holds; what an editor did comes before what changed by itself."""
     link = new or old
     assert link is not None
     target = link.target.key
     if identity not in two.rows[0]:
-        return "a new row"
+        return Reason(Cause.NEW_ROW)
     if identity not in two.rows[1]:
-        return "the row is no longer in the input"
-    came, went = _BY_STATUS.get(two.status(end, target) or "proposed", ("", ""))
-    if told := came if new else went:
-        return told
+        return Reason(Cause.ROW_GONE)
+    if decided := (_CAME if new else _WENT).get(two.status(end, target)):
+        return Reason(decided)
     known = [target in each for each in two.hashes]
     if known != [True, True] and any(known):
-        return "the target is a new page" if known[1] else "the target is no longer in the input"
+        return Reason(Cause.NEW_TARGET if known[1] else Cause.TARGET_GONE)
     if two.versions[0].encoder != two.versions[1].encoder:
-        return f"the model changed to {two.versions[1].encoder}"
+        return Reason(Cause.MODEL_CHANGED, two.versions[1].encoder)
     if two.hashes[0].get(end) != two.hashes[1].get(end):
-        return "the page's text changed"
+        return Reason(Cause.TEXT_CHANGED)
     if two.hashes[0].get(target) != two.hashes[1].get(target):
-        return "the target's text changed"
+        return Reason(Cause.TARGET_CHANGED)
     if (old.target.serp_rank if old else 0) != (new.target.serp_rank if new else 0):
-        return "the search results changed"
-    return "other links rank otherwise now"
+        return Reason(Cause.SEARCH_CHANGED)
+    return Reason(Cause.OTHER_RANKING)
 
 
 def _by_identity(rows: Iterable[VersionRow]) -> Rows:

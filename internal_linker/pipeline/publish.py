@@ -9,6 +9,7 @@ from typing import Any
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.ports import Anchors, ListSink, Progress, RunStore
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid
 from internal_linker.core.sections import section_of
@@ -136,7 +137,8 @@ class Publication:
         if memory and memory.heard and parts.desk and not held:
             lists.append((parts.desk, memory.review_rows()))
         sinks = [*parts.sinks, *([parts.sheet] if parts.sheet and not held else [])]
-        delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress)
+        edge_of = memory.edge_of if memory else None
+        delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress, edge_of)
         report.gaps += delivered.gaps
         report.failure = delivered.failure
 
@@ -159,10 +161,14 @@ class Publication:
         )
         before = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
-        runs.put(version, overlaid(stay, rows))
+        # A run of some rows compares no page with all others.
+        duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
+        runs.put(version, overlaid(stay, rows), duplicates)
 
 
-def _counted(excluded: Iterable[ExcludedTarget], counts: Counter[str]) -> Iterator[ExcludedTarget]:
+def _counted(
+    excluded: Iterable[ExcludedTarget], counts: Counter[Reason[NoTarget]]
+) -> Iterator[ExcludedTarget]:
     for target in excluded:
         counts[target.reason] += 1
         yield target

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.errors import OutputError, ServiceError
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, Recommendation, Searched, Usage
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
@@ -35,7 +36,7 @@ class Report:
     """How all pages were compared; None where each was when it was its turn."""
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
-    excluded: Counter[str] = field(default_factory=Counter)
+    excluded: Counter[Reason[NoTarget]] = field(default_factory=Counter)
     """Targets left out, by reason."""
     accepted: Sequence[Acceptance] = ()
     """What editors made of proposed links."""

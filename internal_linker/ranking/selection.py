@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import (
     Candidate,
     ExistingLink,
@@ -11,6 +12,7 @@ from internal_linker.core.records import (
     Page,
     Recommendation,
     SerpTarget,
+    Shortage,
     Source,
     Targets,
 )
@@ -41,13 +43,13 @@ def link_targets(
     """
     sources = tuple(sources)
     known: dict[str, str] = {}
-    barred: dict[str, str] = {}
-    for key, url, reason in _known(pages, sources):
+    barred: dict[str, Reason[NoTarget]] = {}
+    for key, url, issue in _known(pages, sources):
         if key in known or key in barred:
             continue
         pattern = excluded(url, key)
-        if why := reason or (f"excluded by {pattern}" if pattern else ""):
-            barred[key] = why
+        if issue or pattern:
+            barred[key] = issue or Reason(NoTarget.EXCLUDED, pattern)
         else:
             known[key] = url
     return Targets(known, barred, any_on_site, aliases or {}, linked(sources, links))
@@ -78,19 +80,19 @@ def select(
     ranked: Iterable[Candidate],
     targets: Targets,
     count: int,
-    note: str,
+    remark: str,
     *,
     accepted: Sequence[Link] = (),
     approved: Callable[[str], bool] = lambda _: True,
 ) -> Recommendation:
-    """Take the best `count` of the candidates that may be linked to; the note says why there are fewer.
+    """Take the best `count` of the candidates that may be linked to, and say why there are fewer.
 
     Args:
         source: what links are wanted for.
         ranked: its candidates, best first.
         targets: where links may lead.
         count: how many links at the most.
-        note: what else is to be said of the source.
+        remark: what else is to be said of the source.
         accepted: links that keep their places (their ranks) as long as they may be there at all.
         approved: whether a link to this page (normal form) needs no editor's yes; others are held.
     """
@@ -111,12 +113,11 @@ def select(
             held.append(candidate)
     # Ranks without a gap, should there be too few links.
     links = tuple(_link(places[place], rank) for rank, place in enumerate(sorted(places), 1))
-    waiting = f"{len(held)} wait for approval" if held else ""
-    shortage = ""
+    shortage = None
     if len(links) < count:
-        shortage = f"{len(links)} of {count} links: {waiting or _shortage(source, targets)}"
-    note = "; ".join(part for part in (note, shortage) if part)
-    return Recommendation(source, links, note, tuple(_link(candidate, 0) for candidate in held))
+        reason = Reason(FewLinks.WAITING, str(len(held))) if held else Reason(_why_few(source, targets))
+        shortage = Shortage(len(links), count, reason)
+    return Recommendation(source, links, remark, tuple(_link(candidate, 0) for candidate in held), shortage)
 
 
 def _places(links: Iterable[Link], count: int) -> dict[int, Candidate]:
@@ -133,20 +134,20 @@ def _link(candidate: Candidate, rank: int) -> Link:
     return Link(candidate, rank, "serp" if candidate.serp_rank else "semantic")
 
 
-def _known(pages: Iterable[Page], sources: Iterable[Source]) -> Iterable[tuple[str, str, str]]:
+def _known(
+    pages: Iterable[Page], sources: Iterable[Source]
+) -> Iterable[tuple[str, str, Reason[NoTarget] | None]]:
     for page in pages:
-        yield page.key, page.url, page.not_target
+        yield page.key, page.url, page.issue
     for source in sources:
         if source.key and source.page is None:
-            yield source.key, source.url, ""
+            yield source.key, source.url, None
 
 
-def _shortage(source: Source, targets: Targets) -> str:
+def _why_few(source: Source, targets: Targets) -> FewLinks:
     if source.page is None and not source.query:
-        return "neither content nor a main query is known"
+        return FewLinks.NOTHING_KNOWN
     page = source.page
     if page is not None and not (page.content or page.title or page.h1 or source.query):
-        return "the page has no content"
-    if targets.linked.get(source.key):
-        return "no other page may be linked to that is not linked already"
-    return "no other page may be linked to"
+        return FewLinks.NO_CONTENT
+    return FewLinks.REST_LINKED if targets.linked.get(source.key) else FewLinks.NO_TARGET

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Targets, takes_links
+from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.records import Collected, Duplicate, ExcludedTarget, Orphan, Targets
 from internal_linker.matching.near_duplicates import canonical_candidates
 from internal_linker.ranking.link_features import inlinks
 from internal_linker.ranking.rank import Ranking
@@ -34,24 +35,26 @@ def _other_languages(collected: Collected, targets: Targets) -> Iterator[Exclude
     most = max(pages, key=pages.__getitem__, default="")
     for page in collected.pages:
         if page.lang not in ("", most) and page.key in targets.known:
-            yield ExcludedTarget("", page.url, f"in {page.lang}: only for pages in {page.lang}")
+            yield ExcludedTarget("", page.url, Reason(NoTarget.OTHER_LANGUAGE, page.lang))
 
 
 def _linked_already(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
     """What a source links to and could be a target otherwise."""
+    reason = Reason(NoTarget.ALREADY_LINKED)
     for key, url in _urls(collected).items():
         for target in targets.linked.get(key, ()):
             if target in targets.known:
-                yield ExcludedTarget(url, targets.known[target], "already linked")
+                yield ExcludedTarget(url, targets.known[target], reason)
 
 
 def _rejected(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
     """What an editor rejected; of a page's queries one stands for all."""
+    reason = Reason(NoTarget.REJECTED)
     names = {source.end: source.name for source in reversed(collected.sources)}
     for end, rejected in targets.rejected.items():
         for target in rejected:
             if end in names and target in targets.known:
-                yield ExcludedTarget(names[end], targets.known[target], "rejected by an editor")
+                yield ExcludedTarget(names[end], targets.known[target], reason)
 
 
 def _urls(collected: Collected) -> dict[str, str]:
@@ -97,7 +100,7 @@ def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> Mapping[tuple[in
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
     # An error or a copy is no place for a link, and a query is no page.
-    editable = [at for at, source in enumerate(ranking.sources) if source.page and takes_links(source.page)]
+    editable = [at for at, source in enumerate(ranking.sources) if source.page and source.page.takes_links]
     pages = ranking.site.pages
     unlinked = np.array([not linked[page.key] for page in pages], np.bool_)
     alone = np.flatnonzero(ranking.linkable[: len(pages)] & unlinked)

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from heapq import nlargest
 from itertools import chain
 from math import inf, isnan
+from operator import attrgetter
 
 from internal_linker.core.edges import (
     Decided,
@@ -32,6 +33,8 @@ from internal_linker.review.transitions import decided, heard, remembered
 BLOCK = 1000
 # Rows of the review: what two minutes of Google's quota take.
 SHOWN = 20_000
+# What people are shown of an edge besides what follows from the link's score.
+_SHOWN = attrgetter("status", "kind", "anchors", "anchor")
 # Shared text from which one of two pages is better taken out than linked.
 SHARED = 0.9
 
@@ -67,6 +70,7 @@ class Memory:
         statuses: how many links of each there are, after `keep`.
         tiers: how many of the links that `keep` was given.
         foremost: of these the ones that editors are to see first.
+        differing: by source and target, those edges of the run's links that the link alone does not give.
     """
 
     store: EdgeStore
@@ -81,6 +85,7 @@ class Memory:
     statuses: Counter[Status] = field(default_factory=Counter)
     tiers: Counter[str] = field(default_factory=Counter)
     foremost: list[Edge] = field(default_factory=list)
+    differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
 
     def recall(self, desk: ReviewDesk | None) -> list[str]:
         """Take in what editors wrote, and know what they decided; the answer names in sentences what went wrong."""
@@ -154,6 +159,10 @@ class Memory:
         for some in batched((edge for edge in left if gone(edge.source)), BLOCK):
             self.store.put([remembered(edge, None, False, self.at) for edge in some])
 
+    def edge_of(self, source: Source, link: Link) -> Edge:
+        """Return the edge of one of the links that `keep` entered."""
+        return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
+
     def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:
         """An edge for two pages that are nearly the same; `source` and `target` are their normal forms."""
         return Edge(
@@ -187,17 +196,22 @@ class Memory:
     ) -> Iterator[Edge]:
         old = {edge.target: edge for edge in known if is_link(edge)}
         now: dict[str, tuple[Source, Link]] = {}
+        # Links that several rows have, with other figures in each: the first row's count.
+        several: set[str] = set()
         for item in items:
             for link in (*item.links, *item.held):
-                now.setdefault(link.target.key, (item.source, link))
-        edges = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
-        edges = self._anchored(items[0].source, edges, old, anchors)
-        linked = targets.linked.get(end, ())
+                _, first = now.setdefault(link.target.key, (item.source, link))
+                if link.target != first.target:
+                    several.add(link.target.key)
+        plain = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
+        edges = self._anchored(items[0].source, plain, old, anchors)
         for key in {**old, **edges}:
-            edge = remembered(old.get(key), edges.get(key), key in linked, self.at)
+            edge = remembered(old.get(key), edges.get(key), targets.links(end, key), self.at)
             if key in edges:
                 self.tiers[edge.tier] += 1
                 self.foremost.append(edge)
+                if key in several or (edge.rank and _SHOWN(edge) != _SHOWN(plain[key])):
+                    self.differing[end, key] = edge
             if edge != old.get(key):
                 yield edge
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
-from internal_linker.analysis.audit.outputs import audit_sinks, communities, duplicates_of, proposed_of
-from internal_linker.analysis.audit.records import RULES, Audit, Finding, Limits
+from internal_linker.analysis.audit.outputs import audit_sinks
+from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.ports import Progress
+from internal_linker.core.ports import Progress, RunStore
 from internal_linker.core.records import Collected, Page
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
@@ -37,7 +37,7 @@ class AuditResult(Result):
     """
 
     audit: Audit
-    failed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    failed: dict[Rule, tuple[int, int]] = field(default_factory=dict)
     files: tuple[str, ...] = ()
 
     def tables(self) -> dict[str, Columns]:
@@ -139,9 +139,12 @@ def link_paths(project: Project, start: str, end: str, progress: Progress, *, ho
 
 
 def _inspected(project: Project, home: str, progress: Progress) -> tuple[Audit, Collected]:
-    with project.parts(progress, serp=False, deliver=False, read_only=True) as parts:
+    with (
+        project.parts(progress, serp=False, deliver=False, read_only=True) as parts,
+        project.graph() as (_, runs),
+    ):
         collected = _collected(parts, progress)
-        material = _material(project, parts, collected, home, progress)
+        material = _material(project, parts, runs, collected, home, progress)
         progress.start("Audit", 0, "")
         found = inspect(material)
         progress.finish(
@@ -162,24 +165,24 @@ def _written(project: Project, found: Audit, options: AuditOptions, progress: Pr
     return tuple(sink.name for sink in sinks)
 
 
-def failure_bounds(wanted: Sequence[str]) -> dict[str, int]:
+def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
     """Return how many findings of each rule are too many, from texts such as "orphan" (1) and "orphan=10".
 
     Raises:
         ConfigurationError: there is no such rule, or the count is no number from 1.
     """
-    bounds = {}
+    bounds, rules = {}, {str(rule): rule for rule in Rule}
     for one in wanted:
         rule, equals, count = one.partition("=")
-        if rule not in RULES:
+        if rule not in rules:
             raise ConfigurationError(
-                f"--fail-on {one}: there is no rule '{rule}'. Take one of {', '.join(RULES)}."
+                f"--fail-on {one}: there is no rule '{rule}'. Take one of {', '.join(rules)}."
             )
         if equals and not (count.isascii() and count.isdigit() and int(count)):
             raise ConfigurationError(
                 f"--fail-on {one}: '{count}' is no whole number from 1, as in {rule}=10."
             )
-        bounds[rule] = int(count or 1)
+        bounds[rules[rule]] = int(count or 1)
     return bounds
 
 
@@ -206,19 +209,21 @@ def _collected(parts: Parts, progress: Progress) -> Collected:
 
 
 def _material(
-    project: Project, parts: Parts, collected: Collected, home: str, progress: Progress
+    project: Project, parts: Parts, runs: RunStore, collected: Collected, home: str, progress: Progress
 ) -> Material:
-    files = project.root / "files"
-    proposed = proposed_of(files)
-    if proposed is None:
+    versions = runs.versions()
+    run = versions[-1].run if versions else ""
+    if not run:
         progress.warn(
-            "files/links.csv is not there: no run has proposed links yet, and only today's are audited."
+            "The cache knows no run, since it is new or was deleted: only today's links are audited. "
+            "Start a run to audit the links that it proposes."
         )
     settings = project.settings
     return Material(
         collected,
-        proposed or (),
-        duplicates_of(files),
+        run,
+        runs.rows(run) if run else (),
+        runs.duplicates(),
         project.exclusions.match,
         settings.site,
         home,
@@ -232,7 +237,6 @@ def _material(
             inline=settings.tier_inline,
         ),
         lambda pages: _vectors(pages, parts),
-        communities(),
     )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from internal_linker.core.edges import strength, strengths
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import ExistingLink, takes_links
+from internal_linker.core.records import ExistingLink
 from internal_linker.core.results import Columns, Result
 from internal_linker.evaluation.calibration import (
     Judged,
@@ -205,6 +205,6 @@ def _ranking(project: Project, parts: Parts, progress: Progress) -> tuple[Rankin
     targets = targets_of(project, collected, collected.links)
     vectors = encoding(site, parts, progress)
     _, ranking, _ = learned(site, targets, vectors, project.rules().linking, progress)
-    editable = [source for source in site.sources if source.page and takes_links(source.page)]
+    editable = [source for source in site.sources if source.page and source.page.takes_links]
     chosen = sorted(editable, key=lambda source: (fold(f"calibrate {source.key}", 2**32), source.key))
     return ranking.knowing(collected.links, chosen[:MOST_SOURCES]), collected.links

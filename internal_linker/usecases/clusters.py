@@ -1,6 +1,5 @@
 """Group similar pages into named clusters, and write them to files/."""
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from importlib import import_module
@@ -8,9 +7,6 @@ from importlib import import_module
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.analysis.audit.outputs import duplicates_of
-from internal_linker.analysis.graph.communities import louvain
-from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.analysis.similarity.cluster_records import PageMap
 from internal_linker.analysis.similarity.cluster_tables import missing_sheet, page_sheet, summary_sheet
 from internal_linker.analysis.similarity.clusters import (
@@ -44,7 +40,7 @@ def clusters(
             the cache changes.
 
     Raises:
-        ConfigurationError: an option is wrong, or communities need a package.
+        ConfigurationError: an option is wrong.
         InputError: there are fewer than two pages, or nothing to compare them by.
         OutputError: a file can't be written; it stays as it was.
     """
@@ -55,7 +51,7 @@ def clusters(
 
 def _found(project: Project, options: ClustersOptions, progress: Progress) -> Clustering:
     bounds = count_bounds(str(options.k))
-    method = _community_method(options)
+    _check_method(options)
     with ThreadPoolExecutor(1, thread_name_prefix="load") as loading:
         loading.submit(import_module, "internal_linker.analysis.similarity.kmeans")
         compared = compare(project, options, progress)
@@ -70,8 +66,8 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
             f"files/urls_rawdata.csv: no page has words by which it can be compared (--by {options.by})."
         )
     tried: list[Tried] = []
-    if method:
-        labels = communities(compared, options.min_similarity, method, progress)
+    if options.method == "communities":
+        labels = communities(compared, options.min_similarity, progress)
     else:
         labels, tried = k_means(compared, points, bounds, progress)
     found = described(
@@ -107,22 +103,19 @@ def _written(project: Project, result: Clustering, progress: Progress) -> tuple[
     return tuple(names)
 
 
-def _community_method(options: ClustersOptions) -> Callable[[SiteGraph, int], Ints] | None:
-    """Return what finds communities, if these are wanted."""
+def _check_method(options: ClustersOptions) -> None:
     if options.method not in METHODS:
         raise ConfigurationError(f"--method {shortened(options.method)}: take {' or '.join(METHODS)}.")
     if options.method == "communities" and options.k:
         raise ConfigurationError(
             f"--k {options.k}: communities are as many as there are. Leave it out, or take --method kmeans."
         )
-    return louvain() if options.method == "communities" else None
 
 
 def _copies(project: Project, compared: ComparedPages) -> Ints:
     """Keys of links, source * n + target, between pages that the last run found to be near-duplicates."""
     n, rows = len(compared.pages), {page.url: row for row, page in enumerate(compared.pages)}
-    found = [
-        (rows.get(one.page), rows.get(one.canonical)) for one in duplicates_of(project.root / "files") or ()
-    ]
+    with project.graph() as (_, runs):
+        found = [(rows.get(one.page), rows.get(one.canonical)) for one in runs.duplicates() or ()]
     pairs = [(one, other) for one, other in found if one is not None and other is not None]
     return np.array([key for one, other in pairs for key in (one * n + other, other * n + one)], np.int64)

@@ -42,8 +42,8 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         collected = gather(
             None, parts.pages, parts.links, None, queries_in_sheet=False, progress=progress, keep=parts.keep
         )
-        left_out = Counter(page.not_target for page in collected.pages if page.not_target)
-        pages = [page for page in collected.pages if not page.not_target]
+        left_out = Counter(str(page.issue) for page in collected.pages if page.issue)
+        pages = [page for page in collected.pages if not page.issue]
         pages = pages[: options.limit or None]
         progress.finish(f"{len(pages)} pages, {left_out.total()} left out, {collected.inner_links} links")
         if len(pages) < 2:

@@ -16,6 +16,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.pipeline.report import Report
 from internal_linker.ranking.training import TOO_FEW
 from internal_linker.usecases.log import LOGGER
@@ -88,11 +89,11 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
     """The lines of a run's summary, name and value."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
     origins: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
+    reasons: Counter[Reason[FewLinks]] = Counter()
     for each in report.recommendations:
         origins.update(link.origin for link in each.links)
-        if len(each.links) < wanted:
-            reasons[each.note.rpartition(": ")[2] or "unknown"] += 1
+        if each.shortage:
+            reasons[each.shortage.reason] += 1
     rows = [
         ("Run", report.run_id),
         ("Pages", str(len(collected.pages))),
@@ -145,7 +146,7 @@ def _rephrased(report: Report) -> list[tuple[str, str]]:
     return [("Anchors by the model / tokens", f"{chat.chosen} of {chat.asked} asked for / {chat.tokens}")]
 
 
-def _by_reason(excluded: Mapping[str, int]) -> str:
+def _by_reason(excluded: Mapping[Reason[NoTarget], int]) -> str:
     """The counts in one line, the largest first."""
     ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
     counts = ", ".join(f"{count} {reason}" for reason, count in ranked)

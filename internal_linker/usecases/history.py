@@ -53,7 +53,7 @@ class DiffResult(Result):
     @property
     def counts(self) -> Mapping[tuple[Change, str], int]:
         """How many differences there are of each change and reason, by their names."""
-        found = Counter((each.change, each.why) for each in self.differences)
+        found = Counter((each.change, str(each.why)) for each in self.differences)
         return dict(sorted(found.items()))
 
     def tables(self) -> dict[str, Columns]:
@@ -191,7 +191,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         memory.keep(items, targets, None, (), progress, gone=lambda end: not sections or sections.hold(end))
         desks = [(parts.desk, memory.review_rows())] if parts.desk and memory.heard else []
         sinks = [*parts.sinks, *filter(None, [parts.sheet])]
-        delivered = deliver(items, sinks, desks, run_id, progress)
+        delivered = deliver(items, sinks, desks, run_id, progress, memory.edge_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += delivered.gaps
         result = RollbackResult(options.run, run_id, items, rejected, tuple(gaps), delivered.failure)
@@ -199,7 +199,8 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         kept = overlaid(runs.rows(last), allowed) if sections else iter(allowed)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         what = f"rollback to {options.run}" + (" in part" if sections else "")
-        runs.put(replace(version, run=run_id, at=now, what=what, rows=len(items), links=result.links), kept)
+        rolled_back = replace(version, run=run_id, at=now, what=what, rows=len(items), links=result.links)
+        runs.put(rolled_back, kept, runs.duplicates())
     return result
 
 

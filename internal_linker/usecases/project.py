@@ -131,7 +131,7 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks(model or used.name, keeps, edges) if deliver else (),
+            sinks=self._sinks(model or used.name, keeps) if deliver else (),
             sheet=sheet if deliver else None,
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
@@ -276,10 +276,10 @@ class Project:
             return None
         return self.clients.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(self, model: str, keeps: Keeps, edges: EdgeStore) -> list[LinkSink]:
+    def _sinks(self, model: str, keeps: Keeps) -> list[LinkSink]:
         return [
             OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keeps),
-            LinksCsv(self.file("links.csv"), model, keeps, edges.by_id),
+            LinksCsv(self.file("links.csv"), model, keeps),
         ]
 
 

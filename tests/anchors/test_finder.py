@@ -60,7 +60,7 @@ def proposed(
     return [(each, anchoring.propose(each.key, [key for key in keys if key != each.key])) for each in pages]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings().max_examples)
 @given(sites())
 def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """It stands at its place, in its sentence, ends with whole words and no function word, and has 2 to 8 words."""
@@ -83,7 +83,7 @@ def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]
                 assert not {words[0].lower(), words[-1].lower()} & stop_words(source.lang)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(sites())
 def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """Not even with a part of it."""
@@ -99,7 +99,7 @@ def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[Ex
             assert not [place for place in closed if anchor.start < place[1] and end > place[0]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(sites())
 def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """Nor twice for one, whatever its case and spacing."""
@@ -108,7 +108,6 @@ def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], l
         assert len(texts) == len(set(texts))
 
 
-@settings(max_examples=100, deadline=None)
 @given(sites(), st.integers(1, 6))
 def test_no_text_comes_first_for_a_target_too_often(
     site: tuple[list[Page], list[ExistingLink]], times: int
@@ -128,7 +127,6 @@ def test_no_text_comes_first_for_a_target_too_often(
             used[first] += 1
 
 
-@settings(max_examples=50, deadline=None)
 @given(sites())
 def test_another_process_would_propose_the_same(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """What is pickled proposes what the original does."""

@@ -159,6 +159,7 @@ def test_a_failing_service_costs_no_link(
     assert anchors(project) != anchors(plain)
 
 
+@pytest.mark.long
 def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -> None:
     """What was answered before the kill is in the cache: no question is asked again but the one under way."""
     openai.latency = 0.3

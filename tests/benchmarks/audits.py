@@ -1,6 +1,5 @@
 """`audit --no-report` on made-up sites -> rows: the whole command, and its steps."""
 
-import csv
 import os
 import random
 import re
@@ -11,12 +10,16 @@ import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from internal_linker.adapters.database.runs import RunStore
+from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.runs import Version, VersionRow
+from internal_linker.core.urls import normal_form
+from internal_linker.usecases.project import open_project
 from tests.benchmarks import projects
 from tests.benchmarks.results import Row, middle
 from tests.benchmarks.runs import peak_of
 
 WORDS_A_PAGE = 30  # an audit reads titles and counts words
-HEADER = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query"
 
 
 def audited(pages: int, edges: int, times: int) -> tuple[list[Row], list[float]]:
@@ -41,8 +44,11 @@ def audited(pages: int, edges: int, times: int) -> tuple[list[Row], list[float]]
 def _fill(project: Path, pages: int, links: int, proposed: int) -> None:
     texts = projects.synthetic(pages, WORDS_A_PAGE)
     urls = projects.fill(project, texts, _anchored(projects.synthetic_links(pages, links), texts))
-    with (project / "files" / "links.csv").open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([HEADER.split(","), *_proposals(urls, proposed)])
+    opened = open_project(project)
+    engine = opened.databases.store()
+    version = Version("20261101", "", "all rows", "made up", len(urls), len(urls) * proposed)
+    RunStore(engine, opened.site).put(version, _proposals(urls, proposed))
+    engine.dispose()
 
 
 def _anchored(
@@ -56,25 +62,12 @@ def _anchored(
         yield source, target, " ".join(titles[named][:2])
 
 
-def _proposals(urls: list[str], each: int) -> Iterator[list[object]]:
-    dice = random.Random(19)
-    for source in urls:
-        for rank in range(1, each + 1):
-            score = f"{dice.gauss(3, 1):.4f}"
-            yield [
-                source,
-                dice.choice(urls),
-                rank,
-                "semantic",
-                score,
-                "",
-                "0.5",
-                "0.4",
-                "",
-                "made up",
-                "20261101",
-                "",
-            ]
+def _proposals(urls: list[str], each: int) -> Iterator[VersionRow]:
+    dice, keys = random.Random(19), [normal_form(url) for url in urls]
+    for source, key in zip(urls, keys, strict=True):
+        targets = [Candidate(one, one, dice.gauss(3, 1), 0.5, 0.4) for one in dice.choices(keys, k=each)]
+        links = tuple(Link(target, rank, "semantic") for rank, target in enumerate(targets, 1))
+        yield VersionRow(Recommendation(Source(key, source, "", None, in_sheet=False), links))
 
 
 def _audit(project: Path) -> tuple[float, float, dict[str, float]]:

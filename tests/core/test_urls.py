@@ -62,14 +62,14 @@ def test_any_text_has_a_form_or_a_reason(text: str) -> None:
 )
 def test_a_huge_text_is_answered_at_once(piece: str) -> None:
     """No text, however long, keeps a run waiting: 5 MB in well under a second."""
-    begun = time.monotonic()
+    begun = time.process_time()
     for text in (
         piece * 5_000_000,
         "https://e.example/" + piece * 5_000_000 + "x",
         "https://" + piece * 8000,
     ):
         form_or_none(text)
-    assert time.monotonic() - begun < 1.5
+    assert time.process_time() - begun < 1.5
 
 
 @given(urls(), st.data())

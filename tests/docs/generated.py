@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import typer
 
-from internal_linker.analysis.audit.records import RULES
+from internal_linker.analysis.audit.records import Rule
 from internal_linker.cli.main import app
 from internal_linker.embeddings.encoders.openai import KNOWN_MODELS
 from internal_linker.matching.candidates import SERVED
@@ -78,7 +78,7 @@ def settings() -> str:
 
 def rules() -> str:
     """What an audit looks for."""
-    rows = [_row(f"`{name}`", severity, meaning) for name, (severity, meaning) in RULES.items()]
+    rows = [_row(f"`{rule}`", rule.severity, rule.message) for rule in Rule]
     return "\n".join([*_head("rule", "severity", "meaning"), *rows])
 
 

@@ -5,15 +5,29 @@ from pathlib import Path
 
 import pytest
 
-from tests.endurance.kills import calm, kill_at_boundaries, kill_at_moments
+from tests.endurance.kills import Calm, calm, kill_at_boundaries, kill_at_moments
 
 SEED = 1
 
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL.")
 
-@pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL.")
-def test_a_killed_run_loses_nothing_and_pays_for_nothing_twice(tmp_path: Path) -> None:
+
+@pytest.fixture(scope="module")
+def like(tmp_path_factory: pytest.TempPathFactory) -> Calm:
+    return calm(tmp_path_factory.mktemp("calm"))
+
+
+def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(like: Calm, tmp_path: Path) -> None:
     """But for what was in flight; the files are whole, the next run's result is that of a run nobody disturbed."""
-    like = calm(tmp_path)
+    half = like.boundaries // 2
+    assert len([*kill_at_boundaries(like, range(half, half + 1), tmp_path)]) == 1
+
+
+@pytest.mark.long
+def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(
+    like: Calm, tmp_path: Path
+) -> None:
+    """The same at several boundaries and random moments."""
     assert like.boundaries > 40 and like.texts == 50
     step = like.boundaries // 3
     done = [*kill_at_boundaries(like, range(SEED, like.boundaries + 1, step), tmp_path)]

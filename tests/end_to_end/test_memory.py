@@ -65,13 +65,15 @@ def peak_mb(folder: Path, count: int, words: int, lang: str) -> tuple[float, flo
 
 
 @on_linux
-def test_long_pages_take_no_more_memory(tmp_path: Path) -> None:
+@pytest.mark.parametrize("pages", [100, pytest.param(1_000, marks=pytest.mark.long)])
+def test_long_pages_take_no_more_memory(pages: int, tmp_path: Path) -> None:
     """400 MB of text in 1,000 pages: the 300 MB of the README, of which half is the program with its model."""
-    before, after = peak_mb(tmp_path, 1_000, 80_000, "")
+    before, after = peak_mb(tmp_path, pages, 80_000, "")
     assert after < 300
     assert after - before < 150
 
 
+@pytest.mark.long
 @on_linux
 def test_a_page_takes_little(tmp_path: Path) -> None:
     """From 20,000 to 60,000 short pages, each takes less than the 1 KB of the README."""

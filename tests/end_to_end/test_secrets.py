@@ -72,7 +72,9 @@ main()
 """
 
 
-@pytest.mark.parametrize("mishap", ["none", "refused", "nonsense"])
+@pytest.mark.parametrize(
+    "mishap", ["refused", *(pytest.param(other, marks=pytest.mark.long) for other in ("none", "nonsense"))]
+)
 def test_no_secret_leaves_its_file(
     mishap: str,
     search: SerperStandIn | SerpApiStandIn,

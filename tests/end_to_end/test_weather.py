@@ -13,30 +13,41 @@ from tests.standins import Reset
 from tests.support.sheets import WRITE
 from tests.support.small_project import command
 
-SEED = 1
+SEED, PAGES = 1, 60
 
 
 @pytest.fixture(scope="module")
 def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
-    with world(tmp_path_factory.mktemp("fair")) as of:
+    with world(tmp_path_factory.mktemp("fair"), pages=PAGES) as of:
         code, said = of.run()
         assert code == 0, said
         return of.outcome()
 
 
-@pytest.mark.parametrize("services", [*((name,) for name in SERVICES), SERVICES], ids=" ".join)
+@pytest.mark.parametrize(
+    "services",
+    [SERVICES, *(pytest.param((name,), marks=pytest.mark.long) for name in SERVICES)],
+    ids=" ".join,
+)
 def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
     """The result is that of fair weather, and what came whole is asked for no second time."""
-    spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path)]
+    spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path, pages=PAGES)]
     assert sum(spoilt) > 0
 
 
-@pytest.mark.parametrize(("service", "on"), [("openai", ""), ("serper", ""), ("google", WRITE)])
+@pytest.mark.parametrize(
+    ("service", "on"),
+    [
+        ("openai", ""),
+        pytest.param("serper", "", marks=pytest.mark.long),
+        pytest.param("google", WRITE, marks=pytest.mark.long),
+    ],
+)
 def test_a_service_that_is_gone_leaves_the_others_their_work(
     service: str, on: str, fair: Outcome, tmp_path: Path
 ) -> None:
     """What the others gave is in the files and is paid for once; the next run heals the rest."""
-    with world(tmp_path) as of:
+    with world(tmp_path, pages=PAGES) as of:
         gone = getattr(of, service)
         gone.script_on = on
         gone.weather(1.0, [Reset()])
@@ -104,7 +115,7 @@ def test_what_no_second_try_can_help_has_none(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """A refused key, an empty account, a missing right or tab: one sentence with the remedy, the rest is done."""
-    with world(tmp_path, settings={"google_sheet_name": "Main"}) as of:
+    with world(tmp_path, settings={"google_sheet_name": "Main"}, pages=PAGES) as of:
         spoil(of)
         assert command("run", "--project", str(tmp_path)) == code
         said = capsys.readouterr()

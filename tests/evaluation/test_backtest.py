@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import InputError
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, ExistingLink, Page, Targets
 from internal_linker.evaluation.backtest import as_it_was, compare
 from tests.standins import OpenAIStandIn
@@ -76,7 +77,7 @@ def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
     """Each added link is asked for or counted under one reason."""
     pages = tuple(replace(page, lang="de") if page.url == WATER else page for page in PAGES)
     known = {url: url for url in URLS if url != POTS}
-    targets = Targets(known, {POTS: "not indexable"}, aliases={STORAGE: BLACK})
+    targets = Targets(known, {POTS: Reason(NoTarget.NOINDEX)}, aliases={STORAGE: BLACK})
     added = links(
         (GREEN, BLACK, ""),
         (GREEN, WATER, ""),

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import InputError
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, Page, Table
 from internal_linker.ingest.collect import collect
-from tests.support.builders import pages_table, queries_table
+from tests.support.builders import GONE, MOVED, pages_table, queries_table
 
 A, B = "https://e.example/a", "https://e.example/b"
 
@@ -177,13 +178,18 @@ def test_a_row_that_is_no_page_is_rejected_with_number_and_reason() -> None:
 @pytest.mark.parametrize(
     ("status", "reason"),
     [
-        *[("", ""), ("200", ""), ("200.0", ""), ("200 OK", ""), ("OK", ""), ("published", "")],
-        *[("301", "status 301"), ("404.0", "status 404"), ("404 Not Found", "status 404"), ("0", "status 0")],
+        *[(cell, None) for cell in ("", "200", "200.0", "200 OK", "OK", "published")],
+        *[
+            ("301", MOVED),
+            ("404.0", GONE),
+            ("404 Not Found", GONE),
+            ("0", Reason(NoTarget.ERROR_STATUS, "0")),
+        ],
     ],
 )
-def test_only_what_answers_with_200_is_a_target(status: str, reason: str) -> None:
+def test_only_what_answers_with_200_is_a_target(status: str, reason: Reason[NoTarget] | None) -> None:
     """A status number other than 200 bars a page; a status in words says nothing."""
-    assert one_page(Status_Code=status).not_target == reason
+    assert one_page(Status_Code=status).issue == reason
 
 
 @pytest.mark.parametrize(
@@ -202,28 +208,20 @@ def test_only_what_answers_with_200_is_a_target(status: str, reason: str) -> Non
 )
 def test_a_page_that_is_not_indexable_is_no_target_in_five_languages(cell: str, target: bool) -> None:
     """English, German, Spanish, French and Italian crawls and plain booleans are understood."""
-    assert one_page(Indexability=cell).not_target == ("" if target else "not indexable")
+    assert one_page(Indexability=cell).issue == (None if target else Reason(NoTarget.NOINDEX))
 
 
 @pytest.mark.parametrize(
     ("canonical", "reason"),
     [
-        *[
-            ("", ""),
-            (A, ""),
-            (A + "/", ""),
-            ("/a", ""),
-            ("a?utm_source=x", ""),
-            ("//E.example/a", ""),
-            ("#", ""),
-        ],
-        *[(B, "canonicalised to another page"), ("/b", "canonicalised to another page")],
-        *[("a?page=2", "canonicalised to another page"), ("mailto:x", "its canonical is no URL")],
+        *[(cell, None) for cell in ("", A, A + "/", "/a", "a?utm_source=x", "//E.example/a", "#")],
+        *[(cell, Reason(NoTarget.CANONICALISED)) for cell in (B, "/b", "a?page=2")],
+        ("mailto:x", Reason(NoTarget.BAD_CANONICAL)),
     ],
 )
-def test_a_copy_of_another_page_is_no_target(canonical: str, reason: str) -> None:
+def test_a_copy_of_another_page_is_no_target(canonical: str, reason: Reason[NoTarget] | None) -> None:
     """A canonical, absolute or relative, bars a page exactly if it leads to another one."""
-    assert one_page(Canonical=canonical).not_target == reason
+    assert one_page(Canonical=canonical).issue == reason
 
 
 @pytest.mark.parametrize(

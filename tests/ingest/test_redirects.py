@@ -16,7 +16,7 @@ def site(*rows: tuple[str, ...]) -> Collected:
 
 
 def reasons(found: Collected) -> dict[str, str]:
-    return {page.key: page.not_target for page in found.pages}
+    return {page.key: str(page.issue or "") for page in found.pages}
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def scored(pool: Pool, weight: float) -> Vectors:
     return scores([empty, pool], of, pool.similarity, pool.lexical, weight)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=3 * settings().max_examples)
 @given(cases())
 def test_scores_are_those_of_a_brute_force_count(case: Case) -> None:
     """Score and signals of any of the targets are those of counting all of them in double precision."""

@@ -4,15 +4,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import OutputError
-from internal_linker.core.records import Candidate, ExcludedTarget, Link, Recommendation
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
+from internal_linker.core.records import Candidate, ExcludedTarget, Link, Recommendation, Shortage
 from internal_linker.pipeline.deliver import compact, deliver
-from tests.support.builders import Kept, KeptList, Told, source, url
+from tests.support.builders import GONE, Kept, KeptList, Told, source, url
 
 LINKS = [Recommendation(source("a"), ())]
 EXCLUDED = [
-    ExcludedTarget("", url("gone"), "status 404"),
-    ExcludedTarget(url("a"), url("b"), "already linked"),
-    ExcludedTarget(url("a"), url("c"), "already linked"),
+    ExcludedTarget("", url("gone"), GONE),
+    ExcludedTarget(url("a"), url("b"), Reason(NoTarget.ALREADY_LINKED)),
+    ExcludedTarget(url("a"), url("c"), Reason(NoTarget.ALREADY_LINKED)),
 ]
 
 
@@ -25,7 +26,8 @@ CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
             Recommendation,
             st.sampled_from([source("a"), source("b", "tea"), source(query="pots")]),
             st.lists(st.builds(Link, CANDIDATES, st.integers(1, 9)), max_size=3).map(tuple),
-            st.sampled_from(["", "1 of 5 links: why"]),
+            st.sampled_from(["", "no search: empty"]),
+            shortage=st.sampled_from([None, Shortage(1, 5, Reason(FewLinks.WAITING, "2"))]),
         ),
         max_size=5,
     )

@@ -1,10 +1,12 @@
 """Two versions of a site's links: each difference once, with the reason that explains it."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from internal_linker.core.edges import Status
+from internal_linker.core.reasons import Cause, Reason
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
 from internal_linker.core.runs import Version, VersionRow
 from internal_linker.pipeline.diff import differences
@@ -96,3 +98,17 @@ def test_another_model_explains_what_nothing_nearer_does() -> None:
     """It is named."""
     (one,) = told([row("a", "x")], [row("a", "")], now=replace(AFTER, encoder="model b"))
     assert one.endswith("the model changed to model b")
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_causes_are_counted_however_they_are_worded(cause: Cause, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cause keeps its own count though its message is that of another one."""
+    before, after = [row("a", "x"), row("b", "x")], [row("a", ""), row("c", "x")]
+
+    def counted() -> Counter[Reason[Cause]]:
+        return Counter(one.why for one in differences(BEFORE, AFTER, before, after, lambda *_: None))
+
+    found = counted()
+    assert found == Counter(map(Reason, (Cause.OTHER_RANKING, Cause.ROW_GONE, Cause.NEW_ROW)))
+    monkeypatch.setattr(cause, "message", "a new row")
+    assert counted() == found

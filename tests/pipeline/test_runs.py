@@ -14,6 +14,8 @@ from tests.support.small_project import command, write_csv
 PAGES = 12
 URLS = [page["URL"] for page in sample_pages(PAGES)]
 COMBINATIONS = list(product(("csv", "sheet"), ("none", "serper"), ("lsa", "local", "openai")))
+# Each provider stands in one of them, alone or beside the others.
+QUICK = [("csv", "none", "lsa"), ("csv", "serper", "local"), ("sheet", "serper", "openai")]
 
 
 def results(words: str, site: str) -> list[str]:
@@ -42,7 +44,10 @@ def openai() -> Iterator[OpenAIStandIn]:
         yield server
 
 
-@pytest.mark.parametrize(("queries", "search", "encoder"), COMBINATIONS, ids="-".join)
+@pytest.mark.parametrize(
+    ("queries", "search", "encoder"),
+    [*QUICK, *(pytest.param(*each, marks=pytest.mark.long) for each in COMBINATIONS if each not in QUICK)],
+)
 def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothing(
     queries: str,
     search: str,
@@ -127,6 +132,7 @@ def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     assert all(float(link["Lexical Score"]) >= 0 for link in links)
 
 
+@pytest.mark.long
 def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_requests(
     tmp_path: Path, openai: OpenAIStandIn
 ) -> None:

@@ -57,6 +57,7 @@ def test_both_sites_count_alike() -> None:
     assert measure(truths["small"], held_out["small"]).ndcg.mean == 1
 
 
+@pytest.mark.long
 def test_a_star_marks_what_is_surely_other_than_the_fixed_weights() -> None:
     """All wrong is marked, as good is not; the difference of the means stands in the last column."""
     sources = pages("site", 50)
@@ -75,7 +76,7 @@ def test_the_written_table_has_the_weights_that_are_measured() -> None:
     assert default_name() in blends()
 
 
-@pytest.mark.parametrize("command", ["weights", "known_links"])
+@pytest.mark.parametrize("command", ["weights", pytest.param("known_links", marks=pytest.mark.long)])
 def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
     """Beside no shared/corpora each ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")

@@ -159,10 +159,13 @@ def test_pages_that_are_all_alike_still_get_their_links() -> None:
     assert all(len(one.links) == 3 for one in links(pages, 2, most=1.5))
 
 
-def test_other_processes_find_the_same_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [100, pytest.param(600, marks=pytest.mark.long)])
+def test_other_processes_find_the_same_links(
+    count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A large site is matched by several processes, what is learned of its links included: nothing is another."""
-    pages = link_sites.pages(600)
-    pairs = link_sites.random_pairs(600, 900, 1, popularity=1.0)
+    pages = link_sites.pages(count)
+    pairs = link_sites.random_pairs(count, 300 + count, 1, popularity=1.0)
     known = link_sites.existing(pairs)
 
     def found(workers: Workers | None = None) -> tuple[Lesson | None, list[str]]:

@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.records import Candidate, ExistingLink, Link, Page, Source, Targets
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
+from internal_linker.core.records import Candidate, ExistingLink, Link, Page, Shortage, Source, Targets
 from internal_linker.ranking.selection import link_targets, select
 from internal_linker.usecases.settings.exclusions import Exclusions
-from tests.support.builders import nothing_excluded, page, source, targets, url
+from tests.support.builders import GONE, nothing_excluded, page, source, targets, url
 
 NAMES = list("abcdefg")
 RANKED = st.lists(
@@ -29,7 +30,7 @@ def test_no_rule_is_ever_broken(
     """Never the page itself, a barred or an unknown page, none twice, no more than asked for, best first."""
     where = Targets(
         {url(name): url(name) for name in known - barred},
-        {url(name): "status 404" for name in barred},
+        {url(name): GONE for name in barred},
         any_on_site,
     )
     me = source(own, "tea")
@@ -51,21 +52,21 @@ def test_no_rule_is_ever_broken(
 @pytest.mark.parametrize(
     ("me", "why"),
     [
-        (source("x"), "neither content nor a main query is known"),
-        (source(of=page("x")), "the page has no content"),
-        (source(of=page("x", h1="Tea")), "no other page may be linked to"),
-        (source(of=page("x", "text")), "no other page may be linked to"),
-        (source(of=page("x"), query="tea"), "no other page may be linked to"),
-        (source(query="tea"), "no other page may be linked to"),
+        (source("x"), FewLinks.NOTHING_KNOWN),
+        (source(of=page("x")), FewLinks.NO_CONTENT),
+        (source(of=page("x", h1="Tea")), FewLinks.NO_TARGET),
+        (source(of=page("x", "text")), FewLinks.NO_TARGET),
+        (source(of=page("x"), query="tea"), FewLinks.NO_TARGET),
+        (source(query="tea"), FewLinks.NO_TARGET),
     ],
 )
-def test_a_row_that_is_short_says_why(me: Source, why: str) -> None:
+def test_a_row_that_is_short_says_why(me: Source, why: FewLinks) -> None:
     """Fewer links than wanted are never left without a reason, and the search's own note stays before it."""
     one = [Candidate(url("a"), url("a"))]
-    assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why}"
-    assert (
-        select(me, [], targets("a"), 3, "no search: empty").note == f"no search: empty; 0 of 3 links: {why}"
-    )
+    assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why.message}"
+    none = select(me, [], targets("a"), 3, "no search: empty")
+    assert none.note == f"no search: empty; 0 of 3 links: {why.message}"
+    assert none.shortage == Shortage(0, 3, Reason(why))
 
 
 def test_a_full_row_needs_no_word() -> None:
@@ -78,7 +79,7 @@ def test_a_full_row_needs_no_word() -> None:
 def test_targets_are_the_pages_that_may_be_shown() -> None:
     """Errors, copies and excluded pages are barred with their reason; a query's own URL is known; none is lost."""
     tag = Page(url("tag/x"), "https://shop.example/TAG/../tag/x")
-    pages = [page("a"), page("gone", not_target="status 404"), tag, page("b")]
+    pages = [page("a"), page("gone", issue=GONE), tag, page("b")]
     sources = [
         source(of=page("a"), query="tea"),
         source("new", "q"),
@@ -88,9 +89,9 @@ def test_targets_are_the_pages_that_may_be_shown() -> None:
     found = link_targets(pages, sources, Exclusions([(1, "/tag/")]).match, any_on_site=False)
     assert found.known == {url(name): url(name) for name in ("a", "b", "new")}
     assert found.barred == {
-        url("gone"): "status 404",
-        url("tag/x"): "excluded by /tag/",
-        url("tag/new"): "excluded by /tag/",
+        url("gone"): GONE,
+        url("tag/x"): Reason(NoTarget.EXCLUDED, "/tag/"),
+        url("tag/new"): Reason(NoTarget.EXCLUDED, "/tag/"),
     }
     assert [found.url_of(url(name)) for name in ("a", "gone", "elsewhere")] == [url("a"), "", ""]
 
@@ -104,7 +105,7 @@ def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
 
 def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
     """`target_pages = "site"` opens unknown pages, not those known to be errors or copies."""
-    found = link_targets([page("gone", not_target="status 410")], [], nothing_excluded, any_on_site=True)
+    found = link_targets([page("gone", issue=GONE)], [], nothing_excluded, any_on_site=True)
     assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
 
 

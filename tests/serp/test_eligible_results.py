@@ -8,7 +8,7 @@ from internal_linker.core.records import SerpHit, SerpTarget, Targets
 from internal_linker.core.urls import normal_form
 from internal_linker.serp.search import eligible_targets, search_text, wants_another_page
 from internal_linker.usecases.settings.exclusions import Exclusions
-from tests.support.builders import SITE, TEMPLATE, nothing_excluded, source, targets, url
+from tests.support.builders import MOVED, SITE, TEMPLATE, nothing_excluded, source, targets, url
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,7 @@ def test_a_query_without_a_page_has_no_page_to_leave_out() -> None:
 def test_a_result_that_redirects_stands_for_its_page() -> None:
     """A redirect or copy of a listed page is that page, at the better rank; one that leads elsewhere is none."""
     aliases = {url("old"): url("a"), url("copy"): url("me"), url("lost"): "https://o.example/"}
-    where = Targets(
-        {url(name): url(name) for name in ("me", "a", "b")}, {url("old"): "status 301"}, aliases=aliases
-    )
+    where = Targets({url(name): url(name) for name in ("me", "a", "b")}, {url("old"): MOVED}, aliases=aliases)
     hits = [SerpHit(url(name), rank) for rank, name in enumerate(("copy", "old", "lost", "b", "a"), 1)]
     found = eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded)
     assert found == (SerpTarget(url("a"), url("a"), 2), SerpTarget(url("b"), url("b"), 4))
@@ -144,7 +142,7 @@ def test_a_pattern_bars_a_result_in_either_writing(pattern: str) -> None:
 
 def test_a_barred_page_is_no_target_even_with_the_whole_site_open() -> None:
     """A redirect or a noindex page of the lists is no target because the search knows it."""
-    where = Targets({}, {url("a"): "status 301"}, any_on_site=True)
+    where = Targets({}, {url("a"): MOVED}, any_on_site=True)
     hits = [SerpHit(url("a"), 1)]
     assert eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded) == ()
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import FINAL, OutOfCredits, ServiceError
@@ -170,7 +170,6 @@ QUERIES = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(["q1", "q2"
 PAGES = st.lists(st.text("abcdefghz", max_size=4).map(links), min_size=3, max_size=3)
 
 
-@settings(deadline=None)
 @given(QUERIES, st.fixed_dictionaries(dict.fromkeys(("q1", "q2", "Q2", "q3"), PAGES)), st.integers(1, 3))
 def test_a_second_run_costs_nothing(
     rows: list[tuple[str, str]], pages: Mapping[str, list[list[str]]], in_flight: int

@@ -6,9 +6,18 @@ from functools import cache
 import numpy as np
 
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.records import Audit, Limits, ProposedLink
+from internal_linker.analysis.audit.records import Audit, Limits
 from internal_linker.core.arrays import Ints
-from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.core.records import (
+    Candidate,
+    Collected,
+    ExistingLink,
+    Link,
+    Page,
+    Recommendation,
+    Source,
+)
+from internal_linker.core.runs import VersionRow
 from internal_linker.core.urls import normal_form
 
 SITE = "www.slowkettle.example"
@@ -64,7 +73,8 @@ def audited(
     return inspect(
         Material(
             Collected(tuple(pages), (), (), 0, links=tuple(links)),
-            _proposed(urls, proposed),
+            "2026-11-20 0930",
+            _proposed(keys, proposed),
             None,
             lambda *_: "",
             SITE,
@@ -75,9 +85,10 @@ def audited(
     )
 
 
-def _proposed(urls: Sequence[str], links: Iterable[tuple[tuple[int, int], float]]) -> Iterator[ProposedLink]:
+def _proposed(keys: Sequence[str], links: Iterable[tuple[tuple[int, int], float]]) -> Iterator[VersionRow]:
     for (source, target), score in links:
-        yield ProposedLink(urls[source], urls[target], score, "2026-11-20 0930")
+        link = Link(Candidate(keys[target], keys[target], score), 1, "semantic")
+        yield VersionRow(Recommendation(Source(keys[source], keys[source], "", None, False), (link,)))
 
 
 def _ends(random: np.random.Generator, count: int, section: Ints, skew: float) -> list[tuple[int, int]]:

@@ -10,7 +10,8 @@ import numpy as np
 from internal_linker.adapters.tables.columns import Kind
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ServiceError
-from internal_linker.core.ports import Encoder, StreamSource
+from internal_linker.core.ports import EdgeOf, Encoder, StreamSource
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Collected,
     EncodedBatch,
@@ -30,6 +31,8 @@ from internal_linker.core.records import (
 
 Item = TypeVar("Item")
 SITE = "shop.example"
+GONE = Reason(NoTarget.ERROR_STATUS, "404")
+MOVED = Reason(NoTarget.REDIRECT_STATUS, "301")
 TEMPLATE = f"site:{SITE} {{main_query}}"
 US = SerpMarket("serper", "us")
 
@@ -263,7 +266,9 @@ class Kept:
     rejects: list[Reject] = field(default_factory=list)
     writes: int = 0
 
-    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+    def deliver(
+        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+    ) -> Sequence[str]:
         if self.error:
             raise self.error
         self.writes += 1

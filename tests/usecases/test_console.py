@@ -5,15 +5,29 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rich.console import Console
 
 from internal_linker.cli.output import print_links, print_rows
-from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.core.reasons import FewLinks, NoTarget, Reason
+from internal_linker.core.records import (
+    Candidate,
+    Collected,
+    Link,
+    Recommendation,
+    Searched,
+    Shortage,
+    Source,
+    Usage,
+)
+from internal_linker.embeddings.embed import Embedded
+from internal_linker.pipeline.report import Report
 from internal_linker.ranking.training import TOO_FEW
-from internal_linker.usecases.console import Reporter, open_console
+from internal_linker.usecases.console import Reporter, open_console, summary_rows
 from tests.support import link_sites
 from tests.support.sites import read_csv
 from tests.support.small_project import (
@@ -63,6 +77,7 @@ def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) ->
     assert len(links) == 30 and {link["Probability"] for link in links} == {""}
 
 
+@pytest.mark.long
 def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> None:
     """With links enough the summary tells both figures, and each row of links.csv its probability, twice the same."""
     site, folder = link_sites.pages(150), make_project(tmp_path)
@@ -174,6 +189,37 @@ def printed(width: int = 40, terminal: bool = False) -> tuple[Console, io.String
     made = Console(file=out, width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False)
     made.soft_wrap = console.soft_wrap
     return made, out
+
+
+@pytest.mark.parametrize("message", ["", "one message", "two: in one; and {} more"])
+def test_the_summary_counts_reasons_however_they_are_worded(
+    message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reason has one line with its count, though its message has colons or is that of another one."""
+    kinds = [FewLinks.NO_CONTENT, FewLinks.NO_TARGET, FewLinks.NO_CONTENT]
+    if message:
+        for kind in (*FewLinks, *NoTarget):
+            monkeypatch.setattr(kind, "message", message)
+    short = [Shortage(1, 5, Reason(kind)) for kind in kinds]
+    source = Source("", "", "tea", None, in_sheet=False)
+    items = [Recommendation(source, (), "no search: down", shortage=one) for one in short]
+    report = Report(
+        "1",
+        Collected((), (), (), 0),
+        Searched(),
+        Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), []),
+        [*items, Recommendation(source, ())],
+        None,
+        excluded=Counter({Reason(NoTarget.REJECTED): 2, Reason(NoTarget.ALREADY_LINKED): 3}),
+    )
+    rows = summary_rows(report, {}, 5)
+    at = rows.index(("Rows with fewer than 5 links", "3"))
+    told = {f"  {Reason(kind)}" for kind in kinds}
+    assert {name for name, _ in rows[at + 1 : at + 3]} == told
+    assert sorted(count for _, count in rows[at + 1 : at + 3]) == ["1", "2"]
+    name, excluded = rows[at + 3]
+    assert name == "Excluded targets"
+    assert excluded.startswith(f"3 {Reason(NoTarget.ALREADY_LINKED)}, 2 {Reason(NoTarget.REJECTED)} (")
 
 
 def test_texts_are_printed_as_they_are() -> None:

@@ -26,9 +26,9 @@ def test_a_pattern_matches_anywhere_and_is_named() -> None:
 def test_no_pattern_can_hang_a_run(pattern: str) -> None:
     """A pattern that takes other engines for ever is answered at once on a URL of a megabyte."""
     exclusions = Exclusions([(1, pattern)])
-    begun = time.monotonic()
+    begun = time.process_time()
     exclusions.match("a" * 1_000_000 + "!", "x" * 1_000_000 + "!")
-    assert time.monotonic() - begun < 2
+    assert time.process_time() - begun < 2
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
-"""Runs by site: what each was like, and its links in compressed parts."""
+"""Runs by site: what each was like, and its links and near-duplicates in compressed parts."""
 
 import itertools
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -29,7 +29,15 @@ from sqlalchemy import (
 
 from internal_linker.adapters.database.engine import key_text, lacks, transact, unusable, upsert
 from internal_linker.adapters.database.schema import METADATA, Moment, Waste
-from internal_linker.core.runs import Version, VersionRow, packed, unpacked
+from internal_linker.core.records import Duplicate
+from internal_linker.core.runs import (
+    Version,
+    VersionRow,
+    packed,
+    packed_duplicate,
+    unpacked,
+    unpacked_duplicate,
+)
 from internal_linker.core.sequences import batched
 
 RUNS = Table(
@@ -53,6 +61,14 @@ RUN_LINKS = Table(
 KEPT = 26
 # Rows of a part: 1 MB of text, 100 KB compressed.
 _ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Some rows of a run; the first part also has the near-duplicates, where the run knew of them."""
+
+    rows: Sequence[VersionRow]
+    duplicates: Sequence[Duplicate] | None = None
 
 
 class RunStore:
@@ -81,28 +97,56 @@ class RunStore:
         Raises:
             ConfigurationError: a part of them is damaged.
         """
-        whole = select(RUN_LINKS.c.content).where(RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run)
         for part in itertools.count():
-            wanted = whole.where(RUN_LINKS.c.part == part)
-            found = transact(self._engine, partial(_first, wanted=wanted))
-            if found is None:
+            if (found := self._part(run, part)) is None:
                 return
-            if (rows := _rows_of(found.content)) is None:
-                raise unusable(self._engine, f"the links of run {run} are damaged")
-            yield from rows
+            yield from found.rows
 
-    def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
-        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
+    def duplicates(self) -> Sequence[Duplicate] | None:
+        """The near-duplicates that the newest run knew of; None where it knew nothing of them.
+
+        Raises:
+            ConfigurationError: the run is damaged.
+        """
+        versions = self.versions()
+        found = self._part(versions[-1].run, 0) if versions else None
+        return found.duplicates if found else None
+
+    def put(
+        self, version: Version, rows: Iterable[VersionRow], duplicates: Iterable[Duplicate] | None = None
+    ) -> None:
+        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is.
+
+        Args:
+            version: what the run was like.
+            rows: its links.
+            duplicates: the near-duplicates that it knows of; None: it knows nothing of them.
+        """
         now = datetime.now(UTC)
         transact(self._engine, partial(self._drop, run=version.run))
-        for part, some in enumerate(batched(rows, _ROWS)):
-            content = zlib.compress(json.dumps([packed(row) for row in some]).encode())
+        batches = batched(rows, _ROWS)
+        for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
+            told: Any = [packed(row) for row in some]
+            if part == 0 and duplicates is not None:
+                told = {"rows": told, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
+            content = zlib.compress(json.dumps(told).encode())
             row = {"site": self._site, "run": version.run, "part": part, "content": content}
             self._upsert(RUN_LINKS, row | {"written_at": now})
         facts = json.dumps(asdict(version))
         self._upsert(RUNS, {"site": self._site, "run": version.run, "facts": facts, "ended_at": now})
         for old in self.versions()[:-KEPT]:
             transact(self._engine, partial(self._drop, run=old.run))
+
+    def _part(self, run: str, part: int) -> _Part | None:
+        wanted = select(RUN_LINKS.c.content).where(
+            RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run, RUN_LINKS.c.part == part
+        )
+        found = transact(self._engine, partial(_first, wanted=wanted))
+        if found is None:
+            return None
+        if (rows := _unpacked(found.content)) is None:
+            raise unusable(self._engine, f"the links of run {run} are damaged")
+        return rows
 
     def _upsert(self, table: Table, row: dict[str, object]) -> None:
         transact(self._engine, partial(upsert, table=table, rows=[row]))
@@ -121,7 +165,7 @@ def waste(before: datetime) -> list[Waste]:
 
 def is_sound(row: Row[Any]) -> bool:
     """Whether a row of RUN_LINKS can be read."""
-    return _rows_of(row.content) is not None
+    return _unpacked(row.content) is not None
 
 
 def is_sound_run(row: Row[Any]) -> bool:
@@ -136,10 +180,13 @@ def _versions(texts: Iterable[str]) -> Iterator[Version]:
             yield Version(**json.loads(text))
 
 
-def _rows_of(content: bytes) -> list[VersionRow] | None:
-    """The links of a part; None where it is damaged."""
+def _unpacked(content: bytes) -> _Part | None:
+    """A part from its JSON: a list of rows, or, with near-duplicates, an object of both; None where it is damaged."""
     try:
-        return [*map(unpacked, json.loads(zlib.decompress(content)))]
+        told = json.loads(zlib.decompress(content))
+        if isinstance(told, list):
+            return _Part([*map(unpacked, told)])
+        return _Part([*map(unpacked, told["rows"])], [*map(unpacked_duplicate, told["duplicates"])])
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
         return None
 

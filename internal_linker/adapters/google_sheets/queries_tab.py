@@ -16,6 +16,7 @@ from internal_linker.adapters.google_sheets.spreadsheet import (
 from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
 from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, Table, TableStream
 
 # Writes beyond those planned: one to place what editors moved meanwhile, for we do not fight with them or a merged
@@ -197,11 +198,14 @@ class GoogleSheet:
         rows = [(number, row + [""] * (len(header) - len(row))) for number, row in enumerate(values, start=1)]
         return Table(self.name, tuple(header), rows[1:])
 
-    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
+    def deliver(
+        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+    ) -> list[str]:
         """Write the links of each source that stands in the sheet; the answer names what found no place.
 
         Rows are found by URL and query right before each request and read back afterwards; nothing but our
-        columns changes, and a cell that holds the right text is not written. The Sheet keeps no `run_id`.
+        columns changes, and a cell that holds the right text is not written.
+        The Sheet keeps neither `run_id` nor edges.
 
         Raises:
             OutputError: the tab is gone, or has no column to find rows by.

@@ -9,18 +9,16 @@ from pathlib import Path
 from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_rows
-from internal_linker.core.edges import Anchor, Edge, edge_id
+from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.errors import InputError
+from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
-from internal_linker.core.sequences import batched
 from internal_linker.core.urls import normal_form
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
 
 _QUERY = "Main Query"
-# Recommendations whose edges are read at once: little memory, and still a question for a hundred links.
-_ROWS = 25
 
 
 class _LinkCsv:
@@ -33,28 +31,36 @@ class _LinkCsv:
         self.path, self.name = path, path.name
         self._keeps, self._write_whole = keeps, write_whole
 
-    def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> Sequence[str]:
+    def deliver(
+        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
+    ) -> Sequence[str]:
         """Write the file; the answer says in sentences what was unusual.
 
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
         """
         if not self._keeps or not self.path.exists() or not self.path.stat().st_size:
-            return self._replace(recommendations, run_id)
+            return self._replace(recommendations, run_id, edge_of)
         try:
-            return self._merge(recommendations, run_id, self._keeps)
+            return self._merge(recommendations, run_id, edge_of, self._keeps)
         except InputError as error:
             copy = copy_aside(self.path)
             lost = f"{error} {self.name} now holds this run's rows only; what was in it is in {copy.name}."
-            return [lost, *self._replace(recommendations, run_id)]
+            return [lost, *self._replace(recommendations, run_id, edge_of)]
 
-    def _replace(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
+    def _replace(
+        self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None
+    ) -> list[str]:
         header = self._header(recommendations, ())
-        rows = self._all_rows(recommendations, recommendations, header, run_id)
+        rows = (row for item in recommendations for row in self._rows(item, header, run_id, edge_of))
         return write_rows(self.path, header, rows, self._write_whole)
 
     def _merge(
-        self, recommendations: Sequence[Recommendation], run_id: str, keeps: Callable[[str], bool]
+        self,
+        recommendations: Sequence[Recommendation],
+        run_id: str,
+        edge_of: EdgeOf | None,
+        keeps: Callable[[str], bool],
     ) -> list[str]:
         source = CsvRecords(self.path)
         with closing(source.stream()) as records:
@@ -72,36 +78,22 @@ class _LinkCsv:
                     f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
                 )
             kept = ((cells for _, cells in records), earlier, header, self.url_column)
-            parts = _merged(*kept, places, keeps)
-            rows = self._all_rows(parts, recommendations, header, run_id)
-            return remarks + write_rows(self.path, header, rows, self._write_whole)
 
-    def _all_rows(
-        self,
-        parts: Iterable[Row | int | Recommendation],
-        recommendations: Sequence[Recommendation],
-        header: Sequence[str],
-        run_id: str,
-    ) -> Iterator[Row]:
-        """Earlier rows as they are, and those of our recommendations, or of their places."""
-        for some in batched(parts, _ROWS):
-            ours = [recommendations[part] if isinstance(part, int) else part for part in some]
-            edges = self._edges([part for part in ours if isinstance(part, Recommendation)])
-            for part in ours:
-                if isinstance(part, Recommendation):
-                    yield from self._rows(part, header, run_id, edges)
-                else:
-                    yield part
+            def rows() -> Iterator[Row]:
+                """Yield earlier rows as they are, and ours in the places that are theirs."""
+                for part in _merged(*kept, places, keeps):
+                    if isinstance(part, int):
+                        yield from self._rows(recommendations[part], header, run_id, edge_of)
+                    else:
+                        yield part
+
+            return remarks + write_rows(self.path, header, rows(), self._write_whole)
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
 
-    def _edges(self, items: Sequence[Recommendation]) -> Mapping[str, Edge]:
-        """What is remembered of these links, by id."""
-        return {}
-
     def _rows(
-        self, item: Recommendation, header: Sequence[str], run_id: str, edges: Mapping[str, Edge]
+        self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
         raise NotImplementedError
 
@@ -134,7 +126,7 @@ class OutputCsv(_LinkCsv):
         return [self.url_column, _QUERY, *(f"Link {number}" for number in range(1, width + 1)), "Note"]
 
     def _rows(
-        self, item: Recommendation, header: Sequence[str], run_id: str, edges: Mapping[str, Edge]
+        self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
         urls = [link.target.url for link in item.links]
         gap = [""] * (len(header) - 3 - len(urls))
@@ -148,7 +140,6 @@ class LinksCsv(_LinkCsv):
         path: the file.
         model_name: what made the vectors, as the Model column shows it.
         keeps: as in `OutputCsv`.
-        edges: what is remembered of links, by their ids.
         write_whole: replaces a file.
     """
 
@@ -159,21 +150,17 @@ class LinksCsv(_LinkCsv):
         path: Path,
         model_name: str,
         keeps: Keeps,
-        edges: Callable[[Iterable[str]], Mapping[str, Edge]] = lambda _: {},
         write_whole: ReplaceWhole = replace_whole,
     ) -> None:
         super().__init__(path, keeps, write_whole)
-        self._model_name, self._edges_of = model_name, edges
+        self._model_name = model_name
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         names = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query"
         return [*names.split(","), *"Strength,Tier,Type,Status,Anchor,Sentence,Link Id".split(",")]
 
-    def _edges(self, items: Sequence[Recommendation]) -> Mapping[str, Edge]:
-        return self._edges_of(_ids(items))
-
     def _rows(
-        self, item: Recommendation, header: Sequence[str], run_id: str, edges: Mapping[str, Edge]
+        self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
         for link in item.links:
             target = link.target
@@ -181,17 +168,11 @@ class LinksCsv(_LinkCsv):
             yield [
                 *(item.source.url, target.url, link.rank, link.origin, *signals, decimal(target.lexical)),
                 *(decimal(target.probability), self._model_name, run_id, item.source.query),
-                *_remembered(edges.get(edge_id(item.source.end, target.key))),
+                *(_remembered(edge_of(item.source, link)) if edge_of else [""] * 7),
             ]
 
 
-def _ids(items: Iterable[Recommendation]) -> list[str]:
-    return [edge_id(item.source.end, link.target.key) for item in items for link in item.links]
-
-
-def _remembered(edge: Edge | None) -> Row:
-    if edge is None:
-        return [""] * 7
+def _remembered(edge: Edge) -> Row:
     best = edge.anchors[0] if edge.anchors else Anchor("")
     anchor = edge.anchor or best.text
     return [decimal(edge.strength), edge.tier, edge.kind, edge.status, anchor, best.sentence, edge.id]

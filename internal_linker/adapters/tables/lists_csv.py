@@ -51,7 +51,7 @@ class ExcludedCsv(_ListCsv[ExcludedTarget]):
     header = ("Source", "Target", "Reason")
 
     def _row(self, item: ExcludedTarget) -> Row:
-        return item.source, item.target, item.reason
+        return item.source, item.target, str(item.reason)
 
 
 class DuplicatesCsv(_ListCsv[Duplicate]):
@@ -88,7 +88,7 @@ class DiffCsv(_ListCsv[Difference]):
     header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
 
     def _row(self, item: Difference) -> Row:
-        return item.source, item.target, item.change, item.before or "", item.after or "", item.why
+        return item.source, item.target, item.change, item.before or "", item.after or "", str(item.why)
 
 
 class VectorsCsv:

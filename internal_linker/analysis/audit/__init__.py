@@ -1,1 +1,1 @@
-"""An audit in the formats of other graph programs: GEXF and GraphML, for Gephi and the like."""
+"""The audit of a site's links, and the files that show it."""

@@ -10,12 +10,11 @@ import numpy as np
 from internal_linker.analysis.audit.figures import figures, summary
 from internal_linker.analysis.audit.links import SiteLinks, proposed_links, site_links
 from internal_linker.analysis.audit.records import (
-    RULES,
     Audit,
     Finding,
     GraphFigures,
     Limits,
-    ProposedLink,
+    Rule,
     SectionMatrix,
     Topic,
 )
@@ -26,13 +25,14 @@ from internal_linker.analysis.audit.rules_anchors import (
 )
 from internal_linker.analysis.audit.rules_pages import (
     States,
-    circle_faults,
-    dense_faults,
-    page_faults,
-    reciprocal_faults,
+    circle_findings,
+    dense_findings,
+    page_findings,
+    reciprocal_findings,
 )
-from internal_linker.analysis.audit.rules_targets import duplicate_faults, exact_copies, target_faults
+from internal_linker.analysis.audit.rules_targets import duplicate_findings, exact_copies, target_findings
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
+from internal_linker.analysis.graph.communities import communities
 from internal_linker.analysis.graph.site_graph import (
     SiteGraph,
     adopted,
@@ -43,12 +43,14 @@ from internal_linker.analysis.graph.site_graph import (
 )
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.records import Collected, Duplicate, Page, is_visited
+from internal_linker.core.records import Collected, Duplicate, Page
+from internal_linker.core.runs import VersionRow
 from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import normal_form
 from internal_linker.text.words import words
 
-Communities = Callable[[SiteGraph, int], Ints]
+# The share of the pages that have a link from which links give topics; with fewer, too many pages would have none.
+_ENOUGH_LINKED = 0.9
 # Bars of the histogram of strengths.
 _BINS = 40
 
@@ -59,25 +61,25 @@ class Material:
 
     Attributes:
         collected: pages, and links with their targets as written, redirects not followed.
-        proposed: the last run's links.
+        run: the last run's id; "": none is known.
+        proposed: its rows.
         duplicates: its near-duplicates; None: pages of exactly the same text are looked for.
         excluded: tells which pattern, if any, forbids links to a URL.
         site: host, or host and folder, of the site.
         home: URL of the home page; "": it is found out.
-        limits: from where on there is fault.
+        limits: the limits beyond which there is a finding.
         vectors: gives the pages' unit rows, (n, d), zeros where there is none; None: the words of titles will do.
-        communities: gives (n,) groups of pages by their links; None: topics come from vectors or titles.
     """
 
     collected: Collected
-    proposed: Iterable[ProposedLink]
+    run: str
+    proposed: Iterable[VersionRow]
     duplicates: Iterable[Duplicate] | None
     excluded: Callable[..., str]
     site: str
     home: str
     limits: Limits
     vectors: Callable[[Sequence[Page]], Vectors | None]
-    communities: Communities | None = None
 
 
 def inspect(material: Material) -> Audit:
@@ -86,14 +88,14 @@ def inspect(material: Material) -> Audit:
     Raises:
         InputError: there is no such page, or `home` is none of them.
     """
-    pages = [page for page in material.collected.pages if is_visited(page)]
+    pages = [page for page in material.collected.pages if page.is_visited]
     if not pages:
         raise InputError(
             "There is no page to audit: all of files/urls_rawdata.csv are errors, redirects or copies."
         )
     n, rows = len(pages), {page.key: row for row, page in enumerate(pages)}
     today = site_links(material.collected, rows)
-    offered = proposed_links(material.proposed, material.collected, rows, today.graph)
+    offered = proposed_links(material.run, material.proposed, material.collected, rows, today.graph)
     both = adopted(today.graph, offered.graph, n)
     home, home_by = home_row(pages, today.graph, material)
     wanted = _wanted(pages, home, material)
@@ -101,13 +103,13 @@ def inspect(material: Material) -> Audit:
     states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
     before, alone, after = states
     seen = States([page.url for page in pages], wanted, before, after, material.limits)
-    found = _findings(seen, pages, material, today, offered.graph, both, home)
-    bad = {page.key: page for page in material.collected.pages if page.not_target}
+    found = _findings(seen, pages, material, today, offered=offered.graph, both=both, home=home)
+    bad = {page.key: page for page in material.collected.pages if page.issue}
     urls = {page.key: page.url for page in material.collected.pages}
     aliases = material.collected.aliases
     links = ((link.source, link.target) for link in material.collected.links)
-    found += target_faults(links, bad, aliases, urls, "stays")
-    found += target_faults(offered.written, bad, aliases, urls, "new")
+    found += target_findings(links, bad, aliases, urls, "stays")
+    found += target_findings(offered.written, bad, aliases, urls, "new")
     sections = sections_of([page.key for page in pages])
     return Audit(
         run_id=offered.run,
@@ -175,7 +177,7 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
 
 
 def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
-    wanted = np.array([not (page.not_target or material.excluded(page.url, page.key)) for page in pages])
+    wanted = np.array([not (page.issue or material.excluded(page.url, page.key)) for page in pages])
     wanted[home] = False
     return wanted
 
@@ -183,8 +185,8 @@ def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
 def _topics(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[Ints, list[str], str]:
     """(n,) each page's topic or -1, the topics' names, and what they were found by."""
     titles = [words(f"{page.title} {page.h1 if page.h1 != page.title else ''}") for page in pages]
-    if material.communities and len(graph.sources):
-        labels, by = material.communities(graph, len(pages)), "links"
+    if len(np.union1d(graph.sources, graph.targets)) >= _ENOUGH_LINKED * len(pages):
+        labels, by = communities(graph, len(pages)), "links"
     elif (vectors := material.vectors(pages)) is not None:
         labels, by = by_vectors(vectors), "vectors"
     else:
@@ -214,23 +216,24 @@ def _findings(
     pages: Sequence[Page],
     material: Material,
     today: SiteLinks,
+    *,
     offered: SiteGraph,
     both: SiteGraph,
     home: int,
 ) -> list[Finding]:
     n, limits = len(pages), material.limits
-    found = list(page_faults(seen))
-    found += circle_faults(seen, closed_circles(today.graph, n, home), offered)
-    found += reciprocal_faults(seen, *(reciprocal_pairs(graph, n) for graph in (today.graph, both)))
+    found = list(page_findings(seen))
+    found += circle_findings(seen, closed_circles(today.graph, n, home), offered)
+    found += reciprocal_findings(seen, *(reciprocal_pairs(graph, n) for graph in (today.graph, both)))
     lengths, digests = _lengths(pages)
     proposed = degrees(offered, n)[1]
-    found += dense_faults(seen, today.counts, proposed, lengths)
+    found += dense_findings(seen, today.counts, proposed, lengths)
     found += ambiguous_anchors(today.anchored, seen.urls)
     found += repeated_anchors(today.anchored, seen.urls, limits)
     profiles = [words(f"{page.title} {page.h1} {unquote(page.key.rpartition('/')[2])}") for page in pages]
     found += misleading_anchors(today.anchored, [*map(words, today.anchored.texts)], profiles, seen.urls)
     twins = material.duplicates
-    found += duplicate_faults(
+    found += duplicate_findings(
         exact_copies(pages, digests, seen.before.inlinks.tolist()) if twins is None else twins
     )
     return found
@@ -248,7 +251,7 @@ def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
 
 
 def _sorted(found: Sequence[Finding]) -> list[Finding]:
-    order = {rule: at for at, rule in enumerate(RULES)}
+    order = {rule: at for at, rule in enumerate(Rule)}
     return sorted(found, key=lambda one: order[one.rule])
 
 

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import ProposedLink
 from internal_linker.analysis.audit.rules_anchors import AnchoredLinks
 from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of, new_only
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.edges import strengths
 from internal_linker.core.records import Collected
-from internal_linker.core.urls import NormalForms
+from internal_linker.core.runs import VersionRow
 from internal_linker.text.words import normalise
 
 # What a link without a score weighs beside one of strength 0 to 1: as much as the middle of that scale.
 _UNSCORED = 0.5
+# Decimals of a score, as files/links.csv shows it; further ones mean nothing.
+_DECIMALS = 4
 # A link of no strength is a link all the same.
 _LEAST = 0.01
 
@@ -64,25 +65,29 @@ def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
 
 
 def proposed_links(
-    proposed: Iterable[ProposedLink], collected: Collected, rows: Mapping[str, int], existing: SiteGraph
+    run: str,
+    proposed: Iterable[VersionRow],
+    collected: Collected,
+    rows: Mapping[str, int],
+    existing: SiteGraph,
 ) -> Proposed:
-    """The proposed links between the pages that have a row, without those that stand already."""
-    forms, aliases = NormalForms({page.url: page.key for page in collected.pages}), collected.aliases
-    written: list[tuple[str, str]] = []
-    scores: list[float] = []
-    run = ""
-    for link in proposed:
-        ends = forms[link.source], forms[link.target]
-        if all(ends):
-            written.append(ends)
-            scores.append(link.score)
-            run = max(run, link.run)
+    """A run's links between the pages that have a row, without those that stand already."""
+    aliases, written, scores = collected.aliases, list[tuple[str, str]](), list[float]()
+    # Millions of equal keys take the room of one.
+    keys = {page.key: page.key for page in collected.pages}
+    for item in (row.recommendation for row in proposed):
+        source = item.source.key
+        # A query without a page links from nowhere.
+        for link in item.links if source else ():
+            target = link.target.key
+            written.append((keys.get(source, source), keys.get(target, target)))
+            scores.append(round(link.target.score, _DECIMALS))
     sources = np.array([rows.get(aliases.get(source, source), -1) for source, _ in written], np.int64)
     targets = np.array([rows.get(aliases.get(target, target), -1) for _, target in written], np.int64)
     strong = strengths(np.array(scores, np.float64))
     weights = np.where(np.isnan(strong), _UNSCORED, np.maximum(strong, _LEAST))
     graph = new_only(graph_of(sources, targets, weights, len(rows)), existing, len(rows))
-    return Proposed(graph, strong, run, written)
+    return Proposed(graph, strong, run if written else "", written)
 
 
 def _anchored(anchors: Sequence[str], sources: Ints, targets: Ints, n: int) -> AnchoredLinks:

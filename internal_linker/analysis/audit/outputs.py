@@ -1,38 +1,12 @@
-"""A project's files/ -> the last run's results as an audit reads them, and the places where an audit is written."""
+"""The places in files/ where an audit is written."""
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 
-from internal_linker.analysis.audit.graph_exports import EdgesCsv, GexfFile, GraphmlFile, NodesCsv
-from internal_linker.analysis.audit.inputs import read_duplicates, read_links
-from internal_linker.analysis.audit.records import AuditSink, ProposedLink
+from internal_linker.analysis.audit.graph_exports import EdgesCsv, GraphmlFile, NodesCsv
+from internal_linker.analysis.audit.records import AuditSink
 from internal_linker.analysis.audit.report.html import AuditHtml
 from internal_linker.analysis.audit.workbook import AuditXlsx
-from internal_linker.analysis.graph.communities import louvain
-from internal_linker.analysis.graph.site_graph import SiteGraph
-from internal_linker.core.arrays import Ints
-from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import Duplicate
-
-
-def proposed_of(files: Path) -> Iterable[ProposedLink] | None:
-    """The links of files/links.csv, read while they are gone through; None where no run wrote it."""
-    path = files / "links.csv"
-    return read_links(path) if path.exists() else None
-
-
-def duplicates_of(files: Path) -> Iterable[Duplicate] | None:
-    """The pairs of files/duplicates.csv, read while they are gone through; None where no run wrote it."""
-    path = files / "duplicates.csv"
-    return read_duplicates(path) if path.exists() else None
-
-
-def communities() -> Callable[[SiteGraph, int], Ints] | None:
-    """What finds communities by links; None where the extra `graph` is not installed."""
-    with suppress(ConfigurationError):
-        return louvain()
-    return None
 
 
 def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
@@ -42,6 +16,9 @@ def audit_sinks(files: Path, *, report: bool) -> Sequence[AuditSink]:
 
 def reports(files: Path) -> Sequence[AuditSink]:
     """The report for browsers, and the files for graph programs."""
-    graphs = GexfFile(files / "audit.gexf"), GraphmlFile(files / "audit.graphml")
-    neo4j = NodesCsv(files / "audit_nodes.csv"), EdgesCsv(files / "audit_edges.csv")
-    return [AuditHtml(files / "audit.html"), *graphs, *neo4j]
+    return [
+        AuditHtml(files / "audit.html"),
+        GraphmlFile(files / "audit.graphml"),
+        NodesCsv(files / "audit_nodes.csv"),
+        EdgesCsv(files / "audit_edges.csv"),
+    ]

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from enum import StrEnum
+from typing import Literal, Protocol, Self
 
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
@@ -45,25 +46,69 @@ class GraphFigures:
     cross_topic: float
 
 
+class Rule(StrEnum):
+    """What an audit looks for, in the order of the findings' sheets; the values are the names that users give.
+
+    Attributes:
+        severity: how bad it is.
+        message: what it means.
+    """
+
+    severity: Severity
+    message: str
+
+    def __new__(cls, name: str, severity: Severity, message: str) -> Self:
+        """Name the rule."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.severity, member.message = severity, message
+        return member
+
+    BROKEN_TARGET = "broken-target", "error", "links to a page that answers with an error"
+    REDIRECTED_TARGET = "redirected-target", "warning", "links to a page that redirects to another"
+    COPY_TARGET = "copy-target", "warning", "links to a page that is canonicalised to another"
+    NOINDEX_TARGET = "noindex-target", "warning", "links to a page that is not indexable"
+    ORPHAN = "orphan", "error", "no other page links here"
+    CLOSED_CIRCLE = (
+        "closed-circle",
+        "warning",
+        "pages that link to each other, but to which no other page links",
+    )
+    UNREACHABLE = "unreachable", "warning", "no path of links leads here from the home page"
+    DEEP = "deep", "note", "many clicks from the home page"
+    UNDER_LINKED = "under-linked", "note", "fewer pages than min_inlinks link here"
+    DEAD_END = "dead-end", "note", "links to no other page"
+    DENSE = "dense", "warning", "more links than the page's length carries"
+    HUB = "hub", "note", "receives a large share of all links"
+    RECIPROCAL = "reciprocal", "note", "two pages that link to each other"
+    AMBIGUOUS_ANCHOR = "ambiguous-anchor", "warning", "one anchor text for several targets"
+    REPEATED_ANCHOR = "repeated-anchor", "warning", "one anchor text over and over for one target"
+    MISLEADING_ANCHOR = "misleading-anchor", "warning", "the anchor names another page than the link's target"
+    DUPLICATE = "duplicate", "warning", "nearly the same text as the page to keep"
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One thing that a person should look at.
 
     Attributes:
-        rule: its name, one of `RULES`.
-        severity: how bad it is.
+        rule: the rule that the page or link breaks.
         page: the page's URL as the user writes it.
-        other: a second page's URL, or "".
         detail: one sentence.
+        other: a second page's URL, or "".
         standing: what the proposed links do about it.
     """
 
-    rule: str
-    severity: Severity
+    rule: Rule
     page: str
-    other: str
     detail: str
+    other: str = ""
     standing: Standing = "stays"
+
+    @property
+    def severity(self) -> Severity:
+        """How bad it is."""
+        return self.rule.severity
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,18 +156,8 @@ class SectionMatrix:
 
 
 @dataclass(frozen=True, slots=True)
-class ProposedLink:
-    """A row of the last run's links: URLs as they stand there; a score that is missing is NaN."""
-
-    source: str
-    target: str
-    score: float
-    run: str
-
-
-@dataclass(frozen=True, slots=True)
 class Limits:
-    """From where on an audit finds fault.
+    """The limits beyond which an audit reports a finding.
 
     Attributes:
         min_inlinks: pages that should link to every page.
@@ -204,33 +239,6 @@ class AuditSink(Protocol):
         Raises:
             OutputError: it can't be written.
         """
-
-
-RULES: dict[str, tuple[Severity, str]] = {
-    "broken-target": ("error", "links to a page that answers with an error"),
-    "redirected-target": ("warning", "links to a page that redirects to another"),
-    "copy-target": ("warning", "links to a page that is canonicalised to another"),
-    "noindex-target": ("warning", "links to a page that is not indexable"),
-    "orphan": ("error", "no other page links here"),
-    "closed-circle": ("warning", "pages that link to each other, but to which no other page links"),
-    "unreachable": ("warning", "no path of links leads here from the home page"),
-    "deep": ("note", "many clicks from the home page"),
-    "under-linked": ("note", "fewer pages than min_inlinks link here"),
-    "dead-end": ("note", "links to no other page"),
-    "dense": ("warning", "more links than the page's length carries"),
-    "hub": ("note", "receives a large share of all links"),
-    "reciprocal": ("note", "two pages that link to each other"),
-    "ambiguous-anchor": ("warning", "one anchor text for several targets"),
-    "repeated-anchor": ("warning", "one anchor text over and over for one target"),
-    "misleading-anchor": ("warning", "the anchor names another page than the link's target"),
-    "duplicate": ("warning", "nearly the same text as the page to keep"),
-}
-"""Each rule's severity and meaning, in the order of the findings' sheets."""
-
-
-def finding(rule: str, page: str, detail: str, other: str = "", standing: Standing = "stays") -> Finding:
-    """A finding with its rule's severity."""
-    return Finding(rule, RULES[rule][0], page, other, detail, standing)
 
 
 def standing(before: bool, after: bool) -> Standing:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from internal_linker.analysis.audit.records import Finding, Limits, finding
+from internal_linker.analysis.audit.records import Finding, Limits, Rule
 from internal_linker.core.arrays import Ints, Vectors
 
 # Cosine, 0 to 1, of an anchor with the title words of the page that it names: two words of three equally rare ones
@@ -49,7 +49,7 @@ def ambiguous_anchors(links: AnchoredLinks, urls: Sequence[str]) -> Iterator[Fin
             more = f" and {len(group) - _NAMED} more" if len(group) > _NAMED else ""
             text = links.texts[int(pairs[0][group[0]])]
             detail = f"“{text}” leads to {len(group)} pages: {', '.join(named)}{more}."
-            yield finding("ambiguous-anchor", named[0], detail, named[1])
+            yield Finding(Rule.AMBIGUOUS_ANCHOR, named[0], detail, named[1])
 
 
 def repeated_anchors(links: AnchoredLinks, urls: Sequence[str], limits: Limits) -> Iterator[Finding]:
@@ -59,7 +59,7 @@ def repeated_anchors(links: AnchoredLinks, urls: Sequence[str], limits: Limits) 
     for at in np.flatnonzero((counts > limits.same_anchor) & (2 * counts > every[pairs[0]])).tolist():
         row, text = int(pairs[0][at]), links.texts[int(pairs[1][at])]
         detail = f"{counts[at]} of the {every[row]} links to it have the anchor “{text}”."
-        yield finding("repeated-anchor", urls[row], detail)
+        yield Finding(Rule.REPEATED_ANCHOR, urls[row], detail)
 
 
 def misleading_anchors(
@@ -105,7 +105,7 @@ def _misled(
         other = named[anchor, target]
         if other != source:
             detail = f"“{links.texts[anchor]}” leads to {urls[target]}, but names {urls[other]}."
-            yield finding("misleading-anchor", urls[source], detail, urls[target])
+            yield Finding(Rule.MISLEADING_ANCHOR, urls[source], detail, urls[target])
 
 
 def _counted(one: Ints, other: Ints, n: int) -> tuple[tuple[Ints, Ints], Ints]:

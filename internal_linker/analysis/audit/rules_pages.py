@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits, finding, standing
+from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits, Rule, standing
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Bools, Ints
 
@@ -25,7 +25,7 @@ class States:
         urls: (n) as a person writes them.
         wanted: (n,) pages that links should lead to: no excluded ones, no noindex; not the home page.
         before, after: today, and with the proposed links.
-        limits: from where on there is fault.
+        limits: the limits beyond which there is a finding.
     """
 
     urls: Sequence[str]
@@ -35,36 +35,36 @@ class States:
     limits: Limits
 
     def found(
-        self, rule: str, before: Bools, after: Bools, detail: Callable[[int], str]
+        self, rule: Rule, before: Bools, after: Bools, detail: Callable[[int], str]
     ) -> Iterator[Finding]:
         """A finding for each page of which something holds in one state or in both."""
         for row in np.flatnonzero(before | after).tolist():
-            yield finding(
+            yield Finding(
                 rule, self.urls[row], detail(row), standing=standing(bool(before[row]), bool(after[row]))
             )
 
 
-def page_faults(states: States) -> Iterator[Finding]:
+def page_findings(states: States) -> Iterator[Finding]:
     """Orphans, unreachable and deep pages, those with few links, those without any of their own, hubs."""
     before, after, limits = states.before, states.after, states.limits
     orphan = np.zeros(len(states.urls), np.bool_)
     orphan[before.orphans] = True
     wanted, others = states.wanted, states.wanted & ~orphan
-    yield from states.found("orphan", orphan, orphan & (after.inlinks == 0), _links_here(states))
+    yield from states.found(Rule.ORPHAN, orphan, orphan & (after.inlinks == 0), _links_here(states))
     few = others & (before.inlinks < limits.min_inlinks)
     yield from states.found(
-        "under-linked", few, few & (after.inlinks < limits.min_inlinks), _links_here(states)
+        Rule.UNDER_LINKED, few, few & (after.inlinks < limits.min_inlinks), _links_here(states)
     )
     lost = others & (before.depth < 0)
-    yield from states.found("unreachable", lost, lost & (after.depth < 0), _clicks(states))
+    yield from states.found(Rule.UNREACHABLE, lost, lost & (after.depth < 0), _clicks(states))
     deep = wanted & (before.depth > limits.clicks)
-    yield from states.found("deep", deep, deep & (after.depth > limits.clicks), _clicks(states))
+    yield from states.found(Rule.DEEP, deep, deep & (after.depth > limits.clicks), _clicks(states))
     end = wanted & (before.outlinks == 0)
-    yield from states.found("dead-end", end, end & (after.outlinks == 0), _own_links(states))
+    yield from states.found(Rule.DEAD_END, end, end & (after.outlinks == 0), _own_links(states))
     yield from _hubs(states)
 
 
-def circle_faults(states: States, circles: Sequence[Ints], proposed: SiteGraph) -> Iterator[Finding]:
+def circle_findings(states: States, circles: Sequence[Ints], proposed: SiteGraph) -> Iterator[Finding]:
     """Closed circles of today; one is mended where a proposed link leads into it."""
     circle = np.full(len(states.urls), -1, np.int64)
     for number, rows in enumerate(circles):
@@ -76,15 +76,15 @@ def circle_faults(states: States, circles: Sequence[Ints], proposed: SiteGraph) 
         more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
         these = f"{', '.join(named)}{more}"
         detail = f"{len(rows)} pages reach each other, but no other page links to one of them: {these}."
-        yield finding("closed-circle", named[0], detail, named[1], standing(True, number not in entered))
+        yield Finding(Rule.CLOSED_CIRCLE, named[0], detail, named[1], standing(True, number not in entered))
 
 
-def reciprocal_faults(states: States, before: Ints, after: Ints) -> Iterator[Finding]:
+def reciprocal_findings(states: States, before: Ints, after: Ints) -> Iterator[Finding]:
     """Pairs, (p, 2) each, of pages that link to each other."""
     today = set(map(tuple, before.tolist()))
     for one, other in after.tolist():
-        yield finding(
-            "reciprocal",
+        yield Finding(
+            Rule.RECIPROCAL,
             states.urls[one],
             "The two pages link to each other.",
             states.urls[other],
@@ -92,7 +92,7 @@ def reciprocal_faults(states: States, before: Ints, after: Ints) -> Iterator[Fin
         )
 
 
-def dense_faults(states: States, links: Ints, proposed: Ints, words: Ints) -> Iterator[Finding]:
+def dense_findings(states: States, links: Ints, proposed: Ints, words: Ints) -> Iterator[Finding]:
     """Pages with more links than their text carries.
 
     Args:
@@ -111,7 +111,7 @@ def dense_faults(states: States, links: Ints, proposed: Ints, words: Ints) -> It
         then = _then(int(links[row]), after)
         return f"It has {links[row]} links{density}{then}; {int(most[row])} are enough."
 
-    yield from states.found("dense", links > most, links + proposed > most, detail)
+    yield from states.found(Rule.DENSE, links > most, links + proposed > most, detail)
 
 
 def _hubs(states: States) -> Iterator[Finding]:
@@ -125,7 +125,7 @@ def _hubs(states: States) -> Iterator[Finding]:
         )
         return f"{today} lead here{_then(today, then)}."
 
-    yield from states.found("hub", _is_hub(before, states.limits), _is_hub(after, states.limits), detail)
+    yield from states.found(Rule.HUB, _is_hub(before, states.limits), _is_hub(after, states.limits), detail)
 
 
 def _is_hub(inlinks: Ints, limits: Limits) -> Bools:

@@ -2,11 +2,23 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from internal_linker.analysis.audit.records import Finding, Standing, finding
-from internal_linker.core.records import Duplicate, Page, fault_of
+from internal_linker.analysis.audit.records import Finding, Rule, Standing
+from internal_linker.core.reasons import NoTarget
+from internal_linker.core.records import Duplicate, Page
+
+# A page that is a source alone breaks none: a link to it is a good one.
+_BROKEN: Mapping[NoTarget, Rule] = {
+    NoTarget.ERROR_STATUS: Rule.BROKEN_TARGET,
+    NoTarget.REDIRECT_STATUS: Rule.REDIRECTED_TARGET,
+    NoTarget.REDIRECT: Rule.REDIRECTED_TARGET,
+    NoTarget.BAD_REDIRECT: Rule.REDIRECTED_TARGET,
+    NoTarget.CANONICALISED: Rule.COPY_TARGET,
+    NoTarget.BAD_CANONICAL: Rule.COPY_TARGET,
+    NoTarget.NOINDEX: Rule.NOINDEX_TARGET,
+}
 
 
-def target_faults(
+def target_findings(
     links: Iterable[tuple[str, str]],
     bad: Mapping[str, Page],
     aliases: Mapping[str, str],
@@ -24,17 +36,17 @@ def target_faults(
     """
     for source, target in dict.fromkeys(link for link in links if link[1] in bad):
         page, end = bad[target], aliases.get(target, "")
-        if rule := fault_of(page):
+        if page.issue and (rule := _BROKEN.get(page.issue.kind)):
             remedy = f" Link to {urls.get(end, end)}." if end and end != source else ""
-            detail = f"The link's target: {page.not_target}.{remedy}"
-            yield finding(rule, urls.get(source, source), detail, page.url, standing)
+            detail = f"The link's target: {page.issue}.{remedy}"
+            yield Finding(rule, urls.get(source, source), detail, page.url, standing)
 
 
-def duplicate_faults(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
+def duplicate_findings(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
     """Each pair once, the page to keep second."""
     for pair in duplicates:
         detail = f"{pair.overlap:.0%} of their phrases are the same: keep the other, canonicalise or merge this one."
-        yield finding("duplicate", pair.page, detail, pair.canonical)
+        yield Finding(Rule.DUPLICATE, pair.page, detail, pair.canonical)
 
 
 def exact_copies(

@@ -9,7 +9,7 @@ import numpy as np
 
 from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
 from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet, add_sheets, open_book, put_row
-from internal_linker.analysis.audit.records import RULES, Audit, Finding
+from internal_linker.analysis.audit.records import Audit, Finding, Rule
 
 # Nobody reads so many of one rule.
 MOST_ROWS = 10_000
@@ -76,14 +76,14 @@ class AuditXlsx:
 
     def _fill(self, file: BinaryIO, audit: Audit) -> None:
         book = open_book(file)
-        by_rule: dict[str, list[Finding]] = {rule: [] for rule in RULES}
+        by_rule: dict[Rule, list[Finding]] = {rule: [] for rule in Rule}
         for one in audit.findings:
             by_rule[one.rule].append(one)
         self._summary(book, audit, by_rule)
         add_sheets(book, self._sheets(audit, by_rule))
         book.close()
 
-    def _sheets(self, audit: Audit, by_rule: dict[str, list[Finding]]) -> Iterator[Sheet]:
+    def _sheets(self, audit: Audit, by_rule: dict[Rule, list[Finding]]) -> Iterator[Sheet]:
         for rule, found in by_rule.items():
             if found:
                 rows = [
@@ -98,7 +98,7 @@ class AuditXlsx:
         yield Sheet("Topics", _TOPICS, topics)
         yield Sheet("Pages", _PAGES, list(_pages(audit)))
 
-    def _summary(self, book: Any, audit: Audit, by_rule: dict[str, list[Finding]]) -> None:
+    def _summary(self, book: Any, audit: Audit, by_rule: dict[Rule, list[Finding]]) -> None:
         bold = book.add_format({"bold": True, "bottom": 1})
         sheet = book.add_worksheet("Summary")
         sheet.set_column(0, 0, 46)
@@ -117,7 +117,7 @@ class AuditXlsx:
         rows += [((), False), (("Finding", "Count", "Mended", "New", "Severity", "Meaning"), True)]
         for rule, found in by_rule.items():
             standings = Counter(one.standing for one in found)
-            told = (len(found), standings["mended"], standings["new"], *RULES[rule])
+            told = (len(found), standings["mended"], standings["new"], rule.severity, rule.message)
             rows.append(((rule, *told), False))
         for at, (cells, is_head) in enumerate(rows):
             put_row(sheet, at, cells, bold if is_head else None)

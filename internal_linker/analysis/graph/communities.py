@@ -1,51 +1,41 @@
-"""A site's links -> communities of pages, by networkit's parallel Louvain method (the extra `graph`)."""
-
-from types import ModuleType
+"""Communities of pages: groups that are linked more with each other than chance would have it."""
 
 import numpy as np
+from graspologic_native import leiden_csr
+from scipy import sparse
 
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
-from internal_linker.core.errors import ConfigurationError
+
+_SEED = 1
+# Each round starts from the last one's communities. One round reaches less modularity than the Louvain method, five
+# reach more on seven of eight graphs of two sites; ten gain at most 0.0006 more, and take twice as long.
+_ROUNDS = 5
+# Rounding errors could move a page back and forth between two equal communities for ever. No graph needed ten sweeps.
+_SWEEPS = 100
 
 
-class LouvainCommunities:
-    """Groups pages that are linked more with each other than with others.
+def communities(graph: SiteGraph, n: int) -> Ints:
+    """Find communities by the Leiden method: each is connected, and the same links give the same ones every time.
 
-    Raises:
-        ConfigurationError: networkit is not installed.
+    Args:
+        graph: links between n pages; their weights count, their direction does not.
+        n: pages.
+
+    Returns:
+        (n,) int64 labels from 0; a page without links is a community of its own.
     """
-
-    def __init__(self) -> None:
-        self._networkit = _networkit()
-
-    def __call__(self, graph: SiteGraph, n: int) -> Ints:
-        """(n,) the community of each page, the same ones every time."""
-        networkit = self._networkit
-        networkit.setSeed(1, False)
-        # Several threads race, and give other communities each time.
-        networkit.setNumberOfThreads(1)
-        ends = graph.sources.astype(np.uint64), graph.targets.astype(np.uint64)
-        links = networkit.GraphFromCoo((graph.weights, ends), n, weighted=True, directed=False)
-        found = networkit.community.PLM(links, refine=True).run().getPartition()
-        return np.array(found.getVector(), np.int64)
-
-
-def _networkit() -> ModuleType:
-    try:
-        import networkit
-    except ImportError:
-        raise ConfigurationError(
-            "networkit is not installed. Install it by pip install internal-linker[graph]."
-        ) from None
-    module: ModuleType = networkit
-    return module
-
-
-def louvain() -> LouvainCommunities:
-    """What finds communities of pages in a graph.
-
-    Raises:
-        ConfigurationError: the extra `graph` is not installed.
-    """
-    return LouvainCommunities()
+    if not len(graph.sources):
+        return np.arange(n)
+    links = sparse.csr_matrix((graph.weights, (graph.sources, graph.targets)), shape=(n, n))
+    links = links + links.T
+    _, found = leiden_csr(
+        links.indptr.astype(np.int64),
+        links.indices.astype(np.int32),
+        links.data,
+        n,
+        iterations=_ROUNDS,
+        seed=_SEED,
+        max_local_moving_iterations=_SWEEPS,
+    )
+    return np.fromiter((found[page] for page in range(n)), np.int64, n)

@@ -1,4 +1,4 @@
-"""Pairs of pages -> the graph of a site's links, and what its paths tell: clicks, shortest ways, closed circles."""
+"""The graph of a site's links, and what its paths tell: clicks from home, shortest paths, closed circles."""
 
 from dataclasses import dataclass
 

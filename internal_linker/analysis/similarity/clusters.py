@@ -1,13 +1,14 @@
 """Clusters of a site's pages: grouped by k-means or as communities, named, with hubs and missing links."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.analysis.graph.communities import communities as graph_communities
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.analysis.similarity.cluster_links import InnerLinks, inner_links, missing_links
 from internal_linker.analysis.similarity.cluster_names import cluster_names
@@ -152,15 +153,12 @@ def _told(tried: "Tried") -> str:
     return f", {tried.best} of {ends} by silhouette ({max(tried.silhouettes):.3f})"
 
 
-def communities(
-    compared: ComparedPages, at_least: float, method: Callable[[SiteGraph, int], Ints], progress: Progress
-) -> Ints:
+def communities(compared: ComparedPages, at_least: float, progress: Progress) -> Ints:
     """Group the pages into communities of the graph that joins each page and its nearest ones.
 
     Args:
         compared: n pages.
         at_least: pages less similar than this are not joined.
-        method: finds the communities of a graph of n pages.
         progress: shows the step.
 
     Returns:
@@ -174,7 +172,7 @@ def communities(
     pairs = similar_pairs(compared.similarity, compared.languages, at_least, _NEAREST, progress.advance)
     # A similarity may be 0 or below, and no weight is.
     weights = np.maximum(pairs.scores, 1e-3).astype(np.float64)
-    labels = method(SiteGraph(pairs.first, pairs.second, weights), n)
+    labels = graph_communities(SiteGraph(pairs.first, pairs.second, weights), n)
     labels[pairs.alone] = -1
     progress.finish(f"{len(np.unique(labels[labels >= 0]))} communities, {len(pairs.alone)} pages in none")
     if len(pairs.alone) == n:

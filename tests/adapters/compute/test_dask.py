@@ -26,8 +26,7 @@ from internal_linker.usecases.project import open_project
 from internal_linker.usecases.providers import compute_at, local_encoder_at
 from tests.matching.neighbours.test_knn_join import digests_of
 from tests.support.builders import Told
-from tests.support.cluster_work import LeavesAFile, unfit_encoder
-from tests.support.clusters import (
+from tests.support.dask_clusters import (
     TLS_VARIABLES,
     StoreThatActs,
     Watched,
@@ -36,6 +35,7 @@ from tests.support.clusters import (
     started,
     write_certificates,
 )
+from tests.support.dask_work import LeavesAFile, unfit_encoder
 from tests.support.join_stores import MemoryStore
 from tests.support.small_project import REPOSITORY, environment, make_project, write_settings, write_text
 from tests.support.vector_sites import one_language, random_vectors
@@ -88,11 +88,27 @@ def assert_equal(found: Joined, expected: Joined) -> None:
         np.testing.assert_array_equal(getattr(found.nearest, name), getattr(expected.nearest, name))
 
 
+def test_workers_in_threads_find_what_one_computer_finds() -> None:
+    """The small form of what follows: joins by exact scores and by cells, vectors, and what fails on a worker."""
+    vectors = VECTORS[: 3 * EXACT_ROWS]
+    with local_cluster(2, processes=False) as cluster:
+        compute = DaskCompute(cluster.scheduler_address)
+        for exact in (60.0, 0.0):
+            assert_equal(joined(vectors, compute, exact=exact), joined(vectors, Threads(2), exact=exact))
+        (batch,) = local_encoder_at(cluster.scheduler_address).encode(TEXTS[:2])
+        (same,) = LocalEncoder().encode(TEXTS[:2])
+        np.testing.assert_array_equal(batch.vectors, same.vectors)
+        with pytest.raises(ServiceError, match=r"block exact-\w+-\d+ failed on a worker \(FileNotFoundError"):
+            joined(vectors, Watched(compute, Path("not there")))
+
+
+@pytest.mark.long
 def test_exact_lists_are_those_of_one_computer(cluster: "LocalCluster", here: Joined) -> None:
     """The blocks of an exact join, done by two workers, give the same lists."""
     assert_equal(joined(VECTORS, DaskCompute(cluster.scheduler_address)), here)
 
 
+@pytest.mark.long
 def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster") -> None:
     """From a megabyte on they are sent once, not with each block: the results are the same."""
     vectors, languages = random_vectors(140_000, 2), one_language(140_000)
@@ -105,6 +121,7 @@ def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster")
         np.testing.assert_array_equal(results[block.name].rows, join_block(vectors, languages, block).rows)
 
 
+@pytest.mark.long
 def test_lists_by_cells_are_those_of_one_computer(cluster: "LocalCluster") -> None:
     """A clustered join, its sample and then the incremental one after it, give the same lists."""
     compute, ours, theirs = DaskCompute(cluster.scheduler_address), MemoryStore(), MemoryStore()
@@ -118,6 +135,7 @@ def test_lists_by_cells_are_those_of_one_computer(cluster: "LocalCluster") -> No
     assert_equal(joined(vectors, compute, theirs, exact=0), expected)
 
 
+@pytest.mark.long
 def test_a_killed_workers_blocks_are_done_by_the_others(
     cluster: "LocalCluster", here: Joined, tmp_path: Path
 ) -> None:
@@ -130,6 +148,7 @@ def test_a_killed_workers_blocks_are_done_by_the_others(
     assert 1 <= again <= IN_FLIGHT * 2
 
 
+@pytest.mark.long
 def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Joined, tmp_path: Path) -> None:
     """Both workers are killed, and with them all that was sent: new workers get it, and end the join."""
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
@@ -138,6 +157,7 @@ def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Jo
     assert watched.begun.total() - 12 <= IN_FLIGHT * 2
 
 
+@pytest.mark.long
 def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> None:
     """A join that began with one worker gives blocks to a second one, which has no vectors yet."""
     with local_cluster(1) as cluster:
@@ -147,6 +167,7 @@ def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> Non
     assert len(watched.processes) == 2
 
 
+@pytest.mark.long
 def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
     """It is tried some times, at last alone, and then named; those beside it are not."""
     with local_cluster(2) as cluster:
@@ -156,6 +177,7 @@ def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
             joined(VECTORS, watched)
 
 
+@pytest.mark.long
 def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Path) -> None:
     """The join ends with one sentence; the next one, here or by a new scheduler, does the missing blocks only."""
     with started() as first:
@@ -185,12 +207,14 @@ def test_no_scheduler_is_one_sentence() -> None:
         joined(VECTORS, DaskCompute("tcp://127.0.0.1:1", patience=1))
 
 
+@pytest.mark.long
 def test_no_worker_is_one_sentence() -> None:
     """A scheduler without workers is waited for as long as a worker may take to start, and no longer."""
     with local_cluster(0) as cluster, pytest.raises(ServiceError, match="no worker of tcp://.* takes work"):
         joined(VECTORS, DaskCompute(cluster.scheduler_address, patience=2))
 
 
+@pytest.mark.long
 def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
     """The only worker is killed and no other comes: the join ends, its finished blocks in the store."""
     with local_cluster(1) as cluster:
@@ -201,6 +225,7 @@ def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
     assert len(store.blocks("model")) >= 3
 
 
+@pytest.mark.long
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     """Who has another version of what results depend on is named, with both versions."""
     told = tmp_path / "internal_linker-0.0.1.dist-info/METADATA"
@@ -212,6 +237,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
         joined(VECTORS, DaskCompute(old.address, patience=20))
 
 
+@pytest.mark.long
 def test_certificates_let_in_who_has_them(tmp_path: Path) -> None:
     """By the guide's commands and variables for tls:// a join is done; without a certificate nobody answers."""
     write_certificates(tmp_path)
@@ -240,6 +266,7 @@ if __name__ == "__main__":
             joined(VECTORS, DaskCompute(guarded.address, patience=1))
 
 
+@pytest.mark.long
 def test_a_failing_block_is_named(cluster: "LocalCluster", tmp_path: Path) -> None:
     """What fails on a worker ends the join with the block's name and the reason."""
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path / "not there")
@@ -247,6 +274,7 @@ def test_a_failing_block_is_named(cluster: "LocalCluster", tmp_path: Path) -> No
         joined(VECTORS, watched)
 
 
+@pytest.mark.long
 def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None:
     """Name, recipe and vectors are the same, so that one cache serves both; positions come once each."""
     local, there = LocalEncoder(), local_encoder_at(cluster.scheduler_address)
@@ -260,6 +288,7 @@ def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None
     assert there.estimate(TEXTS).cost_usd == 0 and list(there.encode([])) == []
 
 
+@pytest.mark.long
 def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path) -> None:
     """Whoever stops reading stops the work but for what is in flight."""
     encoder = DaskEncoder(cluster.scheduler_address, LeavesAFile)
@@ -270,6 +299,7 @@ def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path
     assert 1 <= len(list(tmp_path.iterdir())) <= 1 + 2 * IN_FLIGHT
 
 
+@pytest.mark.long
 def test_a_worker_without_the_model_is_one_sentence(cluster: "LocalCluster") -> None:
     """What the encoder says where it can't be built is told, and that it was on a worker."""
     encoder = DaskEncoder(cluster.scheduler_address, unfit_encoder)

@@ -14,7 +14,7 @@ import pytest
 
 from internal_linker.adapters.compute.processes import Processes
 from internal_linker.core.arrays import Ints
-from tests.support.cluster_work import KILL
+from tests.support.dask_work import KILL
 from tests.support.small_project import REPOSITORY
 
 NUMBERS = np.arange(100_000)
@@ -133,7 +133,7 @@ if __name__ == "__main__":
 @pytest.mark.skipif(
     sys.platform == "win32", reason="looks for processes with signal 0, which ends them there"
 )
-@pytest.mark.parametrize("sent", ["SIGKILL", "SIGINT"])
+@pytest.mark.parametrize("sent", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.long)])
 def test_no_process_outlives_its_parent(tmp_path: Path, sent: str) -> None:
     """Killed in the middle, or stopped with Ctrl-C: the others are gone soon after."""
     program = tmp_path / "parent.py"

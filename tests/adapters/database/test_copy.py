@@ -29,7 +29,9 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     forget_settings(monkeypatch)
 
 
-@pytest.fixture(params=["to the server", "from the server", "between files"])
+@pytest.fixture(
+    params=["to the server", pytest.param("from the server", marks=pytest.mark.long), "between files"]
+)
 def way(request: pytest.FixtureRequest) -> Iterator[tuple[str, str]]:
     if request.param == "between files":
         yield FILE, "other/copy.sqlite3"
@@ -147,6 +149,7 @@ def test_a_missing_source_is_refused(given: str, tmp_path: Path, capsys: pytest.
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.long
 def test_an_empty_server_is_no_source(
     postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

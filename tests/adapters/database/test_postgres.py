@@ -112,6 +112,7 @@ def test_two_that_start_at_once_on_an_empty_database_both_come_in(store_url: str
     assert [finish(process)[::2] for process in starting] == [(0, "")] * 4
 
 
+@pytest.mark.long
 def test_reading_only_changes_nothing_on_a_server(postgres: str, tmp_path: Path) -> None:
     """A dry run on an empty server finds an empty cache and makes no table; a write is refused."""
     engine = open_database(postgres, tmp_path, read_only=True)
@@ -138,6 +139,7 @@ def test_a_cache_without_the_tables_of_later_versions_is_read(store_url: str, tm
     assert EmbeddingCache(engine, "float16").get(Letters(), ["h"]) == {}
 
 
+@pytest.mark.long
 def test_another_encoding_is_refused_before_anything_is_paid(postgres: str, tmp_path: Path) -> None:
     """A database that can't hold all scripts says how to create one that can."""
     latin = f"{name(postgres)}_latin"
@@ -179,6 +181,7 @@ def test_a_password_is_never_shown(url: str, tmp_path: Path, capsys: pytest.Capt
     assert "store_url: the database" in said and "can't be opened" in said and PASSWORD not in said
 
 
+@pytest.mark.long
 def test_the_password_has_a_file_of_its_own(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -194,6 +197,7 @@ def test_the_password_has_a_file_of_its_own(
     assert open_project(folder).databases.store().url.password == "pass-word-3"
 
 
+@pytest.mark.long
 def test_check_names_the_database_without_its_password(
     postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -208,6 +212,7 @@ def test_check_names_the_database_without_its_password(
 # -- a lost connection -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) -> None:
     """An answer that comes while all connections are cut is kept by the next one."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
@@ -218,6 +223,7 @@ def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) ->
     assert len(cache.get(["tea"], US)) == 2
 
 
+@pytest.mark.long
 def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str, tmp_path: Path) -> None:
     """4: after a quarter of a minute it says that what the database holds stays; so it does."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
@@ -239,6 +245,7 @@ def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
     assert 'PostgreSQL is an extra: install it by pip install "psycopg[binary]' in err
 
 
+@pytest.mark.long
 def test_times_mean_the_same_in_every_zone(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -136,6 +136,7 @@ def test_two_runs_at_once_pay_for_one(
     assert outputs[0] == outputs[1] and URLS[0].encode() in outputs[0]
 
 
+@pytest.mark.long
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no SIGKILL")
 def test_a_killed_run_leaves_its_turn_and_what_it_paid_for(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
@@ -209,6 +210,7 @@ def test_the_turn_is_given_back_however_it_ends(
             raise error
 
 
+@pytest.mark.long
 def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path, postgres: str) -> None:
     """Runs on two databases, or each in its own memory, do not wait for each other."""
     urls = (postgres, "sqlite:///one.sqlite3", "sqlite:///two.sqlite3", "sqlite://", "sqlite://")

@@ -5,11 +5,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 
 from internal_linker.adapters.database.engine import open_database
-from internal_linker.adapters.database.runs import KEPT, RunStore
-from internal_linker.core.records import Candidate, Link, Recommendation, Source
+from internal_linker.adapters.database.runs import KEPT, RUN_LINKS, RunStore, is_sound
+from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
 from internal_linker.core.runs import Version, VersionRow, overlaid
 
 VERSION = Version("1", "2026-01-04T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 3, facts={"a": [1]})
@@ -42,6 +42,21 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
     (link, _) = next(iter(runs.rows("1"))).recommendation.links
     assert math.isnan(link.target.lexical) and link.target.similarity == -0.1
     assert list(runs.rows("2")) == [] and RunStore(engine, "b.example").versions() == []
+
+
+def test_the_near_duplicates_of_the_newest_run_come_back(engine: Engine) -> None:
+    """None, no pair and pairs stay apart; a run of no rows has some, too, and each run is sound."""
+    runs = RunStore(engine, "a.example")
+    pair = Duplicate("https://a.example/ü\0", "b", math.nan, 0.5, 1 / 3)
+    assert runs.duplicates() is None
+    for number, (rows, pairs) in enumerate(
+        [([], None), ([], [pair]), ([row("s", "t")], []), ([row("s")], [pair] * 2)]
+    ):
+        runs.put(replace(VERSION, run=str(number)), rows, pairs)
+        assert shape(runs.duplicates()) == shape(pairs)
+        assert shape(list(runs.rows(str(number)))) == shape(rows)
+    with engine.connect() as connection:
+        assert all(map(is_sound, connection.execute(select(RUN_LINKS))))
 
 
 def test_a_run_of_the_same_name_is_replaced(engine: Engine) -> None:

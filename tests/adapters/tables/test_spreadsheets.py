@@ -10,7 +10,10 @@ import pytest
 from tests.support.small_project import SITE, command, forget_settings, make_project, write_csv
 
 SOFFICE = shutil.which("soffice") or ""
-pytestmark = pytest.mark.skipif(not SOFFICE, reason="LibreOffice is not installed")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(not SOFFICE, reason="LibreOffice is not installed"),
+]
 
 TITLES = (
     "قهوهٔ سرد دم‌کشیده",  # Persian, with a zero-width non-joiner

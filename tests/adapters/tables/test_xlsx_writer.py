@@ -70,6 +70,7 @@ def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
     assert len(values) == 1 or values[1] == (None, None)
 
 
+@pytest.mark.long
 def test_50_000_rows_of_12_columns_are_written_soon() -> None:
     """In less than 15 seconds of the processor, with links as many as Excel takes."""
     looks = (

@@ -1,19 +1,22 @@
 """`audit` as a person or a scheduler calls it: the table, the findings, exit codes, paths, and nothing spent."""
 
+import re
 import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.outputs import communities
 from internal_linker.analysis.audit.records import Limits
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
-from internal_linker.analysis.graph.site_graph import graph_of
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
+from tests.support.audits import audited
 from tests.support.builders import nothing_excluded, page, url
+from tests.support.sites import read_csv
 from tests.support.small_project import (
     REPOSITORY,
     SITE,
@@ -65,14 +68,14 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
     before = snapshot(project)
     assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
     told = capsys.readouterr()
-    assert "files/links.csv is not there: no run has proposed links yet" in told.err
+    assert "No run is known to the cache, which is new or was deleted: only today's links" in told.err
     assert f"6 pages, home page {URLS[0]}" in told.out
     table = dict(line.rsplit(maxsplit=2)[::2] for line in told.out.splitlines() if line.startswith("Orphans"))
     assert table == {"Orphans": "2"}
     assert f"{URLS[1]}  {SITE}/moved/: The link's target: status 301. Link to {URLS[2]}." in told.out
     assert f"{URLS[1]}  {SITE}/gone/: The link's target: status 404." in told.out
     assert {name for name in snapshot(project).keys() - before.keys() if "tmp" not in name} == {
-        f"files/audit{rest}" for rest in (".xlsx", ".html", ".gexf", ".graphml", "_nodes.csv", "_edges.csv")
+        f"files/audit{rest}" for rest in (".xlsx", ".html", ".graphml", "_nodes.csv", "_edges.csv")
     }
     assert all(snapshot(project)[name] == old for name, old in before.items())
 
@@ -129,25 +132,40 @@ def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> N
     assert not (project / "files/audit.xlsx").exists()
 
 
-@pytest.mark.parametrize(
-    ("rows", "sentence"),
-    [
-        ([("Source", "Target")], "has no column 'Score': it is no result of a run"),
-        (
-            [("Source", "Target", "Score", "Run"), (URLS[0], URLS[1], "high", "1")],
-            "row 2: Score is 'high', no number",
-        ),
-    ],
-)
-def test_a_damaged_result_is_named(
-    project: Path, capsys: Capture, rows: list[tuple[str, ...]], sentence: str
-) -> None:
-    """File, row and remedy, exit code 3."""
-    write_csv(project / "files/links.csv", rows)
-    assert command("audit", "--project", str(project)) == 3
-    told = capsys.readouterr().err
-    assert sentence in told
-    assert "links.csv" in told
+def test_proposed_links_and_duplicates_come_from_the_store(project: Path, capsys: Capture) -> None:
+    """What a person sorts, changes or deletes in files/ changes no audit."""
+    pages = read_csv(project / "files/urls_rawdata.csv")
+    copy = f"{SITE}/green-tea-again/"
+    pages.append(pages[0] | {"URL": copy, "Main Content": pages[0]["Main Content"] + " And that is all."})
+    write_csv(project / "files/urls_rawdata.csv", [tuple(pages[0]), *(tuple(row.values()) for row in pages)])
+    where = ("--project", str(project))
+    assert command("run", *where) == 0
+    results = [project / "files/audit_edges.csv", project / "files/audit.graphml"]
+    capsys.readouterr()
+    assert command("audit", *where) == 0
+    told, before = capsys.readouterr().out, [path.read_bytes() for path in results]
+    assert f"  {copy}  {URLS[0]}: " in told and "of their phrases are the same" in told
+    for name in ("links.csv", "duplicates.csv"):
+        header, *rows = (project / "files" / name).read_text(encoding="utf-8").splitlines(keepends=True)
+        (project / "files" / name).write_text("".join([header, *sorted(rows)[1:], "no,link\n"]), "utf-8")
+    assert command("audit", *where) == 0
+    assert (capsys.readouterr().out, [path.read_bytes() for path in results]) == (told, before)
+    (project / "files/cache.sqlite3").unlink()
+    assert command("audit", *where) == 0
+    without = capsys.readouterr()
+    assert "No run is known to the cache" in without.err and "No links are proposed." in without.out
+    assert "of their phrases are the same" not in without.out
+
+
+def test_a_damaged_run_is_named(project: Path, capsys: Capture) -> None:
+    """The run and the store, exit code 2."""
+    where = ("--project", str(project))
+    assert command("run", *where) == 0
+    with closing(sqlite3.connect(project / "files/cache.sqlite3")) as store, store:
+        store.execute("UPDATE run_links SET content = x'00'")
+    capsys.readouterr()
+    assert command("audit", *where) == 2
+    assert re.search(r"store_url: .*the links of run \S+ are damaged", capsys.readouterr().err)
 
 
 def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture) -> None:
@@ -165,8 +183,7 @@ def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
     """The repository's own sample: its known weak spots come out, before any run."""
     shutil.copytree(REPOSITORY / "files", tmp_path / "files")
     shutil.copytree(REPOSITORY / "config", tmp_path / "config")
-    for result in ("links.csv", "cache.sqlite3", "duplicates.csv"):
-        (tmp_path / "files" / result).unlink(missing_ok=True)
+    (tmp_path / "files/cache.sqlite3").unlink(missing_ok=True)
     assert command("audit", "--project", str(tmp_path), "--fail-on", "orphan=11") == 7
     told = capsys.readouterr()
     assert "50 pages" in told.out
@@ -181,7 +198,9 @@ def test_the_home_page_is_the_sites_address() -> None:
 
     def home(site: str, asked: str = "", some: int = 3) -> tuple[int, str]:
         collected = Collected(pages[:some], (), (), 0, links)
-        made = inspect(Material(collected, (), None, nothing_excluded, site, asked, Limits(), lambda _: None))
+        made = inspect(
+            Material(collected, "", (), None, nothing_excluded, site, asked, Limits(), lambda _: None)
+        )
         assert made.home not in made.before.orphans
         return made.home, made.home_by
 
@@ -223,14 +242,11 @@ def test_pages_without_words_have_no_topic() -> None:
     assert ordered(np.array([0, 0, 1, 2, 2, 2, 2])).tolist() == [-1, -1, -1, 0, 0, 0, 0]
 
 
-def test_communities_are_found_by_links() -> None:
-    """Two rings with one link between them are two communities, the same every time."""
-    ring = [(at, (at + 1) % 6) for at in range(6)]
-    pairs = np.array([*ring, *((a + 6, b + 6) for a, b in ring), (0, 6), (1, 4), (7, 10)])
-    graph = graph_of(pairs[:, 0], pairs[:, 1], np.ones(len(pairs)), 12)
-    find = communities()
-    assert find is not None
-    found = find(graph, 12)
-    assert len(set(found[:6].tolist())) == len(set(found[6:].tolist())) == 1
-    assert found[0] != found[6]
-    assert found.tolist() == find(graph, 12).tolist()
+def test_topics_are_communities_where_most_pages_are_linked() -> None:
+    """Nine linked pages of ten are enough; with fewer, the words of titles name topics for the others too."""
+    urls = [f"https://www.slowkettle.example/{at}/" for at in range(20)]
+    titles = [("Kettle water", "Grinder burrs")[at % 2] for at in range(20)]
+    ring = [(at, (at + 1) % 18) for at in range(18)]
+    assert audited(urls, titles, ring).topics_by == "links"
+    few = audited(urls, titles, ring[:16])
+    assert few.topics_by == "titles" and all(few.topics)

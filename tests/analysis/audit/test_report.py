@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from selectolax.lexbor import LexborHTMLParser
 
 from internal_linker.adapters.html.document import number
-from internal_linker.analysis.audit.records import Audit, Measure
+from internal_linker.analysis.audit.records import Audit, Measure, Rule
 from internal_linker.analysis.audit.report import charts
 from internal_linker.analysis.audit.report import tables as pages
 from internal_linker.analysis.audit.report.html import AuditHtml, change
@@ -108,7 +108,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     )
     counts = {rule.rule: rule.count for rule in pages.findings(found)}
     assert sum(counts.values()) == len(found.findings)
-    assert f"The first {pages.MOST_FINDINGS} of {counts['orphan']}; all are in files/audit.xlsx" in text
+    assert f"The first {pages.MOST_FINDINGS} of {counts[Rule.ORPHAN]}; all are in files/audit.xlsx" in text
 
 
 def test_sections_and_topics_beyond_the_first_go_together() -> None:
@@ -162,7 +162,7 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
     assert "Licensed to the Apache Software Foundation (ASF)" in text
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever titles and topics hold, the report has its own elements only, and its data can be read."""
@@ -238,7 +238,7 @@ def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
     assert document.css_first("title").text() == "Internal links of www.slowkettle.example"  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_report_can_be_pictured(width: int, tmp_path: Path) -> None:
     """A picture of it can be taken, as wide as a phone and as a desk's screen: those of the README are such."""
     screenshot(written(tmp_path, audit(60)), tmp_path / "audit.png", width)

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.analysis.audit.audit import Material, inspect
 from internal_linker.analysis.audit.figures import figures
-from internal_linker.analysis.audit.records import RULES, Finding, GraphFigures, Limits
+from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits, Rule
 from internal_linker.analysis.audit.rules_anchors import (
     AnchoredLinks,
     ambiguous_anchors,
@@ -17,12 +18,12 @@ from internal_linker.analysis.audit.rules_anchors import (
 )
 from internal_linker.analysis.audit.rules_pages import (
     States,
-    circle_faults,
-    dense_faults,
-    page_faults,
-    reciprocal_faults,
+    circle_findings,
+    dense_findings,
+    page_findings,
+    reciprocal_findings,
 )
-from internal_linker.analysis.audit.rules_targets import duplicate_faults, exact_copies, target_faults
+from internal_linker.analysis.audit.rules_targets import duplicate_findings, exact_copies, target_findings
 from internal_linker.analysis.graph.site_graph import (
     SiteGraph,
     adopted,
@@ -31,8 +32,10 @@ from internal_linker.analysis.graph.site_graph import (
     reciprocal_pairs,
 )
 from internal_linker.core.arrays import Bools
-from internal_linker.core.records import Duplicate, Page, fault_of, is_visited
-from tests.support.builders import page, url
+from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.records import Collected, Duplicate, ExistingLink, Page
+from internal_linker.usecases.audit import failure_bounds
+from tests.support.builders import nothing_excluded, page, url
 
 Pairs = list[tuple[int, int]]
 HOME = 0
@@ -77,7 +80,7 @@ def test_page_rules_are_what_they_say(site: tuple[int, Pairs, Pairs, list[bool]]
     seen = states(
         n, graph(today, n), graph(offered, n), wanted, Limits(min_inlinks=2, max_inlinks=0, clicks=1)
     )
-    found = list(page_faults(seen))
+    found = list(page_findings(seen))
     now, then = seen.before, seen.after
     wishes = [at for at in range(n) if wanted[at] and at != HOME]
     orphans = [at for at in wishes if not now.inlinks[at]]
@@ -96,7 +99,7 @@ def test_page_rules_are_what_they_say(site: tuple[int, Pairs, Pairs, list[bool]]
     ends = [at for at in wishes if not now.outlinks[at]]
     assert by_rule(found, "dead-end") == expected(ends, then.outlinks == 0)
     assert now.orphans.tolist() == orphans
-    assert {one.severity for one in found} <= {RULES[one.rule][0] for one in found}
+    assert all(one.severity == one.rule.severity for one in found)
 
 
 @given(sites())
@@ -109,11 +112,11 @@ def test_pairs_and_circles_are_told_with_what_adoption_does(
     seen = states(n, now, more, wanted, Limits())
     pairs = [reciprocal_pairs(each, n) for each in (now, adopted(now, more, n))]
     old = {(url(a), url(b)) for a, b in pairs[0].tolist()}
-    found = list(reciprocal_faults(seen, *pairs))
+    found = list(reciprocal_findings(seen, *pairs))
     assert {(one.page, one.other) for one in found if one.standing == "stays"} == old
     assert {(one.page, one.other) for one in found} == {(url(a), url(b)) for a, b in pairs[1].tolist()}
     circles = closed_circles(now, n, HOME)
-    told = list(circle_faults(seen, circles, more))
+    told = list(circle_findings(seen, circles, more))
     for rows, one in zip(circles, told, strict=True):
         entered = any(b in rows and a not in rows for a, b in offered)
         assert one.standing == ("mended" if entered else "stays")
@@ -128,7 +131,7 @@ def test_dense_pages_have_more_links_than_their_text_carries(rows: list[tuple[in
     n, limits = len(rows), Limits()
     none = graph([], n)
     links, proposed, words = (np.array(column) for column in zip(*rows, strict=True))
-    found = list(dense_faults(states(n, none, none, [True] * n, limits), links, proposed, words))
+    found = list(dense_findings(states(n, none, none, [True] * n, limits), links, proposed, words))
     for at, (today, more, length) in enumerate(rows):
         most = 100 if not length else min(100, max(5, length / 20))
         expected = None if today + more <= most else "stays" if today > most else "new"
@@ -140,7 +143,7 @@ def test_a_hub_has_many_times_the_mean(linking: int, is_hub: bool) -> None:
     """Ten pages and ten times the mean are still none."""
     n = 200
     seen = states(n, graph([(at, 1) for at in range(2, 2 + linking)], n), graph([], n), [True] * n, Limits())
-    assert ("hub" in {one.rule for one in page_faults(seen)}) == is_hub
+    assert ("hub" in {one.rule for one in page_findings(seen)}) == is_hub
 
 
 @st.composite
@@ -199,28 +202,31 @@ def test_an_anchor_that_names_no_page_misleads_nobody(anchor: str) -> None:
 
 
 REASONS = {
-    "": "",
-    "status 404": "broken-target",
-    "status 500": "broken-target",
-    "status 0": "broken-target",
-    "status 301": "redirected-target",
-    "redirects to another page": "redirected-target",
-    "canonicalised to another page": "copy-target",
-    "not indexable": "noindex-target",
+    NoTarget.ERROR_STATUS: "broken-target",
+    NoTarget.REDIRECT_STATUS: "redirected-target",
+    NoTarget.REDIRECT: "redirected-target",
+    NoTarget.BAD_REDIRECT: "redirected-target",
+    NoTarget.CANONICALISED: "copy-target",
+    NoTarget.BAD_CANONICAL: "copy-target",
+    NoTarget.NOINDEX: "noindex-target",
+    NoTarget.SOURCE_ONLY: "",
 }
 
 
-@pytest.mark.parametrize(("reason", "rule"), REASONS.items())
-def test_a_link_breaks_the_rule_of_its_target(reason: str, rule: str) -> None:
-    """Each reason has one rule, and the page that a redirect ends at is named as the remedy."""
-    target = page("old", not_target=reason)
+@pytest.mark.parametrize("message", ["", "another message", "status 404", "not indexable"])
+@pytest.mark.parametrize(("kind", "rule"), REASONS.items())
+def test_a_link_breaks_the_rule_of_its_target(
+    kind: NoTarget, rule: str, message: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each reason has one rule, however it is worded, and the page that a redirect ends at is the remedy."""
+    if message:
+        monkeypatch.setattr(kind, "message", message)
+    target = page("old", issue=Reason(kind, "500"))
     links = [(url("a"), url("old"))] * 2
-    found = list(
-        target_faults(links, {target.key: target} if reason else {}, {url("old"): url("new")}, {}, "stays")
-    )
+    found = list(target_findings(links, {target.key: target}, {url("old"): url("new")}, {}, "stays"))
     assert [one.rule for one in found] == ([rule] if rule else [])
-    assert fault_of(target) == rule
-    assert is_visited(target) == (rule in {"", "noindex-target"})
+    assert target.is_visited == (rule in {"", "noindex-target"})
+    assert target.takes_links == (not rule)
     assert all(url("new") in one.detail and one.page == url("a") and one.other == url("old") for one in found)
 
 
@@ -239,6 +245,35 @@ def test_pages_of_one_text_are_copies_of_the_one_with_most_links(rows: list[tupl
 
 def test_a_near_duplicate_is_told_with_its_share() -> None:
     """The page to keep comes second."""
-    (found,) = duplicate_faults([Duplicate(url("a"), url("b"), 0.97, 0.9, 0.8)])
+    (found,) = duplicate_findings([Duplicate(url("a"), url("b"), 0.97, 0.9, 0.8)])
     assert (found.page, found.other, found.severity) == (url("a"), url("b"), "warning")
     assert "80%" in found.detail
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_an_audit_finds_the_same_however_its_rules_are_worded(
+    rule: Rule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither findings nor the bounds of --fail-on hang on a message; a rule's name is what users write."""
+    pages = (
+        *(page(name, "the same text", title="one title") for name in "abc"),
+        page("moved", issue=Reason(NoTarget.REDIRECT_STATUS, "301")),
+        page("hidden", issue=Reason(NoTarget.NOINDEX)),
+    )
+    links = [ExistingLink(url("a"), url(name), "here") for name in ("b", "moved", "hidden")]
+    collected = Collected(pages, (), (), 0, tuple(links), {url("moved"): url("b")}, 3)
+    material = Material(
+        collected, "", (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None
+    )
+
+    def found() -> list[tuple[Rule, str, str]]:
+        return [(one.rule, one.page, one.other) for one in inspect(material).findings]
+
+    before, bounds = found(), failure_bounds([f"{rule.value}=2"])
+    assert {Rule.REDIRECTED_TARGET, Rule.NOINDEX_TARGET, Rule.ORPHAN, Rule.DUPLICATE} <= {
+        one for one, *_ in before
+    }
+    for kind in (*Rule, *NoTarget):
+        monkeypatch.setattr(kind, "message", "status 404")
+    assert found() == before
+    assert failure_bounds([f"{rule.value}=2"]) == bounds == {rule: 2}

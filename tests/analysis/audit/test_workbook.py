@@ -9,7 +9,7 @@ import openpyxl
 import pytest
 
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.records import Audit, Limits, finding
+from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.audit.workbook import AuditXlsx
 from internal_linker.core.errors import OutputError
 from internal_linker.core.records import Collected, ExistingLink
@@ -24,7 +24,7 @@ def audit() -> Audit:
     links = tuple(ExistingLink(url(at), url(at + 1), "next") for at in range(5))
     collected = Collected(pages, (), (), 0, links, {}, len(links))
     return inspect(
-        Material(collected, (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
+        Material(collected, "", (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
     )
 
 
@@ -65,7 +65,7 @@ def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
 
 def test_what_is_too_much_for_a_sheet_is_told(tmp_path: Path) -> None:
     """The first rows of a rule are there, the Summary and a sentence have the true count."""
-    made = replace(audit(), findings=[finding("orphan", url(at), "Alone.") for at in range(30)])
+    made = replace(audit(), findings=[Finding(Rule.ORPHAN, url(at), "Alone.") for at in range(30)])
     remarks = AuditXlsx(tmp_path / "audit.xlsx", most_rows=20).write(made)
     assert remarks == ["files/audit.xlsx has the first 20 of 30 findings of orphan."]
     book = opened(tmp_path / "audit.xlsx")

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.analysis.similarity.cluster_names import UNTITLED, cluster_names
@@ -117,7 +117,6 @@ def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
     assert len(set(found)) == 4 and max(map(len, found)) < 200
 
 
-@settings(deadline=None, max_examples=60)
 @given(titles=st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=12))
 def test_any_titles_have_names(titles: list[str]) -> None:
     """Whatever titles hold, each cluster has one name, on one line, and no two share one."""

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import os
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -10,17 +9,17 @@ from typing import Any
 import openpyxl
 import pytest
 
+from internal_linker.adapters.database.runs import RunStore
+from internal_linker.core.records import Duplicate
+from internal_linker.core.runs import Version
+from internal_linker.usecases.project import open_project
 from tests.support.small_project import (
-    REPOSITORY,
     SITE,
     command,
-    finish,
     forget_settings,
     make_project,
     snapshot,
-    start,
     write_csv,
-    write_text,
 )
 
 HEADER = ["Cluster", "Name", "Title", "URL", "Distance", "Hub"]
@@ -142,16 +141,15 @@ def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFi
     ends = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
     copies = f"{SITE}/0/", f"{SITE}/1/"
     assert {copies, copies[::-1]} <= ends
-    header = "Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap"
-    rows = [(*copies, "0.99", "0.98", "0.9"), (f"{SITE}/0/", f"{SITE}/gone/", "0.99", "0.98", "0.9")]
-    write_csv(project / "files/duplicates.csv", [header, *rows])
+    opened = open_project(project)
+    pairs = [Duplicate(one, other, 0.99, 0.98, 0.9) for one, other in (copies, (copies[0], f"{SITE}/gone/"))]
+    RunStore(opened.databases.store(), opened.site).put(Version("1", "", "all rows", "", 0, 0), (), pairs)
     again = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
     assert not {copies, copies[::-1]} & again and len(again) >= len(ends) - 2
 
 
 def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Pages like no other are in none, which is told, and stand at the end of the CSV; --k has no meaning then."""
-    pytest.importorskip("networkit")
     project = titled(tmp_path, *(title for titles in TOPICS.values() for title in titles), "zebra crossing")
     answer = found(capsys, project, "--method", "communities")
     assert [one["pages"] for one in answer["clusters"]] == [5, 4, 3]
@@ -178,18 +176,6 @@ def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.Cap
         == 3
     )
     assert "Lower --min-similarity" in capsys.readouterr().err
-
-
-def test_communities_without_their_package_say_what_to_install(tmp_path: Path) -> None:
-    """Exit code 2 and the command that installs it, before anything is read or written."""
-    project = three_topics(tmp_path / "site")
-    write_text(tmp_path / "networkit/__init__.py", "raise ImportError('not here')")
-    path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
-    begun = start(
-        "-m", "internal_linker", "clusters", "--method", "communities", cwd=project, PYTHONPATH=path
-    )
-    code, _, err = finish(begun)
-    assert code == 2 and "pip install internal-linker[graph]" in err and "Input:" not in err
 
 
 def test_the_files_are_the_same_every_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

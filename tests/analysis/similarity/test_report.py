@@ -140,7 +140,7 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
     assert "Licensed to the Apache Software Foundation (ASF)" in text_of(document)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
     """Whatever titles and names hold, the page has its own elements only, and its data can be read."""
@@ -185,7 +185,9 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
         ClustersHtml(tmp_path / "folder.html").write(clusters([2]), on_a_circle(clusters([2])))
 
 
-@pytest.mark.parametrize("sizes", [[1], [2], [12, 9, 1], [300] * 10])
+@pytest.mark.parametrize(
+    "sizes", [[12, 9, 1], *(pytest.param(sizes, marks=pytest.mark.long) for sizes in ([1], [2], [300] * 10))]
+)
 def test_the_charts_are_drawn_without_a_network(sizes: list[int], tmp_path: Path) -> None:
     """In a browser that reaches no host map and tree are drawn, the console stays silent, and no title runs."""
     dom, said = rendered(written(tmp_path, clusters(sizes, EVIL[: sum(sizes)])))
@@ -201,7 +203,7 @@ def test_a_name_of_pictures_is_cut_between_them(tmp_path: Path) -> None:
     assert said == "" and "😀…" in dom
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_page_can_be_pictured(width: int, tmp_path: Path) -> None:
     """A picture of it can be taken, as wide as a phone and as a desk's screen."""
     screenshot(written(tmp_path, clusters([9, 6])), tmp_path / "clusters.png", width)

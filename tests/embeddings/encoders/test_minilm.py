@@ -177,6 +177,7 @@ def test_a_failing_chunk_costs_no_finished_round() -> None:
     assert threads() == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read the Linux way")
 def test_memory_grows_by_a_chunk_a_core() -> None:
     """Encoding texts of many lengths takes at most 25 MB a core beside the model."""

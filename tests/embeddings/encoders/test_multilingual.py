@@ -82,6 +82,7 @@ def test_title_and_the_first_chunks_count(encoder: MultilingualEncoder) -> None:
     assert not np.allclose(same, other, atol=1e-3) and not np.allclose(same, title, atol=1e-3)
 
 
+@pytest.mark.long
 def test_every_process_computes_the_same() -> None:
     """Two other processes, with other seeds of Python's hashes, give the same vector to the last bit."""
     found = {

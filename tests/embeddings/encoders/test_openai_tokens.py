@@ -45,7 +45,6 @@ def test_packs_as_it_reads() -> None:
     assert next(counts) == 60
 
 
-@settings(max_examples=50)
 @given(st.text(min_size=1, max_size=300), st.text(max_size=2000), st.integers(16, 200))
 def test_a_cut_text_has_the_tokens_it_is_said_to_have(title: str, body: str, limit: int) -> None:
     """Whatever the characters, the cut text is within the limit when it is counted anew."""
@@ -82,10 +81,10 @@ def test_half_a_surrogate_pair_is_replaced() -> None:
 @pytest.mark.parametrize("unit", ["a", "漢", " ", "\n", "-", "_", "\x1c-", "1", "a\u0301", "\x00"])
 def test_takes_linear_time_for_unbroken_runs(unit: str) -> None:
     """A megabyte without a word boundary is cut in seconds, not hours."""
-    started = time.monotonic()
+    started = time.process_time()
     _, count = TextCutter(8191, exact=True).cut(Text("t", unit * (1_000_000 // len(unit)) + "end"))
     assert count <= 8191
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_counts_a_text_once() -> None:

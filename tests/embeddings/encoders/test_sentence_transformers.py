@@ -37,6 +37,8 @@ from tests.support.tiny_models import (
     vectors,
 )
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -27,6 +27,7 @@ from tests.support.tiny_models import (
     vectors,
 )
 
+pytestmark = pytest.mark.long
 # Reads the models named on the command line; prints the recipe of each, or what went wrong.
 LOAD = """
 import sys

@@ -226,7 +226,7 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
         vector_file(tmp_path, "v.xlsx")
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(["npy", "parquet"]), st.data())
 def test_a_damaged_file_never_ends_in_a_crash(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.arrays import Block, Ints, Vectors
@@ -37,7 +37,6 @@ def cases(draw: st.DrawFn) -> Case:
     return Case(vectors, languages, *asked, excluded, draw(st.integers(1, 15)))
 
 
-@settings(deadline=None)
 @given(cases())
 def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
     """Any mask, zeros, equal scores, float16, lists longer than there are columns: order, ends and floors are right."""
@@ -49,7 +48,6 @@ def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
     assert_same(found, expected, case.vectors, case.rows)
 
 
-@settings(deadline=None)
 @given(cases())
 def test_a_mutual_join_finds_both_sides(case: Case) -> None:
     """The lists of the rows, then those of the columns among the rows, from one product."""
@@ -67,7 +65,6 @@ def test_a_mutual_join_finds_both_sides(case: Case) -> None:
         assert_same(part, one, case.vectors, both[at])
 
 
-@settings(deadline=None)
 @given(cases(), st.floats(-1, 1, width=32))
 def test_what_is_not_above_a_score_is_left_out(case: Case, bound: float) -> None:
     """With `above`, exactly the entries above it are found, and the floor says that others may be missing."""

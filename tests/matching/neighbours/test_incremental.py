@@ -1,7 +1,7 @@
 """Lists of the last run by this run's rows: what is gone, what is new, what both sides of a merge know."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -58,7 +58,6 @@ def test_of_equal_digests_as_many_stay_as_there_are() -> None:
     assert (len(more.changed), more.removed) == (1, 0)
 
 
-@settings(deadline=None)
 @given(st.data())
 def test_a_merge_knows_what_both_sides_know(data: st.DataObject) -> None:
     """Any scores parted into two lists with floors: the merged list is the best of all, as far as it says."""

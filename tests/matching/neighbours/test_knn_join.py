@@ -5,7 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -68,14 +68,12 @@ def sites(draw: st.DrawFn, most: int = 14) -> tuple[Vectors, Ints, Bools]:
     return draw(coarse_vectors(count)), np.array(languages, np.int32), np.array(targets, bool)
 
 
-@settings(deadline=None)
 @given(sites())
 def test_a_first_join_is_a_count_of_all_pairs(site: tuple[Vectors, Ints, Bools]) -> None:
     """One text, no targets, equal texts, any language: the lists are right."""
     assert_right(joined(*site), *site)
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.data())
 def test_any_run_of_changes_ends_where_a_full_join_ends(data: st.DataObject) -> None:
     """Texts that come, go, move, become targets or change their language or text: each step's lists are right."""

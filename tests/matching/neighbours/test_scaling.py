@@ -4,7 +4,7 @@ import re
 
 from internal_linker.matching.candidates import SERVED
 from internal_linker.matching.neighbours.knn_join import EXACT_ROWS, EXACT_SECONDS
-from tests.support.clusters import GUIDE
+from tests.support.dask_clusters import GUIDE
 from tests.support.small_project import REPOSITORY
 
 

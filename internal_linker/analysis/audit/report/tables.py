@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.adapters.html.document import href
-from internal_linker.analysis.audit.records import RULES, Audit, Finding, Severity
+from internal_linker.analysis.audit.records import Audit, Finding, Rule, Severity
 from internal_linker.core.arrays import Ints
 
 MOST_ORPHANS = 100
@@ -48,9 +48,7 @@ class Mover:
 class RuleFindings:
     """What was found of one rule: how many, how many of them adoption mends or causes, and the first ones."""
 
-    rule: str
-    severity: Severity
-    meaning: str
+    rule: Rule
     count: int
     mended: int
     new: int
@@ -98,19 +96,18 @@ def movers(audit: Audit) -> tuple[list[Mover], list[Mover]]:
 
 def findings(audit: Audit) -> list[RuleFindings]:
     """The rules that something was found of, errors first, each with its first findings."""
-    by_rule: dict[str, list[Finding]] = {}
+    by_rule: dict[Rule, list[Finding]] = {}
     for one in audit.findings:
         by_rule.setdefault(one.rule, []).append(one)
-    found = [_of_rule(rule, by_rule[rule]) for rule in RULES if rule in by_rule]
+    found = [_of_rule(rule, by_rule[rule]) for rule in Rule if rule in by_rule]
     order: Sequence[Severity] = ("error", "warning", "note")
-    return sorted(found, key=lambda one: order.index(one.severity))
+    return sorted(found, key=lambda one: order.index(one.rule.severity))
 
 
-def _of_rule(rule: str, found: Sequence[Finding]) -> RuleFindings:
-    severity, meaning = RULES[rule]
+def _of_rule(rule: Rule, found: Sequence[Finding]) -> RuleFindings:
     standings = Counter(one.standing for one in found)
     first = tuple(found[:MOST_FINDINGS])
-    return RuleFindings(rule, severity, meaning, len(found), standings["mended"], standings["new"], first)
+    return RuleFindings(rule, len(found), standings["mended"], standings["new"], first)
 
 
 def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:

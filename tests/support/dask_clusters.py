@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
 from internal_linker.core.ports import Compute
-from tests.support.cluster_work import KILL, watched_block
+from tests.support.dask_work import KILL, watched_block
 from tests.support.join_stores import MemoryStore
 from tests.support.small_project import REPOSITORY, environment
 
@@ -76,12 +76,17 @@ class StoreThatActs(MemoryStore):
             self.acted = time.monotonic()
 
 
-def local_cluster(workers: int) -> "LocalCluster":
-    """A cluster of so many worker processes; one that is killed is replaced."""
+def local_cluster(workers: int, *, processes: bool = True) -> "LocalCluster":
+    """Start a cluster of so many worker processes, each replaced when it is killed; or of threads of this process."""
     from distributed import LocalCluster
 
     return LocalCluster(
-        n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address="127.0.0.1:0"
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=processes,
+        protocol="tcp://",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
     )
 
 

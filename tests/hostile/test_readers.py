@@ -45,7 +45,7 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
 def test_any_bytes_have_an_answer(name: str) -> None:
     """Bytes of any kind, and good inputs that were damaged: no error but ours, no row without a word, no hang."""
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(derandomize=True)
     @given(st.binary() | damaged(name))
     @example(b"")
     @example(b"\x00")
@@ -61,7 +61,7 @@ def test_any_bytes_have_an_answer(name: str) -> None:
 def test_any_json_has_an_answer(name: str) -> None:
     """Answers of services that are JSON, and nothing else of what was promised."""
 
-    @settings(max_examples=60, deadline=None, derandomize=True)
+    @settings(derandomize=True)
     @given(st.integers(0, 255), JSON | st.dictionaries(st.sampled_from(KEYS), JSON))
     def tried(status: int, answer: object) -> None:
         read(name, bytes([status]) + json.dumps(answer).encode())
@@ -74,6 +74,7 @@ def test_a_moment_that_is_none_asks_for_no_pause() -> None:
     assert retry_after({"retry-after": FOUND["headers"][0].decode()}) is None
 
 
+@pytest.mark.long
 @pytest.mark.skipif(
     importlib.util.find_spec("atheris") is None, reason="atheris has no wheel for this system"
 )

@@ -117,6 +117,7 @@ def eat(megabytes: int) -> Work:
     return work
 
 
+@pytest.mark.long
 def test_a_part_is_measured_in_a_process_of_its_own() -> None:
     """Memory is the part's own: a large part before a small one doesn't show in it."""
     large, small = measured(eat, 300), measured(eat, 1)

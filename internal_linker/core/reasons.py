@@ -1,0 +1,85 @@
+"""Reasons: an enum member that programs compare and count, with the message that people read."""
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Generic, Self, TypeVar
+
+
+class MessageEnum(Enum):
+    """An enum whose members are written as their messages; `{}` in a message stands for a reason's detail."""
+
+    _value_: int
+    message: str
+
+    def __new__(cls, message: str) -> Self:
+        """Number the members: two of them may have the same message."""
+        member = object.__new__(cls)
+        member._value_ = len(cls.__members__)
+        member.message = message
+        return member
+
+
+Kind_co = TypeVar("Kind_co", bound=MessageEnum, covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Reason(Generic[Kind_co]):
+    """A member of an enum of reasons, with what its message needs to know; `str()` gives the message."""
+
+    kind: Kind_co
+    detail: str = ""
+
+    def __str__(self) -> str:
+        return self.kind.message.format(self.detail)
+
+    def __lt__(self, other: "Reason[Any]") -> bool:
+        """Sort reasons as people read them: by their messages."""
+        return str(self) < str(other)
+
+
+class NoTarget(MessageEnum):
+    """Why no link may lead to a page: none at all, or none from one source."""
+
+    ERROR_STATUS = "status {}"
+    REDIRECT_STATUS = "status {}"
+    REDIRECT = "redirects to another page"
+    BAD_REDIRECT = "its redirect is no URL"
+    CANONICALISED = "canonicalised to another page"
+    BAD_CANONICAL = "its canonical is no URL"
+    NOINDEX = "not indexable"
+    SOURCE_ONLY = "its Role is source"
+    EXCLUDED = "excluded by {}"
+    OTHER_LANGUAGE = "in {0}: only for pages in {0}"
+    ALREADY_LINKED = "already linked"
+    REJECTED = "rejected by an editor"
+
+
+# Reasons that leave a page one of its own: it answers, and with its own content.
+VISITED = frozenset({NoTarget.NOINDEX, NoTarget.SOURCE_ONLY})
+
+
+class FewLinks(MessageEnum):
+    """Why a page or query has fewer links than wanted."""
+
+    WAITING = "{} wait for approval"
+    NOTHING_KNOWN = "neither content nor a main query is known"
+    NO_CONTENT = "the page has no content"
+    REST_LINKED = "no other page may be linked to that is not linked already"
+    NO_TARGET = "no other page may be linked to"
+
+
+class Cause(MessageEnum):
+    """Why a link is not at the same place in two runs."""
+
+    NEW_ROW = "a new row"
+    ROW_GONE = "the row is no longer in the input"
+    ACCEPTED = "accepted by an editor"
+    REJECTED = NoTarget.REJECTED.message
+    LINKED_NOW = "the page links there now"
+    NEW_TARGET = "the target is a new page"
+    TARGET_GONE = "the target is no longer in the input"
+    MODEL_CHANGED = "the model changed to {}"
+    TEXT_CHANGED = "the page's text changed"
+    TARGET_CHANGED = "the target's text changed"
+    SEARCH_CHANGED = "the search results changed"
+    OTHER_RANKING = "other links rank otherwise now"

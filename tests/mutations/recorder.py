@@ -1,0 +1,55 @@
+"""A plugin of pytest that notes of each test how long it takes and whether it starts other processes.
+
+Loaded by `-p tests.mutations.recorder`; each process writes a file of its own into the folder that FOLDER names.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Generator
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+FOLDER = "TEST_RECORDS"
+
+
+class Recorder:
+    """Writes one line of JSON a test: its id, its seconds, and whether it started a process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = (folder / f"{os.getpid()}.jsonl").open("w", encoding="utf-8", buffering=1)
+        self._process = os.getpid()
+        self._started = False
+        sys.addaudithook(self._heard)
+        # Of the ways to start a process, this one alone tells no audit hook.
+        start: Callable[[BaseProcess], None] = BaseProcess.start
+
+        def noted(process: BaseProcess) -> None:
+            self._started = True
+            start(process)
+
+        setattr(BaseProcess, "start", noted)  # noqa: B010  # mypy allows no assignment to a method
+
+    def _heard(self, event: str, _: tuple[Any, ...]) -> None:
+        if event in ("subprocess.Popen", "os.fork", "os.posix_spawn"):
+            self._started = True
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Watch one test with its fixtures."""
+        self._started, began = False, time.monotonic()
+        try:
+            return (yield)
+        finally:
+            if os.getpid() == self._process:
+                line = [item.nodeid, round(time.monotonic() - began, 3), self._started]
+                self._file.write(json.dumps(line) + "\n")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Begin to note, in each process that runs tests."""
+    config.pluginmanager.register(Recorder(Path(os.environ[FOLDER])))

@@ -1,0 +1,229 @@
+"""Whether the quick tier notices a mutation: in a copy of the project, by the tests that reach what was changed."""
+
+import ast
+import compileall
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from py_compile import PycInvalidationMode
+
+from coverage import CoverageData
+
+from tests.mutations.mutants import PACKAGE, Mutation
+from tests.mutations.recorder import FOLDER
+
+PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
+# Beyond what its tests took while they were mapped, a trial may take these seconds, and so many times as long.
+PATIENCE_S, PATIENCE = 60.0, 5.0
+_LEFT_OUT = (".git", ".venv", ".mutations", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "dist")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What came of a mutation: `killed`, `timeout` or `survived`, how many tests looked at it, and who found it."""
+
+    outcome: str
+    tests: int
+    killer: str
+
+
+class Copy:
+    """A copy of the project in which files may change."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    @classmethod
+    def of(cls, project: Path, root: Path) -> "Copy":
+        """Copy a project; its compiled code is taken by content, so that a change within a second counts."""
+        shutil.copytree(project, root, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+        compileall.compile_dir(
+            root / PACKAGE, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH, workers=1
+        )
+        return cls(root)
+
+    def pytest(
+        self, arguments: Iterable[str], variables: Mapping[str, str], longest: float | None = None
+    ) -> tuple[int, str]:
+        """Run pytest; the exit code, -1 where it took too long, and what it printed."""
+        process = subprocess.Popen(
+            [*PYTEST, *arguments],
+            cwd=self.root,
+            env={**os.environ, "PYTHONPATH": str(self.root), **variables},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+        try:
+            said, _ = process.communicate(timeout=longest)
+            return process.returncode, said
+        except subprocess.TimeoutExpired:
+            return -1, ""
+        finally:
+            _end(process)
+
+    def judge(self, mutation: Mutation, steps: Sequence[Sequence[str]], longest: float) -> Verdict:
+        """Change the file, run the tests of each step until one fails, and change it back."""
+        file, tried = self.root / mutation.path, 0
+        source = file.read_bytes()
+        file.write_bytes(mutation.apply(source))
+        try:
+            for tests in filter(None, steps):
+                tried += len(tests)
+                code, said = self._run(tests, longest)
+                if code == -1:
+                    return Verdict("timeout", tried, "")
+                if code:
+                    return Verdict("killed", tried, _killer(said))
+            return Verdict("survived", tried, "")
+        finally:
+            file.write_bytes(source)
+
+    def _run(self, tests: Sequence[str], longest: float) -> tuple[int, str]:
+        chosen = self.root.with_suffix(".tests")
+        chosen.write_text("\n".join(tests), encoding="utf-8")
+        return self.pytest(["-x", "--tb=no", "-rfE", "-p", "no:xdist", f"@{chosen}"], {}, longest)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Which tests reach which code.
+
+    Attributes:
+        by_line: tests by file and line; those of a file are at 0, whatever line of a function they reach.
+        seconds: what each test took, in the order in which they ran.
+        starters: tests that start processes, of which nobody knows what they reach.
+        users: files by the files that they import from.
+    """
+
+    by_line: dict[str, dict[int, set[str]]]
+    seconds: dict[str, float]
+    starters: set[str]
+    users: dict[str, set[str]]
+
+    @classmethod
+    def measure(cls, copy: Copy, folder: Path) -> "Reach":
+        """Run the quick tier once, all cores at work.
+
+        Raises:
+            SystemExit: a test fails without any mutation.
+        """
+        folder.mkdir(parents=True)
+        options = ["-p", "tests.mutations.recorder", "-n", "logical", "--dist", "worksteal"]
+        options += [f"--cov={PACKAGE}", "--cov-context=test", "--cov-report="]
+        variables = {FOLDER: str(folder), "COVERAGE_FILE": str(folder / "coverage")}
+        code, said = copy.pytest(options, variables)
+        if code:
+            raise SystemExit(f"{said}\nThe quick tier fails without any mutation: mend it first.")
+        data = CoverageData(str(folder / "coverage"))
+        data.read()
+        records = [
+            json.loads(line)
+            for file in folder.glob("*.jsonl")
+            for line in file.read_text("utf-8").splitlines()
+        ]
+        seconds = {name: float(took) for name, took, _ in records}
+        files = {name.partition("::")[0] for name, _, started in records if started}
+        # A fixture may have started it for all tests of the file.
+        starters = {name for name in seconds if name.partition("::")[0] in files}
+        return cls(_by_line(copy.root, data, seconds), seconds, starters, _users(copy.root))
+
+    def steps(self, mutation: Mutation) -> list[list[str]]:
+        """Return the tests that reach the change, then those that start processes.
+
+        What runs while a module is imported is reached by every test of the module, and of those that import from it.
+        """
+        lines = self.by_line.get(mutation.path, {})
+        reached = [lines.get(line, set()) for line in range(mutation.line, mutation.last_line + 1)]
+        first = set[str]().union(*reached)
+        if not first:
+            files = {mutation.path, *self.users.get(mutation.path, ())}
+            first = set[str]().union(*(self.by_line.get(file, {}).get(0, set()) for file in files))
+        return [self._in_order(first, mutation.room), self._in_order(self.starters - first, mutation.room)]
+
+    def longest(self, tests: Iterable[str]) -> float:
+        """Return the seconds that these tests may take."""
+        return PATIENCE_S + PATIENCE * sum(self.seconds[test] for test in tests)
+
+    def _in_order(self, tests: set[str], room: str) -> list[str]:
+        """File by file, as pytest would: the room's own files first, then those that take the least time."""
+        of_file = defaultdict[str, list[str]](list)
+        for test in self.seconds:
+            if test in tests:
+                of_file[test.partition("::")[0]].append(test)
+
+        def place(file: str) -> tuple[bool, float, str]:
+            own = file.startswith(f"tests/{room}/")
+            return not own, sum(self.seconds[test] for test in of_file[file]), file
+
+        return [test for file in sorted(of_file, key=place) for test in of_file[file]]
+
+
+def _by_line(root: Path, data: CoverageData, seconds: dict[str, float]) -> dict[str, dict[int, set[str]]]:
+    """Tests by file and line; a fixture's work counts for all tests of the file that may share it."""
+    of_file = defaultdict[str, set[str]](set)
+    for test in seconds:
+        of_file[test.partition("::")[0]].add(test)
+    found: dict[str, dict[int, set[str]]] = {}
+    for measured in data.measured_files():
+        path = Path(measured).relative_to(root).as_posix()
+        lines = found.setdefault(path, defaultdict(set))
+        inside = _lines_of_functions(root / path)
+        for line, contexts in data.contexts_by_lineno(measured).items():
+            if line not in inside:
+                continue
+            for context in filter(None, contexts):
+                test, _, phase = context.rpartition("|")
+                reaching = {test} if phase == "run" else of_file[test.partition("::")[0]]
+                lines[line] |= reaching
+                lines[0] |= reaching
+    return found
+
+
+def _lines_of_functions(file: Path) -> set[int]:
+    """Lines that run when a function is called, not when the module is imported."""
+    lines = set[int]()
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            lines.update(range(node.body[0].lineno, (node.end_lineno or 0) + 1))
+    return lines
+
+
+def _users(root: Path) -> dict[str, set[str]]:
+    """Files of the package by the files that they import names from."""
+    users = defaultdict[str, set[str]](set)
+    for file in (root / PACKAGE).rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_bytes())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(PACKAGE):
+                path = str(node.module).replace(".", "/")
+                for one in (f"{path}.py", *(f"{path}/{name.name}.py" for name in node.names)):
+                    users[one].add(file.relative_to(root).as_posix())
+    return users
+
+
+def _killer(said: str) -> str:
+    """The test that failed, or how pytest ended."""
+    lines = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+    return (lines or said.strip().splitlines() or [""])[0].partition(" - ")[0]
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """What a test left running ends, too."""
+    if os.name == "posix":
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    else:
+        process.kill()
+    process.wait()

@@ -1,0 +1,95 @@
+"""What a run holds of its links after remembering them is what the store keeps of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from internal_linker.adapters.database.edges import EdgeStore
+from internal_linker.adapters.database.engine import open_database
+from internal_linker.core.edges import Anchor, Edge, edge_id
+from internal_linker.core.records import Candidate, Link, Page, Recommendation, Source, Targets
+from internal_linker.review.link_memory import EdgeRules, Memory
+from tests.support.builders import Told, page, source, targets, url
+
+
+class Names:
+    """An `Anchors` that proposes each target's last letter, verbatim for those before "c"."""
+
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+    ) -> Sequence[tuple[Anchor, ...]]:
+        return [(Anchor(one[-1], f"See {one}.", verbatim=one[-1] < "c"),) for one in targets]
+
+    def settled(self, anchors: tuple[Anchor, ...]) -> bool:
+        return bool(anchors)
+
+    def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
+        return anchors
+
+
+PAGES: dict[str, Page] = {name: page(name, "some text") for name in "xyz"}
+
+
+def item(of: Source, letters: str, score: float = 3.0, held: str = "") -> Recommendation:
+    """A row with links to these pages, each weaker than the one before."""
+    candidates = [
+        Candidate(url(one), url(one), score - at, 0.5, 0.25) for at, one in enumerate(letters + held)
+    ]
+    links = [Link(each, rank, "semantic") for rank, each in enumerate(candidates, 1)]
+    some = len(letters)
+    return Recommendation(of, tuple(links[:some]), "", tuple(replace(one, rank=0) for one in links[some:]))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> EdgeStore:
+    return EdgeStore(open_database("sqlite:///cache.sqlite3", tmp_path), "shop.example")
+
+
+def remember(store: EdgeStore, run: str, items: Sequence[Recommendation], known: Targets) -> Memory:
+    memory = Memory(store, EdgeRules(), run, "local/x")
+    memory.recall(None)
+    memory.keep(items, known, Names(), (), Told(), gone=lambda _: True)
+    return memory
+
+
+def shown(edge: Edge) -> tuple[object, ...]:
+    best = edge.anchors[0] if edge.anchors else Anchor("")
+    return edge.id, edge.status, edge.kind, edge.tier, round(edge.strength, 9), edge.anchor, best
+
+
+def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
+    """Decided, edited, live, anchored and plain links, and those that two rows of one page have."""
+    items = [
+        item(source(of=PAGES["x"]), "abcd"),
+        item(source(of=PAGES["y"], query="tea"), "abz"),
+        item(source(of=PAGES["y"], query="pots"), "bad", score=1.0),
+        item(source(query="kettle"), "ab", held="c"),
+        item(source(of=PAGES["z"]), "y"),
+    ]
+    remember(store, "1", items, targets(*"abcdxyz"))
+    accepted, edited = (store.by_id([key])[key] for key in (edge_id(url("x"), url(one)) for one in "ab"))
+    store.put(
+        [
+            replace(accepted, verdict="accepted", status="accepted"),
+            replace(edited, verdict="edited", status="edited", anchor="mine"),
+        ]
+    )
+    live = replace(targets(*"abcdxyz"), linked={url("z"): [url("y")]})
+    memory = remember(store, "2", items, live)
+    links = [(each.source, link) for each in items for link in each.links]
+    kept = store.by_id(edge_id(of.end, link.target.key) for of, link in links)
+    assert [shown(memory.edge_of(*one)) for one in links] == [
+        shown(kept[edge_id(of.end, link.target.key)]) for of, link in links
+    ]
+    assert {edge.status for edge in kept.values()} == {"accepted", "edited", "live", "proposed"}
+    assert {edge.kind for edge in kept.values()} == {"contextual", "recommendation"}
+
+
+def test_plain_links_take_no_room(store: EdgeStore) -> None:
+    """Nothing is held of a link whose edge follows from the link itself: a site may have millions."""
+    memory = remember(
+        store, "1", [item(source(query=f"q{at}"), "abcd") for at in range(20)], targets(*"abcd")
+    )
+    assert not memory.differing
