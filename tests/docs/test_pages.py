@@ -1,7 +1,9 @@
 """The pages name what exists: tables follow from the code, links and paths lead somewhere, options are real."""
 
+import ast
 import re
 import tomllib
+from importlib import import_module
 from inspect import isfunction, signature
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,6 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import internal_linker
+from internal_linker import api
 from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from tests.docs.generated import COMMANDS, COMMON, places, renewed
@@ -24,9 +27,26 @@ OPTIONS = {name for each in COMMANDS.values() for one in each.params for name in
 OTHER_OPTIONS = {"--all", "--upgrade", "--only", "--kills", "--seed", "--weathers", "--check"}
 # Files and columns of crawlers, names of libraries and of functions that the pages explain.
 OTHER_NAMES = {"internal_all", "all_inlinks", "trust_remote_code", "weights_only", "run_main", "run_tests"}
-FUNCTIONS = [getattr(internal_linker, name) for name in internal_linker.__all__]
-ARGUMENTS = {name for each in FUNCTIONS if isfunction(each) for name in signature(each).parameters}
-PYTHON_NAMES = {"internal_linker", *internal_linker.__all__} | ARGUMENTS
+FUNCTIONS = {name: getattr(internal_linker, name) for name in internal_linker.__all__}
+FUNCTIONS = {name: each for name, each in FUNCTIONS.items() if isfunction(each)}
+ARGUMENTS = {name for each in FUNCTIONS.values() for name in signature(each).parameters}
+
+
+def attributes_of_results() -> dict[str, set[str]]:
+    """The attributes of what each public function returns; api.py imports these types for type checkers only."""
+    source = ast.parse(Path(str(api.__file__)).read_text(encoding="utf-8"))
+    imports = [node for node in ast.walk(source) if isinstance(node, ast.ImportFrom) and node.module]
+    modules = {alias.name: str(node.module) for node in imports for alias in node.names}
+    found: dict[str, set[str]] = {}
+    for name, function in FUNCTIONS.items():
+        type_name = str(signature(function).return_annotation)
+        result = getattr(import_module(modules[type_name]), type_name) if type_name in modules else None
+        found[name] = {*dir(result), *getattr(result, "__dataclass_fields__", ())}
+    return found
+
+
+RESULTS = attributes_of_results()
+PYTHON_NAMES = {"internal_linker", "exit_code", *internal_linker.__all__} | ARGUMENTS.union(*RESULTS.values())
 
 
 @EVERY_PAGE
@@ -105,6 +125,17 @@ def test_rooms_are_all_explained() -> None:
     package = Path(internal_linker.__file__).parent
     rooms = {f"internal_linker/{each.name}/" for each in package.iterdir() if (each / "__init__.py").exists()}
     assert rooms - set(doc("contributing").code) == set()
+
+
+def test_python_functions_are_all_explained() -> None:
+    """docs/python.md names each public function and no other, and attributes that their results have."""
+    rows = doc("python").text.partition("| function |")[2].partition("\n\n")[0].splitlines()[2:]
+    named: set[str] = set()
+    for row in rows:
+        functions, _, attributes = (re.findall(r"`(\w+)`", cell) for cell in row.strip("|").split(" | "))
+        named |= {*functions}
+        assert {*attributes} <= {name for each in functions for name in RESULTS[each]}, row
+    assert named == set(RESULTS)
 
 
 def test_the_readme_is_short() -> None:
