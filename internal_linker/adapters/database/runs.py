@@ -1,4 +1,4 @@
-"""Runs by site: what each was like, and its links in compressed parts."""
+"""The store of runs: facts about the last runs of each site, and their links in compressed parts."""
 
 import itertools
 import json
@@ -49,9 +49,9 @@ RUN_LINKS = Table(
     Column("content", LargeBinary, nullable=False),
     Column("written_at", Moment, nullable=False),
 )
-# Half a year of weekly runs; 20 bytes a link.
+# Runs to keep: half a year of weekly ones, at 20 bytes a link.
 KEPT = 26
-# Rows of a part: 1 MB of text, 100 KB compressed.
+# Rows per part: 1 MB of text, 100 KB compressed.
 _ROWS = 1000
 
 
@@ -60,14 +60,14 @@ class RunStore:
 
     Args:
         engine: from `open_database`.
-        site: whose runs; a team's sites share a database.
+        site: the site of the runs; a team's sites share a database.
     """
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
 
     def versions(self) -> Sequence[Version]:
-        """The runs that are kept, the oldest first; a damaged row reads as not there."""
+        """Return the stored runs, the oldest first, without damaged rows."""
         wanted = select(RUNS.c.facts).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
 
         def read(connection: Connection) -> list[Version]:
@@ -79,7 +79,7 @@ class RunStore:
         """Yield the links of a run that `versions` names, part by part.
 
         Raises:
-            ConfigurationError: a part of them is damaged.
+            ConfigurationError: some of the links are damaged.
         """
         whole = select(RUN_LINKS.c.content).where(RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run)
         for part in itertools.count():
@@ -92,7 +92,7 @@ class RunStore:
             yield from rows
 
     def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
-        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
+        """Store a run, which becomes visible only when it is complete, and drop the oldest runs beyond `KEPT`."""
         now = datetime.now(UTC)
         transact(self._engine, partial(self._drop, run=version.run))
         for part, some in enumerate(batched(rows, _ROWS)):
@@ -113,31 +113,31 @@ class RunStore:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """What was kept before then of runs that were killed while they were kept."""
+    """Return the links from before then of runs that were killed while they were being stored."""
     links = RUN_LINKS.c
     whole = exists().where(RUNS.c.site == links.site, RUNS.c.run == links.run)
     return [Waste(RUN_LINKS, ~whole & (links.written_at < before), func.length(links.content))]
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Whether a row of RUN_LINKS can be read."""
+    """Return whether a row of RUN_LINKS can be read."""
     return _rows_of(row.content) is not None
 
 
 def is_sound_run(row: Row[Any]) -> bool:
-    """Whether a row of RUNS can be read."""
+    """Return whether a row of RUNS can be read."""
     return any(_versions([row.facts]))
 
 
 def _versions(texts: Iterable[str]) -> Iterator[Version]:
-    """Those that can be read."""
+    """Yield the runs that can be read."""
     for text in texts:
         with suppress(TypeError, ValueError, RecursionError):
             yield Version(**json.loads(text))
 
 
 def _rows_of(content: bytes) -> list[VersionRow] | None:
-    """The links of a part; None where it is damaged."""
+    """Return the links of a part; None if it is damaged."""
     try:
         return [*map(unpacked, json.loads(zlib.decompress(content)))]
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
