@@ -198,7 +198,7 @@ def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
         google.tab("Main").title = "Other"
 
     before(google, WRITE, rename)
-    with pytest.raises(OutputError, match="renamed or deleted while we worked"):
+    with pytest.raises(OutputError, match="renamed or deleted during the run"):
         sheet(google).deliver(a_to_c(), "run")
 
 
