@@ -45,7 +45,7 @@ def key_fields(text: str) -> Mapping[str, Any]:
 def bad_key(problem: str) -> ConfigurationError:
     """Return the error for a key file with this problem; the message quotes nothing from the file."""
     return ConfigurationError(
-        f"{KEY_FILE} can't be used: {problem}. Create a new key ({NEW_KEY}) and put the whole content of the "
+        f"{KEY_FILE} can't be used: {problem}. Make a new key ({NEW_KEY}) and put the whole content of the "
         f"downloaded file into {KEY_FILE}."
     )
 

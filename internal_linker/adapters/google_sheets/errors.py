@@ -72,7 +72,7 @@ class Refusals:
 
     @property
     def _new_key(self) -> str:
-        return f"Create a new key for {self.account} ({NEW_KEY}) and put it into {KEY_FILE}."
+        return f"Make a new key for {self.account} ({NEW_KEY}) and put it into {KEY_FILE}."
 
     def _forbidden(self, message: str, reason: str, writing: bool) -> ServiceError:
         if reason == "SERVICE_DISABLED" or "it is disabled" in message:
