@@ -32,7 +32,7 @@ from internal_linker.review.transitions import decided, heard, remembered
 BLOCK = 1000
 # Rows of the review: as many as two minutes of Google's quota allow.
 SHOWN = 20_000
-# Share of common text from which one of two pages should rather be removed than linked.
+# Shared text from which one of two pages is better taken out than linked.
 SHARED = 0.9
 
 
@@ -66,7 +66,7 @@ class Memory:
         heard: whether the editors' cells could be read.
         statuses: the count of links by status, after `keep`.
         tiers: the count of the run's links by tier, after `keep`.
-        foremost: the run's links that editors see first.
+        foremost: of these the ones that editors are to see first.
     """
 
     store: EdgeStore

@@ -1,4 +1,4 @@
-"""The store of runs: facts about the last runs of each site, and their links in compressed parts."""
+"""Runs by site: what each was like, and its links in compressed parts."""
 
 import itertools
 import json
@@ -92,7 +92,7 @@ class RunStore:
             yield from rows
 
     def put(self, version: Version, rows: Iterable[VersionRow]) -> None:
-        """Store a run, which becomes visible only when it is complete, and drop the oldest runs beyond `KEPT`."""
+        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is."""
         now = datetime.now(UTC)
         transact(self._engine, partial(self._drop, run=version.run))
         for part, some in enumerate(batched(rows, _ROWS)):
@@ -120,7 +120,7 @@ def waste(before: datetime) -> list[Waste]:
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of RUN_LINKS can be read."""
+    """Whether a row of RUN_LINKS can be read."""
     return _rows_of(row.content) is not None
 
 
@@ -137,7 +137,7 @@ def _versions(texts: Iterable[str]) -> Iterator[Version]:
 
 
 def _rows_of(content: bytes) -> list[VersionRow] | None:
-    """Return the links of a part; None if it is damaged."""
+    """The links of a part; None where it is damaged."""
     try:
         return [*map(unpacked, json.loads(zlib.decompress(content)))]
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):

@@ -200,10 +200,10 @@ class GoogleSheet:
         return Table(self.name, tuple(header), rows[1:])
 
     def deliver(self, recommendations: Sequence[Recommendation], run_id: str) -> list[str]:
-        """Write the links of each source that is in the Sheet; return what could not be placed, one sentence each.
+        """Write the links of each source that stands in the sheet; the answer names what found no place.
 
-        Finds rows by URL and query right before each request and reads them back afterwards. Changes only our
-        columns, and only cells whose text differs. The Sheet has no column for `run_id`.
+        Rows are found by URL and query right before each request and read back afterwards; nothing but our
+        columns changes, and a cell that holds the right text is not written. The Sheet keeps no `run_id`.
 
         Raises:
             OutputError: the tab is gone, or has no column that identifies rows.
