@@ -21,7 +21,7 @@ class Refusals:
     """Turns refusals into errors for one account and spreadsheet.
 
     Args:
-        account: the service account's e-mail address, which is no secret.
+        account: the service account's email address, which is not a secret.
         project: the account's Google Cloud project.
         sheet_id: the spreadsheet's id.
         ours: the subject and verb of a message about protected cells: "cells of the tab Review are".
