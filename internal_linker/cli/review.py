@@ -46,7 +46,7 @@ class TerminalFace:
 
     def show(self, row: "ReviewRow", left: int) -> None:
         """One link, its anchor marked in its sentence."""
-        from internal_linker.review.session import keys_told
+        from internal_linker.review.session import key_help
 
         print_ = self._console.print
         print_(f"\n{left} left")
@@ -58,7 +58,7 @@ class TerminalFace:
         for name, text in rows:
             if text:
                 print_(f"  {name:<9} {isolated(_plain(text))}", soft_wrap=True)
-        print_(keys_told(), style="dim")
+        print_(key_help(), style="dim")
 
     def key(self) -> str:
         """One key press at a terminal, the first letter of the next line elsewhere."""

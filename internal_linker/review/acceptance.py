@@ -1,4 +1,4 @@
-"""Proposed links and what editors said of them -> how many are accepted, and whether rejections rise."""
+"""Acceptance rates of proposed links, and a warning if editors reject more than before."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -11,18 +11,18 @@ from scipy.special import ndtri
 from internal_linker.core.edges import Status, Tier
 from internal_linker.core.records import Origin
 
-# Who edits a link's anchor wants the link, and so does who put it on the page.
+# An editor who edits a link's anchor, or puts the link on the page, accepts the link.
 _WANTED: tuple[Status, ...] = ("accepted", "edited", "live")
-# Fewer decisions tell nothing: of 20 with one in five rejected, 1 to 8 are by chance.
+# Fewer decisions show nothing: of 20 decisions at a rejection rate of one in five, 1 to 8 are rejections by chance.
 LEAST_DECISIONS = 20
-# A rise below it is nothing to act upon, however sure.
+# A smaller rise needs no action, however significant.
 LEAST_RISE = 0.1
-# One week in a hundred chance alone would warn.
+# Significance level: in one week of a hundred, chance alone raises the warning.
 _CHANCE = 0.01
 
 
 class Decision(NamedTuple):
-    """A proposed link: its tier, where it came from, its source's section ("" for a query), and its status."""
+    """A proposed link: its tier, its origin, its source's section ("" for a query), and its status."""
 
     tier: Tier
     origin: Origin
@@ -32,14 +32,14 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """What editors said of some links.
+    """Editors' decisions on a group of links.
 
     Attributes:
-        by: "all", "tier", "origin" or "section".
-        name: which of them.
-        accepted: links that were accepted, edited or found live.
-        rejected: links that were rejected.
-        waiting: links that nobody said anything of.
+        by: the kind of group, "all", "tier", "origin" or "section".
+        name: the group's tier, origin or section; "" for all.
+        accepted: the count of links that editors accepted or edited, or that are live.
+        rejected: the count of rejected links.
+        waiting: the count of links without a decision.
     """
 
     by: str
@@ -50,19 +50,19 @@ class Acceptance:
 
     @property
     def decided(self) -> int:
-        """Links that somebody decided on."""
+        """The count of links with a decision."""
         return self.accepted + self.rejected
 
     @property
     def rate(self) -> float:
-        """Share of the decided links that were accepted, 0 to 1; NaN where none was decided."""
+        """The share of decided links that were accepted, 0 to 1; NaN if none was decided."""
         return self.accepted / self.decided if self.decided else float("nan")
 
 
 def acceptance(decisions: Iterable[Decision]) -> list[Acceptance]:
-    """The rates of all links, then by tier, origin and section, those with most decisions first.
+    """Return the rates of all links, then by tier, origin and section, those with most decisions first.
 
-    Links that were withdrawn without a word of an editor don't count.
+    Withdrawn links without a decision don't count.
     """
     groups: defaultdict[tuple[str, str], Counter[Status]] = defaultdict(Counter)
     for tier, origin, section, status in decisions:
@@ -83,23 +83,23 @@ def acceptance(decisions: Iterable[Decision]) -> list[Acceptance]:
 
 
 def rising_rejections(verdicts: Sequence[Status], recent: int) -> str:
-    """A sentence where editors reject a surely larger share than they did, else "".
+    """Return a warning if editors reject a significantly larger share than before; otherwise "".
 
     Args:
-        verdicts: of decided links, in the order of their time.
-        recent: how many of them are new since the last run; `LEAST_DECISIONS` count at the least.
+        verdicts: the statuses of decided links, in the order of their time.
+        recent: how many of them are new since the last run; the function compares at least `LEAST_DECISIONS`.
     """
     recent = max(recent, LEAST_DECISIONS)
     earlier, later = verdicts[:-recent], verdicts[-recent:]
     if len(earlier) < LEAST_DECISIONS or len(later) < LEAST_DECISIONS:
         return ""
     was, is_ = (part.count("rejected") / len(part) for part in (earlier, later))
-    # Two proportions, one-sided, under the share of both together.
+    # One-sided test of two proportions with the pooled share.
     share = verdicts.count("rejected") / len(verdicts)
     error = sqrt(share * (1 - share) * (1 / len(earlier) + 1 / len(later)))
     if is_ - was < LEAST_RISE or is_ - was <= -float(ndtri(_CHANCE)) * error:
         return ""
     return (
         f"Editors rejected {is_:.0%} of the last {len(later)} links that they decided on, {was:.0%} of the "
-        f"{len(earlier)} before: see why in the Notes, or raise the thresholds (internal-linker calibrate)."
+        f"{len(earlier)} before. See their Notes for reasons, or raise the thresholds (internal-linker calibrate)."
     )

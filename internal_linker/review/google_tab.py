@@ -1,4 +1,4 @@
-"""The tab Review of a Google Sheet: proposed links go out as rows, what editors say of them comes in."""
+"""The tab Review of a Google Sheet: shows proposed links, and reads editors' decisions."""
 
 import zlib
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from internal_linker.core.errors import InputError, OutputError
 from internal_linker.review.google_tab_format import (
     METADATA_KEY,
     appended,
-    dressed,
+    formatted,
     new_tab,
     wider_filter,
 )
@@ -20,23 +20,23 @@ from internal_linker.review.google_tab_placing import MAX_RUNS, Line, Placing, p
 from internal_linker.review.merge import HIDDEN, Board, verdicts
 
 _TITLE = "Review"
-# Numbers as they are, however they are shown; dates as they are shown.
+# Numbers in full, whatever their format; dates as the Sheet shows them.
 _AS_THEY_ARE = {"valueRenderOption": "UNFORMATTED_VALUE", "dateTimeRenderOption": "FORMATTED_STRING"}
 
 
 class ReviewTab:
-    """A ReviewDesk in the spreadsheet of the main queries; nothing is contacted until it is used.
+    """A ReviewDesk in the spreadsheet of the main queries; contacts Google only when it is used.
 
-    The tab is made when links are first written, and known by a mark in its metadata whatever it is
-    renamed to; a row is known by its hidden id, a column by its name.
+    The first `write` creates the tab. Metadata identifies the tab even if somebody renames it; hidden ids identify
+    rows, and headers identify columns.
 
     Args:
-        service_account: the JSON text of a service account's key; it is kept in no message.
-        sheet_id: the spreadsheet's id, as its address has it.
-        api_url: where the Sheets API is; anything but Google's is for a proxy.
+        service_account: the JSON text of a service account's key; no message contains it.
+        sheet_id: the spreadsheet's id, from its address.
+        api_url: the address of the Sheets API; change it only for a proxy.
 
     Raises:
-        ConfigurationError: `service_account` is no usable key.
+        ConfigurationError: `service_account` is not a usable key.
     """
 
     name = f"Google Sheet '{_TITLE}'"
@@ -46,7 +46,7 @@ class ReviewTab:
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, ours, remedy)
 
     def read(self) -> Sequence[Verdict]:
-        """What stands beside each link; nothing where the tab was not made yet.
+        """Return what editors wrote beside each link; nothing if there is no tab yet.
 
         Raises:
             InputError: there is no such spreadsheet, or the tab's column of ids is gone.
@@ -63,19 +63,18 @@ class ReviewTab:
         return verdicts(board, f"{tab.title} tab")
 
     def write(self, items: Iterable[ReviewRow]) -> list[str]:
-        """Show these links; the answer names what could not be done, one sentence each.
+        """Show these links; return what could not be done, one sentence each.
 
-        Rows are looked at right before each request and read back afterwards. A tab is made even
-        without links.
+        Reads the rows right before each request and again afterwards. Creates the tab even without links.
 
         Raises:
             OutputError: the spreadsheet or the tab's column of ids is gone.
-            ServiceError: Google refused or failed; what was written so far stays whole.
+            ServiceError: Google refused or failed; rows written so far are complete.
         """
         placing = Placing(list(items))
         try:
             tab = with_retries(self._found_or_made)
-            # A failed write is not simply sent again: rows may have moved during the pause.
+            # A retry reads the tab again before it writes: rows may have moved during the pause.
             while with_retries(lambda: self._look_and_write(tab, placing)):
                 pass
         except InputError as error:
@@ -83,11 +82,11 @@ class ReviewTab:
         return placing.problems()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._spreadsheet.close()
 
     def _look_and_write(self, tab: Tab, placing: Placing) -> bool:
-        """Read the tab and do the first part of what is left; False: all is right, or no write is left."""
+        """Read the tab and do the first part of what is left; return False if nothing is, or no write is left."""
         board = self._board(tab)
         work = placing.compare(board)
         if not work:
@@ -109,8 +108,8 @@ class ReviewTab:
         return True
 
     def _append(self, tab: Tab, board: Board, placing: Placing, lines: Sequence[Line]) -> None:
-        """Put rows at the end, part by part, as long as the columns stand where they stood."""
-        looks = [*dressed(tab.number, board.columns, len(board.rows) + 1), *wider_filter(tab.facts)]
+        """Append rows part by part, as long as the columns keep their positions."""
+        looks = [*formatted(tab.number, board.columns, len(board.rows) + 1), *wider_filter(tab.facts)]
         for number, part in enumerate(parts_of(lines)):
             if number and self._board(tab, "1:1").header != board.header:
                 return
@@ -133,7 +132,7 @@ class ReviewTab:
         return Board(values[0] if values else [], values[1:])
 
     def _found(self) -> tuple[Tab | None, list[Tab]]:
-        """Our tab, and all there are."""
+        """Return our tab and all tabs."""
         tabs = tabs_of(self._spreadsheet.metadata())
         found = next((tab for tab in tabs if _is_ours(tab)), None)
         if found:
@@ -148,19 +147,19 @@ class ReviewTab:
         titles = chain([_TITLE], (f"{_TITLE} (Internal Linker {number})" for number in count(1)))
         title = next(each for each in titles if each.casefold() not in taken)
         used = {each.number for each in tabs}
-        # Any number of 31 bits will do; requests that come with the new tab must know it.
+        # Any number of 31 bits works, but requests that are sent with the new tab must know the number.
         first = zlib.crc32(METADATA_KEY.encode()) >> 1
         number = next(each for each in count(first) if each not in used)
         self._spreadsheet.change(new_tab(number, title))
         found, _ = self._found()
         if not found:
-            raise InputError(f"{self.name}: the tab was deleted while we worked. Run again.")
+            raise InputError(f"{self.name}: the tab was deleted during the run. Run again.")
         return found
 
 
 def _is_ours(tab: Tab) -> bool:
     marks = tab.facts.get("developerMetadata", [])
-    # A tab that somebody copied has its original's number in the mark.
+    # In a copy of our tab the metadata has the original's number.
     return any(
         mark.get("metadataKey") == METADATA_KEY and mark.get("metadataValue") == str(tab.number)
         for mark in marks

@@ -1,4 +1,4 @@
-"""A tab's number and links -> the requests that make the tab Review, dress it, and put rows at its end."""
+"""Requests to the Sheets API that create the tab Review, format it, and append rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,20 +20,20 @@ from internal_linker.review.merge import (
 
 Request = dict[str, Any]
 
-# By this metadata a tab is ours, whatever it is called; its value is the tab's number, so that a copy is not.
+# This metadata identifies our tab, whatever its title; its value is the tab's number, which a copy doesn't share.
 METADATA_KEY = "internal-linker-review"
-# Pixels; the columns of a new tab add up to about the width of two screens.
+# Pixels; the columns of a new tab are about two screens wide.
 _WIDTHS = (110, 220, 420, 260, 260, 70, 80, 260, 220, 140, 140)
-# A row at the beginning; the grid grows with the links.
+# Rows of a new tab; the grid grows with the links.
 _ROWS = 1000
-# Status and Anchor stay in sight when the tab is scrolled to the right.
+# Status and Anchor stay visible when an editor scrolls to the right.
 _FROZEN = 2
-# Light enough for black letters on them.
+# Light enough for black text.
 _GREEN, _AMBER, _GREY = (0.78, 0.91, 0.79), (1.0, 0.91, 0.64), (0.88, 0.88, 0.88)
 
 
 def new_tab(number: int, title: str) -> list[Request]:
-    """Requests that make the whole tab, without links; to be sent together."""
+    """Return the requests that create the whole tab, without links; send them together."""
     grid = {"rowCount": _ROWS, "columnCount": len(COLUMNS), "frozenRowCount": 1, "frozenColumnCount": _FROZEN}
     sheet = {"sheetId": number, "title": title, "gridProperties": grid}
     metadata = {"metadataKey": METADATA_KEY, "metadataValue": str(number), "visibility": "DOCUMENT"}
@@ -46,17 +46,17 @@ def new_tab(number: int, title: str) -> list[Request]:
         *(_dimension(number, places[name], {"hiddenByUser": True}) for name in HIDDEN),
         *(_repeat(number, place, 1, {"verticalAlignment": "TOP"}) for place in places.values()),
         _repeat(number, places["Sentence"], 1, {"wrapStrategy": "WRAP"}),
-        *dressed(number, places, 1),
+        *formatted(number, places, 1),
         *_colours(number, places[SCORE]),
         *_protections(number),
         {"setBasicFilter": {"filter": {"range": _range(number, 0, 0, len(COLUMNS))}}},
     ]
 
 
-def dressed(number: int, columns: Mapping[str, int], top: int) -> list[Request]:
-    """Requests that give the rows from `top` (from 0) on their drop-down and their formats.
+def formatted(number: int, columns: Mapping[str, int], top: int) -> list[Request]:
+    """Return the requests that give all rows from `top` (from 0) their drop-down and formats.
 
-    Editors' texts stay texts, however much they look like a number or a date.
+    Editors' texts stay texts even if they look like numbers or dates.
     """
     values = [{"userEnteredValue": status} for status in STATUSES]
     condition = {"type": "ONE_OF_LIST", "values": values}
@@ -73,13 +73,13 @@ def dressed(number: int, columns: Mapping[str, int], top: int) -> list[Request]:
 
 
 def appended(number: int, rows: Sequence[Sequence[Cell | None]]) -> Request:
-    """The request that puts rows below all that is filled; None leaves a cell empty."""
+    """Return the request that appends rows below the filled range; None leaves a cell empty."""
     lines = [{"values": [_cell(cell) for cell in row]} for row in rows]
     return {"appendCells": {"sheetId": number, "rows": lines, "fields": "userEnteredValue"}}
 
 
 def wider_filter(facts: Mapping[str, Any]) -> list[Request]:
-    """The request that lets an idle filter cover new rows; one that is in use is left as it is."""
+    """Return the request that extends an idle filter to new rows; nothing if editors use the filter."""
     found = facts.get("basicFilter")
     if not found or any(found[name] for name in found if name != "range"):
         return []
@@ -115,7 +115,7 @@ def _repeat(number: int, place: int, top: int, look: Request) -> Request:
 
 
 def _colours(number: int, place: int) -> list[Request]:
-    # Formulas, since "0.8" is no number where decimals have a comma.
+    # Formulas, because "0.8" is not a number in locales with a decimal comma.
     bounds = [
         ("NUMBER_GREATER_THAN_EQ", GREEN, _GREEN),
         ("NUMBER_GREATER_THAN_EQ", AMBER, _AMBER),
@@ -132,7 +132,7 @@ def _colours(number: int, place: int) -> list[Request]:
 
 
 def _protections(number: int) -> list[Request]:
-    """A warning before anybody types into the header or a column of the tool's."""
+    """Return requests for a warning before anybody edits the header or one of the tool's columns."""
     ours = [place for place, name in enumerate(COLUMNS) if name not in EDITORS]
     ranges = [
         {**_range(number, 0, 0, len(COLUMNS)), "endRowIndex": 1},
@@ -143,7 +143,7 @@ def _protections(number: int) -> list[Request]:
 
 
 def _range(number: int, top: int, left: int, width: int = 1) -> Request:
-    """Columns from a row (from 0) to the end of the tab."""
+    """Return a range of columns from a row (from 0) to the end of the tab."""
     columns = {"startColumnIndex": left, "endColumnIndex": left + width}
     return {"sheetId": number, "startRowIndex": top, **columns}
 

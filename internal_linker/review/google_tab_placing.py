@@ -1,4 +1,4 @@
-"""Readings of the tab Review + the links that it is to show -> what to write next, and what could not be placed."""
+"""Planning of writes to the tab Review while editors work in it."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,21 +23,21 @@ from internal_linker.review.merge import (
 
 Line = list[Cell | None]
 
-# What Google's JSON needs around each appended cell, in bytes.
+# Bytes of Google's JSON around each appended cell.
 _FRAME = 50
-# Runs of rows deleted by one request; each is a request of its own to Google, and shifts all that is below.
+# Runs of rows to delete in one call; each is a separate request to Google and shifts all rows below.
 MAX_RUNS = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a reading shows to be done: the first that is not empty comes next.
+    """What a reading shows to be left; the first attribute that is not empty comes next.
 
     Attributes:
-        columns: names of columns to insert right of all that is filled.
-        cells: by row and column, both from 1.
-        new: rows to append, a cell for each column of the tab.
-        removed: runs of rows to delete, first and last from 1, the lowest run first.
+        columns: names of columns to insert to the right of the filled range.
+        cells: cells to write by row and column, both from 1.
+        new: rows to append, with a cell for each column of the tab.
+        removed: runs of rows to delete, as first and last row from 1, the bottom run first.
     """
 
     columns: Sequence[str] = ()
@@ -50,26 +50,26 @@ class Work:
 
     @property
     def requests(self) -> int:
-        """How many writes it takes, one look before each; new rows need one look only."""
+        """The count of writes with a reading before each; new rows need only one reading."""
         parts = sum(1 for _ in chunks(self.cells)) if self.cells else 0
         return parts + bool(self.new) + -(-len(self.removed) // MAX_RUNS)
 
 
 def require_ids(board: Board) -> None:
-    """Refuse a board whose rows can't be told apart.
+    """Refuse a board whose rows can't be identified.
 
     Raises:
-        OutputError: the hidden column is gone, though there are others.
+        OutputError: the hidden column of ids is gone, but others are there.
     """
     if LINK_ID in board.missing and (board.columns or board.rows):
         raise OutputError(
-            f"The tab Review has no column '{LINK_ID}' in row 1 any more, so its rows can't be told apart. "
-            "Bring it back with File > Version history, or delete the tab: the next run makes a new one."
+            f"The tab Review has no column '{LINK_ID}' in row 1 any more, so its rows can't be identified. "
+            "Restore it with File > Version history, or delete the tab: the next run creates a new one."
         )
 
 
 def parts_of(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
-    """Cut rows into parts that fit one request each."""
+    """Split rows into parts that fit one request each."""
     part: list[Line] = []
     size = 0
     for line in lines:
@@ -84,7 +84,7 @@ def parts_of(lines: Sequence[Line]) -> Iterator[Sequence[Line]]:
 
 
 def runs_from_below(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Rows from 0 below the header -> runs of rows as the sheet numbers them, the lowest first."""
+    """Yield runs of rows in the sheet's numbers, the bottom run first, from row numbers that start below the header."""
     last: int | None = None
     first = 0
     for row in sorted((at + 2 for at in rows), reverse=True):
@@ -98,19 +98,19 @@ def runs_from_below(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield first, last
 
 
-# Columns are put back twice at the most: an editor may be at work on them.
+# How often missing columns are restored; an editor may be changing them.
 _INSERTS = 2
-# Writes beyond those planned: some to place what editors moved meanwhile; some more to take back what landed in
-# cells of theirs.
-_REPAIRS, _MENDS = 3, 6
+# Writes beyond those planned: some to place links again after editors moved rows, and some to restore editors' cells
+# that a write hit.
+_REPAIRS, _CORRECTIONS = 3, 6
 
 
 class Placing:
-    """The links of one run on their way into a tab that editors may be sorting, widening and filling.
+    """The placing of one run's links in a tab that editors may be sorting, widening and filling.
 
-    Each `compare` takes a fresh reading and says what is left to do. Google writes to places, not to
-    rows: where editors moved rows or columns between our look and our write, the cells that we hit get
-    the text back that they had at our look, and rows that we deleted in the place of others come back.
+    Each `compare` takes a new reading and returns what is left to do. Google writes to places, not to rows: if editors
+    move rows or columns between a reading and a write, the write hits other cells. Those get back the texts of the
+    reading, and rows that were deleted instead of others come back.
     """
 
     def __init__(self, wanted: Sequence[ReviewRow]) -> None:
@@ -120,39 +120,39 @@ class Placing:
         self._anchors: dict[str, tuple[str, str]] = {}
         self._work = Work()
         self._inserts_left = _INSERTS
-        self._mends_left = _MENDS
+        self._corrections_left = _CORRECTIONS
         self._writes_left = -1
 
     def compare(self, now: Board) -> Work:
-        """What to do next, and what will be left after that; nothing once we tried for long enough.
+        """Return what is left to do; nothing once no write is left.
 
         Raises:
-            OutputError: the column that tells which row is which is gone.
+            OutputError: the column of ids is gone.
         """
         require_ids(now)
         table = _table(now)
-        strays, gone = self._strays.mended(table)
+        strays, gone = self._strays.corrections(table)
         if now.missing:
             self._work = Work(columns=now.missing)
             self._inserts_left -= 1
             return self._work if self._inserts_left >= 0 else Work()
         strays |= self._half_anchors(_board(table.with_cells(strays)))
-        self._board = mended = _board(table.with_cells(strays))
-        found = merge(mended, self._wanted)
-        cells = {**strays, **_places(mended, found)}
-        back = {text_of(line[mended.columns[LINK_ID]]) for line in gone}
-        lines = [*gone, *(_line(mended, cells) for cells in found.new if cells[LINK_ID] not in back)]
+        self._board = corrected = _board(table.with_cells(strays))
+        found = merge(corrected, self._wanted)
+        cells = {**strays, **_places(corrected, found)}
+        back = {text_of(line[corrected.columns[LINK_ID]]) for line in gone}
+        lines = [*gone, *(_line(corrected, cells) for cells in found.new if cells[LINK_ID] not in back)]
         self._work = Work(cells=cells, new=lines, removed=list(runs_from_below(found.removed)))
         if self._writes_left < 0:
             self._writes_left = self._work.requests + _REPAIRS
-        if (strays or gone) and not self._writes_left and self._mends_left:
-            self._mends_left -= 1
+        if (strays or gone) and not self._writes_left and self._corrections_left:
+            self._corrections_left -= 1
             self._writes_left = 1
             return Work(cells=cells if strays else None, new=gone)
         return self._work if self._writes_left else Work()
 
     def writing(self, cells: Cells) -> None:
-        """Note what is about to be written; a failed request may have been carried out all the same."""
+        """Record the cells that are about to be written; even a failed request may have been carried out."""
         assert self._board
         self._strays.sending(cells)
         board, at = self._board, self._board.columns
@@ -163,7 +163,7 @@ class Placing:
         }
 
     def appending(self, lines: Sequence[Line]) -> None:
-        """Note the rows that are about to be appended."""
+        """Record the rows that are about to be appended."""
         assert self._board
         self._strays.appending(lines)
         at = self._board.columns
@@ -171,39 +171,39 @@ class Placing:
         self._anchors |= {link: ("", anchor) for link, anchor, proposed in texts if anchor == proposed}
 
     def deleting(self, runs: Sequence[tuple[int, int]]) -> None:
-        """Note the rows that are about to be deleted."""
+        """Record the rows that are about to be deleted."""
         self._strays.deleting(row for first, last in runs for row in range(first, last + 1))
 
     def written(self) -> None:
-        """Note that a write was answered."""
+        """Record that a write succeeded."""
         self._writes_left -= 1
 
     def problems(self) -> list[str]:
-        """What the last reading showed to be missing or wrong, a sentence a kind."""
+        """Describe what the last reading showed to be missing or wrong, one sentence per kind."""
         work, sentences = self._work, list[str]()
         if work.columns:
             names = ", ".join(work.columns)
-            sentences.append(f"Columns of the tab Review could not be put back: {names}. Run again.")
+            sentences.append(f"Columns of the tab Review could not be restored: {names}. Run again.")
         if rows := sorted({row for row, _ in work.cells or ()}):
             sentences.append(
-                f"Rows of the tab Review that do not keep what was written: {_some(rows)}. Are cells merged, "
-                "or is somebody editing them?"
+                f"Rows of the tab Review do not keep what was written: {_some(rows)}. Check whether cells are merged "
+                "or being edited."
             )
         if work.new:
-            sentences.append(f"Links that found no row in the tab Review: {len(work.new)}. Run again.")
+            sentences.append(f"Links could not be added to the tab Review: {len(work.new)}. Run again.")
         if work.removed:
             sentences.append(
                 f"Rows of old links are still in the tab Review: {len(work.removed)}. Run again."
             )
         if self._strays.lost:
             sentences.append(
-                f"Rows of the tab Review that may hold text of another row, which moved while we wrote: "
-                f"{_some(sorted(self._strays.lost))}. File > Version history shows what stood there."
+                f"Rows of the tab Review may contain another row's text, because rows moved while links were written: "
+                f"{_some(sorted(self._strays.lost))}. File > Version history shows their earlier content."
             )
         return sentences
 
     def _half_anchors(self, board: Board) -> dict[tuple[int, int], str]:
-        """Rows where of a new anchor and the tool's note of it one landed without the other: both."""
+        """Return both cells of rows that got a new anchor without the tool's record of it, or the reverse."""
         cells = dict[tuple[int, int], str]()
         for row in range(len(board.rows)):
             old, new = self._anchors.get(board.link_id(row), ("", ""))

@@ -1,4 +1,4 @@
-"""A run's links and what was known of earlier ones -> the edges as they are now, and what editors are shown."""
+"""The memory of links: combines a run's links with earlier ones and editors' decisions; selects what editors see."""
 
 from array import array
 from collections import Counter
@@ -31,7 +31,7 @@ from internal_linker.review.transitions import decided, heard, remembered
 
 # Rows whose edges are read and written together.
 BLOCK = 1000
-# Rows of the review: what two minutes of Google's quota take.
+# Rows of the review: as many as two minutes of Google's quota allow.
 SHOWN = 20_000
 # What people are shown of an edge besides what follows from the link's score.
 _SHOWN = attrgetter("status", "kind", "anchors", "anchor")
@@ -41,10 +41,10 @@ SHARED = 0.9
 
 @dataclass(frozen=True)
 class EdgeRules:
-    """How edges are judged.
+    """Thresholds and approval rules for links.
 
     Attributes:
-        inline, sidebar: strengths from which a link belongs into the text, or beside it, 0 to 1.
+        inline, sidebar: strengths from which a link belongs in the text, or beside it, 0 to 1.
         approval: parts of the site whose links an editor must accept first.
     """
 
@@ -55,20 +55,20 @@ class EdgeRules:
 
 @dataclass
 class Memory:
-    """What is known of a site's links, for one run.
+    """A site's links and editors' decisions on them, for one run.
 
     Attributes:
-        store: the edges.
-        rules: how they are judged.
+        store: the store of the edges.
+        rules: thresholds and approval rules.
         run: the run's id.
         encoder: provider, model and recipe of the vectors.
-        at: its time, ISO 8601, UTC.
-        hashes: page or query -> the hash of its text.
-        decided: what editors decided so far.
-        least: the score from which links get anchors: those of the strongest `SHOWN`.
-        heard: whether what editors wrote could be read.
-        statuses: how many links of each there are, after `keep`.
-        tiers: how many of the links that `keep` was given.
+        at: the run's time, ISO 8601, UTC.
+        hashes: the hash of the text by page or query.
+        decided: editors' decisions so far.
+        least: the lowest score of the `SHOWN` strongest links; weaker links get no anchors.
+        heard: whether the editors' cells could be read.
+        statuses: the count of links by status, after `keep`.
+        tiers: the count of the run's links by tier, after `keep`.
         foremost: of these the ones that editors are to see first.
         differing: by source and target, those edges of the run's links that the link alone does not give.
     """
@@ -88,13 +88,13 @@ class Memory:
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
 
     def recall(self, desk: ReviewDesk | None) -> list[str]:
-        """Take in what editors wrote, and know what they decided; the answer names in sentences what went wrong."""
+        """Read what editors wrote and store their decisions; return what went wrong, one sentence each."""
         gaps = []
         try:
             self._hear(desk.read() if desk else ())
         except (InputError, ServiceError) as error:
             self.heard = False
-            gaps.append(f"What editors wrote could not be read, and nothing is shown to them: {error}")
+            gaps.append(f"Editors' decisions could not be read, so the review was not updated: {error}")
         self.decided = decided(self.store.each(judged=True))
         return gaps
 
@@ -108,7 +108,7 @@ class Memory:
             self.store.put([edge for key, edge in now.items() if edge != known[key]])
 
     def approved(self, source: Source) -> Callable[[str], bool]:
-        """Whether a link of this source to a page needs no editor's yes."""
+        """Return a function that says whether a link of this source to a page needs no approval."""
         approval = self.rules.approval
         if approval.hold(source.key):
             return lambda _: False
@@ -124,18 +124,18 @@ class Memory:
         *,
         gone: Callable[[str], bool],
     ) -> None:
-        """Enter a run's links; of what is proposed no more, the sources' own is withdrawn, and what is `gone`.
+        """Store a run's links; withdraw links that the run no longer proposes.
 
         Args:
-            recommendations: the run's links.
-            targets: tells what is linked already.
-            anchors: gives anchors for the targets of a source; None: no link gets any.
-            duplicates: pairs of nearly the same text, see `duplicate_edge`.
-            progress: is told of each row.
-            gone: whether the links of a source that is not among the recommendations are withdrawn.
+            recommendations: the run's links; their sources' other links are withdrawn.
+            targets: has the existing links.
+            anchors: finds anchors for the targets of a source; None: no link gets any.
+            duplicates: edges of near-duplicate pairs, see `duplicate_edge`.
+            progress: receives each row.
+            gone: whether to withdraw the links of a source that has no recommendations.
         """
         progress.start("Remembering", len(recommendations), "rows")
-        self.least, counts = _looked_over(recommendations)
+        self.least, counts = _least_score_and_counts(recommendations)
         for rows in _by_source(recommendations, counts):
             known = self.store.of_sources(rows)
             changed: list[Edge] = []
@@ -150,11 +150,11 @@ class Memory:
             self.store.put([remembered(before.get(edge.id), edge, False, self.at) for edge in pairs])
         self._withdraw(gone)
         self.statuses = Counter(self.store.counts())
-        told = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
-        progress.finish(told or "no links")
+        counted = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
+        progress.finish(counted or "no links")
 
     def _withdraw(self, gone: Callable[[str], bool]) -> None:
-        """Sources that are no longer there, or no longer asked for, propose nothing."""
+        """Withdraw the proposed links of sources that no longer exist or are no longer part of runs."""
         left = self.store.each("proposed", besides=self.run)
         for some in batched((edge for edge in left if gone(edge.source)), BLOCK):
             self.store.put([remembered(edge, None, False, self.at) for edge in some])
@@ -164,7 +164,7 @@ class Memory:
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
     def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:
-        """An edge for two pages that are nearly the same; `source` and `target` are their normal forms."""
+        """Return the edge of a near-duplicate pair; `source` and `target` are the pages' normal forms."""
         return Edge(
             source,
             target,
@@ -180,7 +180,7 @@ class Memory:
         )
 
     def review_rows(self) -> list[ReviewRow]:
-        """What editors are shown: what there is to decide, and what they decided; page by page."""
+        """Return the rows for editors, page by page: links that wait for a decision, and decided ones."""
         others = filter(is_link, self.store.each(*REVIEWABLE, besides=self.run))
         shown = nlargest(SHOWN, chain(self.foremost, others), key=urgency)
         shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
@@ -218,14 +218,14 @@ class Memory:
     def _anchored(
         self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
     ) -> dict[str, Edge]:
-        """The edges with anchors, as far as editors see them: those that they had where neither text has changed."""
+        """Return the edges, with anchors for those that editors see; earlier anchors stay if neither text changed."""
         done = dict(edges)
         seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
         if anchors is None or source.page is None:
             return done
         same = [key for key in seen if key in old and old[key].texts == edges[key].texts]
         settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
-        # Of two links of the page with one text, the one that was not withdrawn meanwhile keeps it.
+        # If two links of a page have the same anchor text, the one that was not withdrawn keeps it.
         settled.sort(key=lambda key: old[key].status == "withdrawn")
         known = distinct({key: old[key].anchors for key in settled})
         if wanted := [key for key in seen if not known.get(key)]:
@@ -235,8 +235,8 @@ class Memory:
         for key in seen:
             best = anchors.varied(key, known[key], old[key].anchor if key in old else "")
             edge = edges[key]
-            stands = edge.kind == "recommendation" and bool(best) and best[0].verbatim
-            done[key] = replace(edge, anchors=best, kind="contextual" if stands else edge.kind)
+            in_text = edge.kind == "recommendation" and bool(best) and best[0].verbatim
+            done[key] = replace(edge, anchors=best, kind="contextual" if in_text else edge.kind)
         return done
 
     def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
@@ -272,8 +272,8 @@ class Memory:
         )
 
 
-def _looked_over(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:
-    """The score that the `SHOWN` strongest links have at the least, and how many rows each source has."""
+def _least_score_and_counts(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:
+    """Return the lowest score of the `SHOWN` strongest links, and the count of rows by source."""
     scores, counts = array("d"), Counter[str]()
     for item in recommendations:
         counts[item.source.end] += 1
@@ -285,7 +285,7 @@ def _looked_over(recommendations: Iterable[Recommendation]) -> tuple[float, Coun
 def _by_source(
     items: Iterable[Recommendation], counts: Mapping[str, int]
 ) -> Iterator[dict[str, list[Recommendation]]]:
-    """Some hundred sources at a time with their rows; a source with rows in several places comes at the end."""
+    """Yield batches of sources with their rows; sources with several rows come last."""
     several: dict[str, list[Recommendation]] = {}
     for some in batched(items, BLOCK):
         rows: dict[str, list[Recommendation]] = {}

@@ -1,4 +1,4 @@
-"""A review desk as it stands + the links that it is to show -> which cells to write, and what editors said."""
+"""Merging links into a review desk: which cells to write, which rows to add or remove, and what editors wrote."""
 
 import math
 import re
@@ -9,37 +9,36 @@ from typing import Any, get_args
 from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
 from internal_linker.core.edges import VERDICTS, ReviewRow, Status, Verdict
 
-"""What the tool writes into a cell; only the score is a number."""
 Row = Sequence[Any]
-"""A row as a desk's library gives it: texts, numbers, truth values, dates; it may end early."""
+"""A row from a desk's library: texts, numbers, booleans, dates; it may lack empty cells at its end."""
 
 STATUS, ANCHOR, NOTES, SCORE = "Status", "Anchor", "Notes", "Score"
 SOURCE, TARGET = "Source", "Target"
-# Hidden: what a row is known by, and the anchor that the tool itself wrote last.
+# Hidden: the row's id, and the anchor that the tool wrote last.
 LINK_ID, PROPOSED = "Link ID", "Proposed Anchor"
-# Editors may add it, to say who decided.
+# Editors may add this column to say who decided.
 WHO = "Who"
-# In the order in which a new desk has them.
+# In the order of a new desk.
 COLUMNS = (*(STATUS, ANCHOR, "Sentence", SOURCE, TARGET, SCORE, "Tier", "Why", NOTES, LINK_ID, PROPOSED),)
 HIDDEN = (LINK_ID, PROPOSED)
-# What editors write into; the rest is the tool's.
+# Editors write into these columns, and the tool into the others.
 EDITORS = (STATUS, ANCHOR, NOTES)
 STATUSES: tuple[Status, ...] = get_args(Status)
-# Where one of these stands, no editor has decided.
+# Statuses of a row that no editor has decided.
 UNDECIDED = frozenset({"", *STATUSES} - set(VERDICTS))
 
-# From here on a link is good, and below this it is doubtful: the tiers' default bounds.
+# The default thresholds of the tiers: green from the first, amber from the second.
 GREEN, AMBER = 0.80, 0.65
 EXPLAINED = {
-    STATUS: "Choose accepted or rejected; edited, if you changed the anchor. The tool itself writes "
-    "proposed, live (found on the site) and withdrawn, and never changes your word.",
-    ANCHOR: "The text to put the link on. Change it freely: the tool leaves your text alone.",
-    SCORE: "How strong the link is, from 0 to 1: green from 0.80, amber from 0.65, grey below.",
+    STATUS: "Choose accepted or rejected, or edited if you changed the anchor. The tool writes "
+    "proposed, live (found on the site) and withdrawn, and never changes your decision.",
+    ANCHOR: "The text to put the link on. Change it freely: the tool never changes your text.",
+    SCORE: "The strength of the link, from 0 to 1: green from 0.80, amber from 0.65, grey below.",
     "Tier": "Where the link belongs: inline in the text (strong), in a sidebar, or only after your review.",
-    NOTES: "For your own notes; the tool reads them and never changes them.",
+    NOTES: "Your own notes. The tool reads them and never changes them.",
 }
 
-# Excel's limit in units of UTF-16; Google takes 50,000.
+# Excel's limit in UTF-16 units; Google's is 50,000.
 LONGEST_CELL = 32_767
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
 # Scores are written with four decimals.
@@ -51,7 +50,7 @@ class Board:
 
     Args:
         header: the first row.
-        rows: all others, those of nobody included.
+        rows: all other rows, including those without an id.
     """
 
     def __init__(self, header: Row, rows: Sequence[Row]) -> None:
@@ -59,28 +58,28 @@ class Board:
         folded = [fold_header(name) for name in self.header]
         known = {name: fold_header(name) for name in (*COLUMNS, WHO)}
         self.columns = {name: folded.index(text) for name, text in known.items() if text in folded}
-        """Where our columns stand, from 0, whatever stands between them."""
+        """The positions of our columns, from 0; other columns may be between them."""
         self.missing = [name for name in COLUMNS if name not in self.columns]
 
     def cell(self, row: int, column: int | None) -> Any:
-        """What stands there, "" outside of what is filled."""
+        """Return a cell's content, "" outside the filled range."""
         line = self.rows[row]
         return "" if column is None or column >= len(line) else line[column]
 
     def text(self, row: int, name: str) -> str:
-        """The text in one of our columns."""
+        """Return the text in one of our columns."""
         return text_of(self.cell(row, self.columns.get(name)))
 
     def link_id(self, row: int) -> str:
-        """Which link the row is about; "" for a row of somebody else's."""
+        """Return the id of the row's link; "" for a row that somebody else added."""
         return self.text(row, LINK_ID).strip()
 
     def status(self, row: int) -> str:
-        """The status in small letters, whatever it is."""
+        """Return the text of the status cell in lower case."""
         return self.text(row, STATUS).strip().casefold()
 
     def touched(self, row: int) -> bool:
-        """Whether an editor left a word in it: a status, an anchor or a note."""
+        """Return whether an editor left a decision, an anchor or a note in the row."""
         anchor = self.text(row, ANCHOR).strip()
         own_anchor = bool(anchor) and anchor != self.text(row, PROPOSED).strip()
         return self.status(row) not in UNDECIDED or own_anchor or bool(self.text(row, NOTES).strip())
@@ -88,12 +87,12 @@ class Board:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """What a desk lacks to show the links that are wanted, with every word of the editors in its place.
+    """The changes that make a desk show the links wanted, without changing anything that editors wrote.
 
     Attributes:
-        changes: by row, the columns that have another text to hold.
-        removed: rows of links that are wanted no more and that no editor touched, and their needless copies.
-        new: links that stand nowhere yet, all columns each.
+        changes: the new contents of cells, by row and column name.
+        removed: rows of links that are no longer wanted and that no editor touched, and redundant copies of rows.
+        new: the rows of new links, with all columns.
     """
 
     changes: Mapping[int, Mapping[str, Cell]]
@@ -102,14 +101,13 @@ class Merge:
 
 
 def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
-    """Compare a desk with the links wanted; an id that is wanted twice counts once, the last time.
+    """Compare a desk with the links wanted; if an id comes twice, its last row counts.
 
-    Status is written only where the tool's own word or nothing stands, Anchor only where nothing
-    stands or where the tool's last text still does and nobody has decided, Notes only in a new row.
-    An editor's copy of a row is a row like others.
+    The tool writes Status only over an empty cell or its own status, and Anchor only into an empty cell or over its
+    own last text while nobody has decided. It writes Notes only in new rows. An editor's copy of a row counts as a row.
     """
     rows = {row.id: row for row in wanted}
-    copies = _needless_copies(board)
+    copies = _redundant_copies(board)
     changes, removed, seen = {}, [], set[str]()
     for at in range(len(board.rows)):
         if not (link := board.link_id(at)):
@@ -124,8 +122,8 @@ def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
 
 
 def verdicts(board: Board, by: str) -> list[Verdict]:
-    """What stands beside each link, in the rows' order; an id appears again only where editors said more."""
-    copies = _needless_copies(board)
+    """Return what editors wrote beside each link, in row order; an id repeats only if several copies say something."""
+    copies = _redundant_copies(board)
     rows = [at for at in range(len(board.rows)) if board.link_id(at) and at not in copies]
     return [
         Verdict(
@@ -140,7 +138,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
 
 
 def same(cell: Any, wanted: Cell) -> bool:
-    """Whether a cell holds what is wanted, numbers to four decimals."""
+    """Return whether a cell has the wanted content, numbers to four decimals."""
     if isinstance(wanted, str):
         return text_of(cell) == wanted
     try:
@@ -150,22 +148,22 @@ def same(cell: Any, wanted: Cell) -> bool:
 
 
 def clean(text: str) -> str:
-    """A text as any cell can hold it: no control characters, no half letters, not too long."""
+    """Return a text that fits any cell: without control characters and lone surrogates, and not too long."""
     line = _CONTROLS.sub(" ", text).strip()
     return line.encode("utf-16-le", "ignore")[: 2 * LONGEST_CELL].decode("utf-16-le", "ignore")
 
 
-def _needless_copies(board: Board) -> set[int]:
-    """Of several rows of a link, those that say nothing beside others; one always stays."""
+def _redundant_copies(board: Board) -> set[int]:
+    """Return the rows that add nothing to other rows of their link; one row per link always stays."""
     found: dict[str, list[int]] = {}
     for at in range(len(board.rows)):
         if link := board.link_id(at):
             found.setdefault(link, []).append(at)
-    needless: set[int] = set()
+    redundant: set[int] = set()
     for rows in found.values():
         if len(rows) > 1:
-            needless.update(set(rows) - set([at for at in rows if board.touched(at)] or rows[:1]))
-    return needless
+            redundant.update(set(rows) - set([at for at in rows if board.touched(at)] or rows[:1]))
+    return redundant
 
 
 def _changes(board: Board, at: int, row: ReviewRow) -> dict[str, Cell]:

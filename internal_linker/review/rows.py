@@ -1,16 +1,16 @@
-"""An edge of the link graph -> its kind, the row that an editor sees, and how urgently."""
+"""The rows that editors see: an edge as a row of the review, and the order of rows."""
 
 from collections.abc import Mapping
 from math import isnan
 
 from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status
 
-# What there is to decide, and what was decided.
+# Statuses of links that wait for a decision or have one.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
 
 
 def review_row(edge: Edge) -> ReviewRow:
-    """An edge as an editor sees it."""
+    """Return the row of an edge for editors."""
     best = edge.anchors[0] if edge.anchors else Anchor("")
     return ReviewRow(
         edge.id,
@@ -27,22 +27,22 @@ def review_row(edge: Edge) -> ReviewRow:
 
 
 def why(edge: Edge) -> str:
-    """Why the link is proposed, in a few words."""
+    """Return the reason for a link in a few words."""
     origin = f"search result {edge.serp_rank}" if edge.serp_rank else "similar page"
     figures = (("meaning", edge.similarity), ("words", edge.lexical), ("probability", edge.probability))
-    told = [f"{name} {value:.2f}" for name, value in figures if not isnan(value)]
+    scores = [f"{name} {value:.2f}" for name, value in figures if not isnan(value)]
     waits = ["waits for approval"] if not edge.rank and edge.status == "proposed" else []
-    return ", ".join([*waits, origin, *told])
+    return ", ".join([*waits, origin, *scores])
 
 
 def urgency(edge: Edge) -> tuple[bool, bool, float]:
-    """What an editor has spoken of comes first, then what waits for approval, then the strongest."""
+    """Return a sort key, largest first: links that an editor touched, links that wait for approval, strong links."""
     strong = edge.strength if edge.strength == edge.strength else 0.0
     return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, strong
 
 
 def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anchor, ...]]:
-    """The anchors of each target without the texts of those before it."""
+    """Remove from each target's anchors the texts of earlier targets' anchors."""
     said: set[str] = set()
     distinct = {}
     for key, found in anchors.items():

@@ -1,4 +1,4 @@
-"""A session of review: an editor's keys become a verdict for each link that waits, one after another."""
+"""A review session: asks an editor for a decision on each waiting link, one after another."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -25,11 +25,11 @@ _DECIDED: dict[str, Status] = {"a": "accepted", "r": "rejected"}
 
 @dataclass(frozen=True)
 class ReviewCounts(Result):
-    """What came of a review.
+    """The outcome of a review, in counts of links.
 
     Attributes:
         accepted, rejected, edited: links that were decided, by their new status.
-        skipped: links that were looked at and left undecided, or as they were.
+        skipped: links that were shown and left undecided or unchanged.
         taken_back: links whose earlier decision was taken back.
         left: links that still wait for a decision.
     """
@@ -49,12 +49,12 @@ class ReviewCounts(Result):
 
 @dataclass(frozen=True)
 class EdgeQueue:
-    """`ports.ReviewQueue` of a site's edges."""
+    """A `ports.ReviewQueue` over a site's edges."""
 
     store: EdgeStore
 
     def pending(self) -> Iterable[ReviewRow]:
-        """The proposed links: first those that wait for approval, then the strongest."""
+        """Return the proposed links: first those that wait for approval, then the strongest."""
         edges = [edge for edge in self.store.each("proposed") if is_link(edge)]
 
         def order(edge: Edge) -> tuple[bool, float, str, int]:
@@ -64,14 +64,14 @@ class EdgeQueue:
         return map(review_row, sorted(edges, key=order))
 
     def decide(self, verdict: Verdict) -> None:
-        """Keep what an editor said."""
+        """Store an editor's decision."""
         self.store.put([answered(self.store.by_id([verdict.id])[verdict.id], verdict)])
 
 
 def answered(edge: Edge, verdict: Verdict) -> Edge:
-    """Return the edge with an editor's answer to the row that `review_row` makes of it.
+    """Return the edge with an editor's answer to its `review_row`.
 
-    The edge's cells stay as they are: what a review place held when it was read last.
+    The edge's cells stay as a review place had them when it was last read.
     """
     row = review_row(edge)
     seen = replace(edge, cells=Cells(row.status, row.anchor, row.notes))
@@ -80,42 +80,42 @@ def answered(edge: Edge, verdict: Verdict) -> Edge:
 
 
 class ReviewFace(Protocol):
-    """Shows links to a person and takes what they press and type."""
+    """Shows links to a person, and reads keys and lines."""
 
     def show(self, row: ReviewRow, left: int) -> None:
-        """One link, and how many are left with it."""
+        """Show a link, and the count of links left including this one."""
 
     def key(self) -> str:
-        """The next key in small letters; "" when there will be none any more."""
+        """Return the next key in lower case; "" at the end of input."""
 
     def ask(self, question: str) -> str:
-        """A line of text, stripped; "" for none."""
+        """Ask for a line of text and return it stripped; "" for none."""
 
     def say(self, text: str) -> None:
-        """A sentence."""
+        """Show a sentence."""
 
 
 def review(queue: ReviewQueue, face: ReviewFace, by: str) -> ReviewCounts:
-    """Go through the links until all are decided or skipped, or the person quits; each word is kept at once.
+    """Go through the links until all are decided or skipped, or the person quits; store each decision at once.
 
     Args:
-        queue: the links, and the place for words.
-        face: the person.
-        by: who the person is.
+        queue: the waiting links, and the store of decisions.
+        face: the face that the person uses.
+        by: the person's name.
     """
     rows = list(queue.pending())
     counts: Counter[str] = Counter()
     for seen, row in enumerate(rows):
         face.show(row, len(rows) - seen)
-        word = _word(row, queue, face, by)
-        if word == "quit":
+        outcome = _outcome(row, queue, face, by)
+        if outcome == "quit":
             break
-        counts[word] += 1
+        counts[outcome] += 1
     return ReviewCounts(**counts, left=len(rows) - counts.total() + counts["skipped"])
 
 
-def _word(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str) -> str:
-    """What was said of one link: a status, "skipped" or "quit"."""
+def _outcome(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str) -> str:
+    """Ask about one link; return its status, "skipped" or "quit"."""
     anchor, notes = row.anchor, row.notes
     while True:
         key = face.key()
@@ -124,20 +124,20 @@ def _word(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str) -> str:
         if key == "s":
             return "skipped"
         if key == "n":
-            # A note decides nothing: the link keeps the tool's own status.
+            # A note is not a decision: the link keeps its status.
             notes = face.ask("Note") or notes
             queue.decide(Verdict(row.id, row.status, anchor, notes, by))
             continue
         status = _DECIDED.get(key)
-        if key == "e" and (text := face.ask("New anchor (empty: as it was)")):
+        if key == "e" and (text := face.ask("New anchor (empty: keep the current one)")):
             anchor, status = text, "edited" if text != anchor else "accepted"
         if status:
             queue.decide(Verdict(row.id, status, anchor, notes, by))
             return status
         if key not in KEYS:
-            face.say(f"Press {keys_told()}.")
+            face.say(f"Press {key_help()}.")
 
 
-def keys_told() -> str:
-    """The keys in one line."""
+def key_help() -> str:
+    """Return the keys and their actions in one line."""
     return ", ".join(f"{key} to {act}" for key, act in KEYS.items())

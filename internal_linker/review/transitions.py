@@ -1,4 +1,4 @@
-"""An edge as it was, what an editor wrote, what this run found -> the edge as it is now."""
+"""Transitions of edges: how editors' cells and new runs change the status of a link."""
 
 import re
 from collections import defaultdict
@@ -8,16 +8,16 @@ from typing import Literal
 
 from internal_linker.core.edges import VERDICTS, Cells, Decided, Edge, Status, Verdict
 
-# Of an editor who chooses one of the tool's own words: what is live was welcome, what is withdrawn was not.
+# Decisions of editors who choose one of the tool's own statuses: live means accepted, withdrawn means rejected.
 _MEANT: dict[str, Status] = {"live": "accepted", "withdrawn": "rejected"}
 _CONTROLS = re.compile("[\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029\\ufffe\\uffff]+")
 
 
 def heard(edge: Edge, said: Verdict, at: str) -> Edge:
-    """The edge with what an editor wrote since the cells were read last; nothing that they wrote is lost.
+    """Return the edge with everything that an editor wrote since the cells were last read.
 
     Args:
-        edge: as it was kept.
+        edge: the edge from the store.
         said: the cells as they are now.
         at: the time, ISO 8601.
     """
@@ -36,12 +36,13 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
 
 
 def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edge:
-    """The edge after a run.
+    """Return an edge after a run.
 
     Args:
-        old: as it was kept; None: it is new.
-        now: as this run proposes it, with its run in `first_run` and `last_run`, its time in `at`; None: it does not.
-        linked: whether the link stands in the page today.
+        old: the edge from the store; None: it is new.
+        now: the edge that the run proposes, with the run in `first_run` and `last_run` and its time in `at`; None: the
+            run doesn't propose it.
+        linked: whether the page has the link today.
         at: the time, ISO 8601.
     """
     edge = now or old
@@ -69,7 +70,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
 
 
 def decided(edges: Iterable[Edge]) -> Decided:
-    """What editors decided, of edges with a verdict."""
+    """Collect editors' decisions from edges that have one."""
     rejected: defaultdict[str, list[str]] = defaultdict(list)
     accepted: defaultdict[str, list[Edge]] = defaultdict(list)
     for edge in edges:
@@ -81,22 +82,22 @@ def decided(edges: Iterable[Edge]) -> Decided:
 
 
 def _verdict(edge: Edge, said: Verdict) -> Status | Literal[""]:
-    """What the status cell says; what the tool itself wrote there is no verdict."""
+    """Return the decision in the status cell; a status that the tool wrote is not a decision."""
     if said.status in (edge.cells.status, edge.status):
         return edge.verdict
     if said.status in VERDICTS:
         return said.status
     if said.status in _MEANT:
         return _MEANT[said.status]
-    # Back to "proposed", or emptied, by an editor: the verdict is taken back.
+    # An editor who sets "proposed" or empties the cell takes the decision back.
     return "" if edge.cells.status in VERDICTS else edge.verdict
 
 
 def _anchor(edge: Edge, said: Verdict) -> str:
-    """The editor's anchor; "" where the cell holds one of the tool's or nothing."""
+    """Return the editor's anchor; "" if the cell is empty or has one of the tool's."""
     if said.anchor == edge.cells.anchor:
         return edge.anchor
-    # A cell holds no line breaks and no control characters of an anchor.
+    # Cells have anchors without line breaks and control characters.
     ours = {_line(text) for text in (*(one.text for one in edge.anchors), *edge.formerly)}
     return "" if _line(said.anchor) in ours else said.anchor.strip()
 

@@ -1,4 +1,4 @@
-"""files/review.xlsx: proposed links go out as a workbook's rows, what editors say of them comes in."""
+"""The workbook files/review.xlsx: shows proposed links, and reads editors' decisions."""
 
 import re
 import zipfile
@@ -31,44 +31,44 @@ from internal_linker.review.merge import (
 )
 
 _SHEET = "Review"
-# In characters, as Excel counts them.
+# In characters, Excel's unit.
 _WIDTHS = dict(zip(COLUMNS, (12, 30, 60, 35, 35, 8, 10, 35, 30, 20, 30), strict=True))
 _OPTIONS = {
-    # A title "=1+1" must not run, nor a URL become one of the 65,530 links that a sheet may have.
+    # A title "=1+1" must not become a formula, and URLs must not use up the 65,530 links that a sheet may have.
     **{"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False},
     **{"in_memory": True, "remove_timezone": True, "default_date_format": "yyyy-mm-dd hh:mm"},
 }
 _COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0E0E0")
-# Parts of a workbook that its cells don't hold.
+# Parts of a workbook that rewriting its cells would lose.
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
-_REMEDY = "Move or delete it and run again: a new one is made."
+_REMEDY = "Move or delete it and run again: the run creates a new one."
 
 
 class ReviewWorkbook:
-    """A ReviewDesk in a file, rebuilt as a whole by each `write`, in the editors' order of rows and columns.
+    """A ReviewDesk in a file, which each `write` rebuilds as a whole, in the editors' order of rows and columns.
 
     Args:
-        path: the file; it need not be there.
-        write_whole: replaces a file.
+        path: the file; it need not exist.
+        write_whole: the function that replaces the file.
     """
 
     def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
         self.path, self.name, self._write_whole = path, path.name, write_whole
 
     def read(self) -> Sequence[Verdict]:
-        """What stands beside each link; nothing where there is no file.
+        """Return what editors wrote beside each link; nothing if there is no file.
 
         Raises:
-            InputError: it is damaged, locked, or no workbook of ours.
+            InputError: the file is damaged, locked, or not one of our workbooks.
         """
         return verdicts(self._board(), self.name) if self.path.exists() else []
 
     def write(self, items: Iterable[ReviewRow]) -> list[str]:
-        """Rebuild the file; the answer says in sentences what was unusual.
+        """Rebuild the file; return sentences on what was unusual.
 
         Raises:
-            OutputError: what is there can't be read, so that it is left as it is, or nothing can be written.
+            OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
         """
         if not self.path.exists():
             board, remarks = Board(COLUMNS, []), list[str]()
@@ -88,18 +88,18 @@ class ReviewWorkbook:
         board = next((each for each in boards if LINK_ID in each.columns), None)
         if board is None:
             raise InputError(
-                f"{self.path} has no sheet with the column '{LINK_ID}' in row 1, so its rows can't be told "
-                f"apart. {_REMEDY}"
+                f"{self.path} has no sheet with the column '{LINK_ID}' in row 1, so its rows can't be "
+                f"identified. {_REMEDY}"
             )
         return board
 
     def _tables(self) -> list[list[list[Any]]]:
-        """The cells of each sheet."""
+        """Return the cells of each sheet."""
         with readable(self.path, _REMEDY):
             return [sheet.to_python(skip_empty_area=False) for sheet in worksheets(self.path)]
 
     def _set_aside(self) -> list[str]:
-        """Copy a file of which the new one can't hold everything."""
+        """Copy a file with content that the new one can't contain."""
         with readable(self.path, _REMEDY), zipfile.ZipFile(self.path) as parts:
             names = parts.namelist()
             sheets = [name for name in names if name.startswith("xl/worksheets/sheet")]
@@ -107,9 +107,7 @@ class ReviewWorkbook:
         if not more and sum(map(bool, self._tables())) == 1:
             return []
         copy = copy_aside(self.path).name
-        return [
-            f"{self.name} had more than rows of links (sheets, comments, formulas); that is in {copy} now."
-        ]
+        return [f"{self.name} had more than rows of links (sheets, comments or formulas); {copy} keeps it."]
 
 
 def _fill(file: BinaryIO, board: Board, found: Merge) -> None:
@@ -117,7 +115,7 @@ def _fill(file: BinaryIO, board: Board, found: Merge) -> None:
     with xlsxwriter.Workbook(file, _OPTIONS) as book:
         sheet = book.add_worksheet(_SHEET)
         bold = book.add_format({"bold": True})
-        formats = _dress_columns(book, sheet, board)
+        formats = _format_columns(book, sheet, board)
         for column, name in enumerate(board.header):
             sheet.write(0, column, name, bold)
         last = 0
@@ -125,7 +123,7 @@ def _fill(file: BinaryIO, board: Board, found: Merge) -> None:
             for column, cell in enumerate(line):
                 if cell not in (None, ""):
                     sheet.write(last, column, cell, formats.get(column))
-        _dress_rows(book, sheet, board, max(1, last))
+        _format_rows(book, sheet, board, max(1, last))
 
 
 def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:
@@ -143,10 +141,10 @@ def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:
         yield line
 
 
-def _dress_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
-    """Widths, hidden columns and the formats of their cells, by column."""
+def _format_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
+    """Set widths, notes and hidden columns; return the formats of cells by column."""
     formats: dict[str, dict[str, Any]] = {
-        ANCHOR: {"num_format": "@"},  # an anchor "2024" stays a text
+        ANCHOR: {"num_format": "@"},  # an anchor "2024" stays text
         NOTES: {"num_format": "@"},
         SCORE: {"num_format": "0.00"},
         "Sentence": {"text_wrap": True},
@@ -160,8 +158,8 @@ def _dress_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
     return {column: looks[name] for name, column in board.columns.items() if name in looks}
 
 
-def _dress_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
-    """Freeze, filter, drop-down and colours, down to the last row."""
+def _format_rows(book: Any, sheet: Any, board: Board, last: int) -> None:
+    """Add frozen panes, filter, drop-down and colours, down to the last row."""
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, last, len(board.header) - 1)
     status, score = board.columns[STATUS], board.columns[SCORE]

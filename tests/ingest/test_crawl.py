@@ -133,7 +133,7 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(
     for name, sentence in {
         "far": "has more than 5,000,000 cells. Export it again as CSV",
         "empty": "is empty. Fill in the table",
-        "missing": "is not there. Put the file there",
+        "missing": "missing.xlsx not found: check the path",
     }.items():
         assert imported(project, str(tmp_path / f"{name}.xlsx")) == 3
         assert sentence in capsys.readouterr().err

@@ -107,7 +107,7 @@ ERRORS = {
     "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 outside of --include"),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
     "no file": ("", (), "crawl.csv is not there"),
-    "no workbook": ("PK", (), "can't be read: it is damaged or no Excel file"),
+    "no workbook": ("PK", (), "can't be read: it is damaged or not an Excel file"),
 }
 
 

@@ -143,7 +143,7 @@ def test_a_tab_that_vanishes_is_an_output_error(google: GoogleStandIn) -> None:
         del google.spreadsheets[google.spreadsheet_id].tabs[1]
 
     before(google, WRITE, delete)
-    with pytest.raises(OutputError, match="renamed or deleted while we worked. Run again."):
+    with pytest.raises(OutputError, match="renamed or deleted during the run. Run again."):
         review_tab(google).write([row("a", why="new")])
     google.on_request = None
     assert review_tab(google).write([A]) == []

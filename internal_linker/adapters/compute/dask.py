@@ -1,4 +1,4 @@
-"""Tasks -> their results, done by the workers of a Dask scheduler; whichever of them is killed, it ends in time."""
+"""Running tasks on the workers of a Dask scheduler, even if workers are killed."""
 
 import logging
 from collections import Counter, deque
@@ -14,31 +14,32 @@ from uuid import uuid4
 
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError, ServiceError
 
-# Results are to be the same everywhere, and tasks travel as these packages write them.
+# Results must be the same everywhere, and these packages serialise the tasks.
 SAME = ("python", "dask", "distributed", "numpy", "internal_linker")
 
 
 def check_versions(versions: dict[str, Any], problem: Callable[[str], ServiceError]) -> None:
-    """Refuse a scheduler or worker with another version of what must be the same.
+    """Refuse a scheduler or worker with another version of Python or of a package in `SAME`.
 
     Raises:
-        ServiceError: the first that differs, by its address.
+        ServiceError: a version differs; the message names the address.
     """
     ours = _packages(versions["client"])
     others = {"the scheduler": versions["scheduler"]}
-    others |= {f"the worker {address}": told for address, told in versions["workers"].items()}
-    for who, told in others.items():
-        theirs = _packages(told)
+    others |= {f"the worker {address}": reported for address, reported in versions["workers"].items()}
+    for who, reported in others.items():
+        theirs = _packages(reported)
         for name in SAME:
             if theirs[name] != ours[name]:
                 raise problem(
-                    f"{who} has {name} {theirs[name]}, this computer {ours[name]}. Install the same on all"
+                    f"{who} has {name} {theirs[name]}, this computer has {ours[name]}. Install the same "
+                    "version everywhere"
                 )
 
 
-def _packages(told: dict[str, Any]) -> dict[str, str]:
-    """The versions that count; of Python the first two numbers."""
-    found = {name: str(told["packages"].get(name) or "missing") for name in SAME}
+def _packages(reported: dict[str, Any]) -> dict[str, str]:
+    """Return the versions of `SAME`; major and minor for Python."""
+    found = {name: str(reported["packages"].get(name) or "missing") for name in SAME}
     return found | {"python": ".".join(found["python"].split(".")[:2])}
 
 
@@ -47,23 +48,23 @@ if TYPE_CHECKING:
 
 Item = TypeVar("Item")
 
-# Tasks a thread of a worker: one at work, one that waits for it.
+# Tasks per thread of a worker: one running, one waiting.
 IN_FLIGHT = 2
-# How often a task may be lost with its workers before it is suspected to be the reason: Dask's own default.
+# How often a task may be lost with its workers before it is suspected to kill them: Dask's own default.
 LOSSES = 3
-# Seconds without an answer or a worker: a killed worker is back in five, a new machine needs some sixty.
+# Seconds without an answer or a worker: a killed worker is back in five, a new machine starts in some sixty.
 PATIENCE = 90.0
-# Seconds to wait for a scheduler at the start, and for good-byes at the end.
+# Seconds to wait for a scheduler at the start, and for the connection to close at the end.
 CONNECT = 10.0
-# Seconds between two looks at scheduler and workers; a look takes some milliseconds.
-LOOK = 1.0
-# What comes of a connection that ended, be it ours or a worker's; TimeoutError is an OSError.
+# Seconds between two checks of scheduler and workers; a check takes some milliseconds.
+CHECK = 1.0
+# Errors of a lost connection, ours or a worker's; TimeoutError is an OSError.
 BROKEN = (OSError, CancelledError)
 
 
 @dataclass(frozen=True, slots=True)
 class Task(Generic[Item]):
-    """One call: `name` says in messages what it is of, `item` comes back with the result."""
+    """One call: `name` identifies it in messages, `item` comes back with the result."""
 
     item: Item
     name: str
@@ -71,21 +72,21 @@ class Task(Generic[Item]):
 
 
 class Cluster:
-    """The workers of one scheduler; nothing is contacted before there are tasks.
+    """The workers of one scheduler, contacted only when there are tasks.
 
     Args:
         address: tcp://host:port or tls://host:port.
-        patience: seconds without an answer or a worker after which it is given up.
+        patience: seconds without an answer or a worker after which work fails.
 
     Raises:
-        ConfigurationError: the package that speaks to a scheduler is not installed.
+        ConfigurationError: the package `distributed` is not installed.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
         if not _installed():
             raise ConfigurationError(
-                "dask_scheduler needs a package that is installed on wish only. Install it into the project's own "
-                'Python (in the folder .venv): python -m pip install "distributed>=2026.8,<2027"'
+                "dask_scheduler requires the package `distributed`. Install it into the project's own Python (in the "
+                'folder .venv): python -m pip install "distributed>=2026.8,<2027"'
             )
         self.address = address
         self.patience = patience
@@ -98,16 +99,16 @@ class Cluster:
         *,
         everywhere: bool = False,
     ) -> Generator[tuple[Item, Any], None, None]:
-        """Yield each task's item with `work(*arguments)` as it is finished, with a few a thread under way.
+        """Yield each task's item with the result of `work(*arguments)` as it finishes.
 
         Args:
-            work: a pure function of a module; it may be run twice for one task.
-            tasks: taken one by one, as there is room for them.
-            shared: arguments of the tasks (these very objects) that are sent once and not with each task.
-            everywhere: send these to all workers at once, and not only to those that get a task.
+            work: a pure module-level function; it may run twice for one task.
+            tasks: an iterable that is consumed one by one, a few tasks per thread ahead.
+            shared: arguments of the tasks (the same objects) to send once and not with each task.
+            everywhere: send `shared` to all workers at once, not only to those that get a task.
 
         Raises:
-            ServiceError: scheduler or workers are gone or don't fit, or a task fails on them.
+            ServiceError: scheduler or workers are gone or have other versions, or a task fails on them.
             ConfigurationError: a worker lacks what the work needs.
         """
         with self._connected() as client:
@@ -118,15 +119,15 @@ class Cluster:
     def _connected(self) -> "Iterator[Client]":
         from distributed import Client
 
-        # Its own reports would stand in the middle of the progress; what matters of them becomes an error here.
-        for name in ("distributed", "distributed.client"):  # each has a level of its own
+        # Dask's own log lines would break up the progress display; the important ones become errors here.
+        for name in ("distributed", "distributed.client"):  # each logger has its own level
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            # Straight to the workers: neither vectors nor results pass through the scheduler's memory.
+            # Direct connections keep vectors and results out of the scheduler's memory.
             seconds = min(CONNECT, self.patience)
             client = Client(self.address, timeout=seconds, set_as_default=False, direct_to_workers=True)
         except (OSError, TypeError, ValueError):
-            how = " with the certificates that Dask's own settings name" * self.address.startswith("tls:")
+            how = " with the certificates from Dask's own settings" * self.address.startswith("tls:")
             raise self.problem(
                 f"no scheduler answers at {self.address}. Start it{how}, or correct dask_scheduler"
             ) from None
@@ -137,13 +138,13 @@ class Cluster:
                 client.close(timeout=CONNECT)
 
     def problem(self, sentence: str) -> ServiceError:
-        """An error of this service; a later try may find it mended."""
+        """Return a retryable error of this service."""
         return ServiceError("Dask", f"{sentence}.", retryable=True)
 
 
 @dataclass(frozen=True, slots=True)
 class _Running(Generic[Item]):
-    """A task under way, with what was sent in this round."""
+    """A running task, and the round in which its shared arguments were sent."""
 
     task: Task[Item]
     future: "Future[Any]"
@@ -173,25 +174,25 @@ class _Run(Generic[Item]):
         self._suspects: deque[Task[Item]] = deque()
         self._losses: Counter[str] = Counter()
         self._threads: dict[str, int] = {}
-        self._looked = self._seen = monotonic()
+        self._checked = self._seen = monotonic()
 
     def results(self, tasks: Iterable[Task[Item]]) -> Iterator[tuple[Item, Any]]:
-        """See `Cluster.run`."""
+        """Yield the results of tasks; see `Cluster.run`."""
         waiting = iter(tasks)
         self._send()
         while True:
-            self._look()
+            self._check()
             self._fill(waiting)
             if not self._running:
                 return
             try:
-                key = self._ended.get(timeout=LOOK)
+                key = self._ended.get(timeout=CHECK)
             except Empty:
                 continue
             yield from self._taken(self._running.pop(key))
 
     def _fill(self, waiting: Iterator[Task[Item]]) -> None:
-        """Submit what there is room for: a suspect alone, else a few a thread."""
+        """Submit a suspect alone, or otherwise a few tasks per thread."""
         if self._suspects:
             if not self._running:
                 self._submit(self._suspects.popleft(), alone=True)
@@ -204,8 +205,8 @@ class _Run(Generic[Item]):
 
     def _submit(self, task: Task[Item], *, alone: bool = False) -> None:
         self._number += 1
-        # One group of tasks that share what they need: Dask gives them to any idle worker, also to one that came
-        # late and has none of it yet.
+        # Keys with a common prefix form a group of tasks with the same dependencies: Dask gives them to any idle
+        # worker, even to a new one that doesn't have the dependencies yet.
         key = f"{self._name}-{self._rounds}", self._number
         arguments = [self._sent.get(id(argument), argument) for argument in task.arguments]
         future = self._client.submit(self._work, *arguments, key=key, pure=False)
@@ -213,7 +214,7 @@ class _Run(Generic[Item]):
         future.add_done_callback(lambda _: self._ended.put(key))
 
     def _taken(self, ended: _Running[Item]) -> Iterator[tuple[Item, Any]]:
-        """What a task that ended gave; nothing where it must be done again."""
+        """Yield the result of a task that ended; nothing if it must run again."""
         from distributed import KilledWorker
 
         failed = ended.future.status == "error"
@@ -224,7 +225,7 @@ class _Run(Generic[Item]):
         except Exception as error:
             if failed or not isinstance(error, BROKEN):
                 raise self._failure(ended.task, error) from error
-            self._look(at_once=True)
+            self._check(at_once=True)
             self._losses[ended.task.name] += 1
             self._redo(ended, is_suspect=self._losses[ended.task.name] > LOSSES)
             if ended.sent == self._rounds:
@@ -234,11 +235,11 @@ class _Run(Generic[Item]):
             yield ended.task.item, result
 
     def _redo(self, ended: _Running[Item], *, is_suspect: bool) -> None:
-        """Do a task again whose workers were killed; alone where it, or one beside it, may be what kills them."""
+        """Run a task again whose workers were killed; alone if it, or a task beside it, may have killed them."""
         if is_suspect and ended.alone:
             raise self._cluster.problem(
-                f"{ended.task.name} has ended each worker that tried it. Their logs tell why: too little memory, "
-                "most likely"
+                f"{ended.task.name} has ended each worker that tried it, most likely for lack of memory. Check the "
+                "workers' logs"
             )
         (self._suspects if is_suspect else self._again).append(ended.task)
 
@@ -248,7 +249,7 @@ class _Run(Generic[Item]):
         return self._cluster.problem(f"{task.name} failed on a worker ({type(error).__name__}: {error})")
 
     def _send(self) -> None:
-        """Give the workers what is shared."""
+        """Send the shared arguments to the workers."""
         self._rounds += 1
         for tries_left in reversed(range(LOSSES)):
             self._wait_for_worker()
@@ -259,7 +260,8 @@ class _Run(Generic[Item]):
             except BROKEN:
                 if not tries_left:
                     raise self._cluster.problem(
-                        f"the workers of {self._cluster.address} can't be reached from this computer"
+                        f"this computer can't reach the workers of {self._cluster.address}. Check the network "
+                        "between them"
                     ) from None
 
     def _scattered(self) -> "list[Future[Any]]":
@@ -269,20 +271,20 @@ class _Run(Generic[Item]):
         return futures
 
     def _wait_for_worker(self) -> None:
-        self._look(at_once=True)
+        self._check(at_once=True)
         while not self._threads:
-            sleep(LOOK)
-            self._look()
+            sleep(CHECK)
+            self._check()
 
-    def _look(self, *, at_once: bool = False) -> None:
-        """See who is there, and that they fit."""
+    def _check(self, *, at_once: bool = False) -> None:
+        """Check that the scheduler answers, and that workers are there and have the right versions."""
         cluster, now = self._cluster, monotonic()
         gone = cluster.problem(
-            f"the scheduler at {cluster.address} is gone. What was finished is kept: run again"
+            f"the scheduler at {cluster.address} is gone. Run again: finished results are kept"
         )
         if self._client.status != "running":
             raise gone
-        if now - self._looked < LOOK and not at_once:
+        if now - self._checked < CHECK and not at_once:
             return
         try:
             there = self._client.sync(
@@ -292,16 +294,16 @@ class _Run(Generic[Item]):
                 check_versions(self._client.get_versions(packages=["internal_linker"]), cluster.problem)
         except BROKEN:
             raise gone from None
-        self._looked, self._threads = now, there
+        self._checked, self._threads = now, there
         self._seen = now if there else self._seen
         if now - self._seen > cluster.patience:
             raise cluster.problem(
-                f"no worker of {cluster.address} takes work: none is there, or their memory is full. Start some"
+                f"no worker of {cluster.address} takes work: there are none, or their memory is full. Start some"
             )
 
 
 def _installed() -> bool:
     try:
         return find_spec("distributed") is not None
-    except ValueError:  # it is barred from being imported
+    except ValueError:  # the import is blocked
         return False

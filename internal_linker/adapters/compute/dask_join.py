@@ -1,4 +1,4 @@
-"""Blocks of a join -> their results, from the workers of a Dask scheduler."""
+"""The blocks of a k-NN join, computed by the workers of a Dask scheduler."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,20 +13,20 @@ from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
 
 Work = Callable[[Vectors, Ints, Block], Nearest]
 
-# Columns of so many bytes that several blocks have in common travel once; those of a cell, with their block.
+# Columns of at least this many bytes that several blocks share are sent once; smaller ones with their block.
 SHARED_BYTES = 1 << 20
 _NONE = np.zeros(0, np.int64)
 
 
 class DaskCompute:
-    """Implements `ports.Compute`: vectors are sent to every worker once, blocks go to who is idle.
+    """A `ports.Compute` that sends vectors to every worker once, and blocks to idle workers.
 
     Args:
-        address: the scheduler's, tcp://host:port or tls://host:port.
-        patience: seconds without an answer or a worker after which it is given up.
+        address: the scheduler's address, tcp://host:port or tls://host:port.
+        patience: seconds without an answer or a worker after which a run fails.
 
     Raises:
-        ConfigurationError: the package that speaks to a scheduler is not installed.
+        ConfigurationError: the package `distributed` is not installed.
     """
 
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
@@ -35,10 +35,10 @@ class DaskCompute:
     def run(
         self, work: Work, vectors: Vectors, languages: Ints, blocks: Sequence[Block]
     ) -> Iterator[tuple[Block, Nearest]]:
-        """See `ports.Compute`; blocks that a killed worker had are done again by the others.
+        """Yield each block with its result; other workers repeat the blocks of a killed one.
 
         Raises:
-            ServiceError: scheduler or workers are gone or don't fit, or a block fails on them.
+            ServiceError: scheduler or workers are gone or have other versions, or a block fails on them.
         """
         if not blocks:
             return iter(())
@@ -55,19 +55,19 @@ class DaskCompute:
 
 
 def _common(blocks: Sequence[Block]) -> list[Ints]:
-    """The large columns that are those of several blocks."""
+    """Return the large arrays of columns that several blocks share."""
     large = {id(block.columns): block.columns for block in blocks if block.columns.nbytes >= SHARED_BYTES}
     times = Counter(id(block.columns) for block in blocks)
     return [columns for key, columns in large.items() if times[key] > 1]
 
 
 def _done(work: Work, vectors: Vectors, languages: Ints, columns: Ints, block: Block) -> Nearest:
-    """On a worker: one block, its products in the one thread that it has."""
-    _one_thread_a_product()
+    """Compute one block on a worker, with matrix products in one thread."""
+    _one_thread_per_product()
     return work(vectors, languages, replace(block, columns=columns))
 
 
 @cache
-def _one_thread_a_product() -> object:
-    # Once for the whole process, as Dask's nannies do by the environment: its tasks run side by side.
+def _one_thread_per_product() -> object:
+    # Once per process, because its tasks run in parallel; Dask's nannies do the same through the environment.
     return ThreadpoolController().limit(limits=1, user_api="blas")

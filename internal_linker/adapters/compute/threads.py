@@ -1,4 +1,4 @@
-"""Blocks of a join -> their results, on the cores of this computer."""
+"""The blocks of a k-NN join, computed on the cores of this computer."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -9,11 +9,10 @@ from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
 
 
 class Threads:
-    """One block a thread, and products of one thread: picking the best of one block then overlaps with the
-    product of another.
+    """A `ports.Compute` with one thread per block, so that selecting one block's best overlaps another's product.
 
     Args:
-        count: blocks at a time; each takes up to 90 MB.
+        count: the count of blocks at a time; each takes up to 90 MB.
     """
 
     def __init__(self, count: int) -> None:
@@ -27,7 +26,7 @@ class Threads:
         languages: Ints,
         blocks: Sequence[Block],
     ) -> Iterator[tuple[Block, Nearest]]:
-        """See `ports.Compute`; at most one finished block a thread waits to be taken."""
+        """Yield each block with its result; up to one finished block per thread waits for the caller."""
         waiting = iter(blocks)
         running: dict[Future[Nearest], Block] = {}
         limit = self._libraries.limit(limits=1, user_api="blas")

@@ -1,1 +1,1 @@
-"""What a run remembers, one durable thing a file, through SQLAlchemy Core."""
+"""The database in which runs remember what they paid for and what editors decided: one file per kind of record."""

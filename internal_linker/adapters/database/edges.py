@@ -1,4 +1,4 @@
-"""Proposed links by source, each with its status and what was known of it when it was proposed."""
+"""The link graph: proposed links by source, each with its status and the facts known when it was proposed."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,12 +42,12 @@ EDGES = Table(
     Column("updated_at", Moment, nullable=False),
 )
 _COLUMNS = ("status", "verdict", "kind", "last_run")
-# What a version of the program doesn't know it leaves out, what is missing has its default.
+# A version of the program leaves out facts that it doesn't know; missing ones have their defaults.
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.init and one.name not in _COLUMNS}
 _VALUES = attrgetter(*_DEFAULTS)
 _STATUSES = frozenset(get_args(Status))
 _JSON = json.JSONEncoder(separators=(",", ":"))
-# What JSON has as lists.
+# JSON turns these into lists.
 _READ: Mapping[str, Callable[[Any], Any]] = {
     "anchors": lambda all_: tuple(Anchor(*one) for one in all_),
     "formerly": tuple,
@@ -56,18 +56,18 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
 
 
 class EdgeStore:
-    """`ports.EdgeStore` in a database; a damaged row reads as not there.
+    """`ports.EdgeStore` in a database; reading skips damaged rows.
 
     Args:
         engine: from `open_database`.
-        site: whose edges; a team's sites share a database.
+        site: the site of the edges; a team's sites share a database.
     """
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
 
     def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
-        """All edges of these sources (normal forms or queries), by source."""
+        """Return all edges of these sources (normal forms or queries), by source."""
         wanted = {source_id(source): source for source in sources}
         found: dict[str, list[Edge]] = {}
         for some in batched(wanted, KEYS_A_QUERY):
@@ -76,24 +76,24 @@ class EdgeStore:
         return found
 
     def by_id(self, ids: Iterable[str]) -> Mapping[str, Edge]:
-        """The edges of these ids; unknown ones are left out."""
+        """Return the edges of these ids; unknown ids are left out."""
         found: dict[str, Edge] = {}
         for some in batched(ids, KEYS_A_QUERY):
             wanted = frozenset(some)
-            # By their sources alone: given both, SQLite looks up every pair of the two lists.
+            # Only by source: given sources and ids, SQLite looks up every pair of the two lists.
             rows = self._rows(self._all.where(EDGES.c.source.in_({one[:10] for one in wanted})))
             found |= {edge.id: edge for edge in _edges(row for row in rows if row.id in wanted)}
         return found
 
     def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
-        """The edges of the site, source by source.
+        """Yield the edges of the site, source by source.
 
-        A source's edges are read together, so that they may be changed meanwhile.
+        One query reads all edges of a source, so callers may change edges that they have received.
 
         Args:
-            statuses: only those of these statuses; none: all.
-            judged: only those with a verdict.
-            besides: a run; only those that it did not propose.
+            statuses: only edges with these statuses; none: all.
+            judged: only edges that an editor decided.
+            besides: only edges that this run did not propose; "": all.
         """
         some: list[ColumnElement[bool]] = [EDGES.c.status.in_(statuses)] if statuses else []
         some += [EDGES.c.verdict != ""] if judged else []
@@ -103,7 +103,7 @@ class EdgeStore:
             yield from self._read(self._all.where(EDGES.c.source.in_([row.source for row in rows]), *some))
 
     def put(self, edges: Sequence[Edge]) -> None:
-        """Keep edges, new ones and changed ones; committed when this returns."""
+        """Insert or replace edges; they are committed when this returns."""
         now = datetime.now(UTC)
         rows = [
             {"site": self._site, "source": edge.id[:10], "id": edge.id, "updated_at": now}
@@ -114,7 +114,7 @@ class EdgeStore:
         transact(self._engine, lambda connection: upsert(connection, EDGES, rows))
 
     def counts(self) -> Mapping[Status, int]:
-        """How many links of each status there are; pairs of nearly the same text are none."""
+        """Count the links of each status; near-duplicate pairs are not links."""
         some = select(EDGES.c.status, func.count().label("edges")).where(EDGES.c.site == self._site)
         some = some.where(EDGES.c.kind.not_in(COPIES))
         return {row.status: row.edges for row in self._rows(some.group_by(EDGES.c.status))}
@@ -135,20 +135,20 @@ class EdgeStore:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """Links that were withdrawn before then, and that no editor ever said a word about."""
+    """Return the links withdrawn before then that no editor ever changed or annotated."""
     some = EDGES.c
-    unsaid = some.facts.not_like('%"notes":%') & some.facts.not_like('%"anchor":%') & (some.verdict == "")
+    untouched = some.facts.not_like('%"notes":%') & some.facts.not_like('%"anchor":%') & (some.verdict == "")
     gone = (some.status == "withdrawn") & (some.updated_at < before)
-    return [Waste(EDGES, gone & unsaid, func.length(some.facts))]
+    return [Waste(EDGES, gone & untouched, func.length(some.facts))]
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Whether a row of EDGES can be read."""
+    """Return whether a row of EDGES can be read."""
     return any(_edges([row]))
 
 
 def _edges(rows: Iterable[Row[Any]]) -> Iterator[Edge]:
-    """Those of the rows that can be read."""
+    """Yield the edges of the rows that can be read."""
     for row in rows:
         with suppress(TypeError, ValueError, AttributeError, RecursionError):
             edge = _edge(row)
@@ -158,15 +158,15 @@ def _edges(rows: Iterable[Row[Any]]) -> Iterator[Edge]:
 
 def _text(edge: Edge) -> str:
     facts = zip(_DEFAULTS.items(), _VALUES(edge), strict=True)
-    told = {name: value for (name, default), value in facts if value != default and not _none(value)}
+    known = {name: value for (name, default), value in facts if value != default and not _none(value)}
     if edge.anchors:
-        told["anchors"] = [
+        known["anchors"] = [
             [one.text, one.sentence, one.start, one.verbatim, one.asked] for one in edge.anchors
         ]
     if edge.cells != Cells():
-        told["cells"] = [edge.cells.status, edge.cells.anchor, edge.cells.notes]
-    # In ASCII: PostgreSQL keeps no NUL, and neither database half a pair of surrogates.
-    return _JSON.encode(told)
+        known["cells"] = [edge.cells.status, edge.cells.anchor, edge.cells.notes]
+    # As ASCII, because PostgreSQL rejects NUL and both databases reject lone surrogates.
+    return _JSON.encode(known)
 
 
 def _none(value: object) -> bool:

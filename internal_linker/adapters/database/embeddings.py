@@ -1,4 +1,4 @@
-"""Vectors by model, dimensions, recipe and text hash: a text is encoded once, whatever page it stands on."""
+"""The embedding cache: vectors by model, dimensions, recipe and text hash, so that each text is encoded once."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ EMBEDDINGS = Table(
 )
 
 
-# A row is written anew when it was used last so many days ago: once a month, not once a week.
+# Days after which `used_at` is updated: weekly runs then write each row once a month.
 _NOTED_DAYS = 30
 
 
@@ -49,14 +49,14 @@ class EmbeddingCache:
 
     Args:
         engine: from `open_database`.
-        storage: "float16" or "float32": how new vectors are kept; old ones are read as they are.
+        storage: "float16" or "float32", the dtype of new vectors; stored vectors keep theirs.
     """
 
     def __init__(self, engine: Engine, storage: str) -> None:
         self._engine, self.storage = engine, storage
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
-        """The vectors that are there, (d,) float32 each; a damaged one is not."""
+        """Return the cached vectors by hash, (d,) float32 each; damaged ones are left out."""
         table = EMBEDDINGS.c
         columns = select(table.text_hash, table.dtype, table.vector)
 
@@ -77,7 +77,7 @@ class EmbeddingCache:
         return {} if lacks(self._engine, EMBEDDINGS) else transact(self._engine, read)
 
     def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
-        """Keep vectors; committed when this returns."""
+        """Insert or replace vectors; they are committed when this returns."""
         now = datetime.now(UTC)
         rows = [
             {
@@ -95,7 +95,7 @@ class EmbeddingCache:
         transact(self._engine, lambda connection: upsert(connection, EMBEDDINGS, rows))
 
     def note_used(self, encoder: Encoder, hashes: Sequence[str]) -> None:
-        """Keep in mind that these are needed today."""
+        """Record that the vectors of these hashes are in use today."""
         table, now = EMBEDDINGS.c, datetime.now(UTC)
         some = (
             update(EMBEDDINGS)
@@ -116,21 +116,21 @@ class EmbeddingCache:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """Vectors of texts that no run has met since then."""
+    """Return the vectors of texts that no run has used since then."""
     return [Waste(EMBEDDINGS, _last_used() < before, func.length(EMBEDDINGS.c.vector))]
 
 
 def read_vector(content: bytes, dtype: str) -> Vectors | None:
-    """(d,) float32; None for a damaged one."""
+    """Return a vector, (d,) float32; None if it is damaged."""
     try:
         vector = np.frombuffer(content, dtype=dtype).astype(np.float32)
-    except (TypeError, ValueError):  # SQLite keeps whatever kind of value was put there by hand
+    except (TypeError, ValueError):  # SQLite accepts a value of any type that somebody puts there by hand
         return None
     return vector if len(vector) and np.isfinite(vector).all() else None
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Whether a row of EMBEDDINGS can be read."""
+    """Return whether a row of EMBEDDINGS can be read."""
     return read_vector(row.vector, row.dtype) is not None
 
 
@@ -139,5 +139,5 @@ def _last_used() -> ColumnElement[datetime]:
 
 
 def _model(encoder: Encoder) -> str:
-    """A server's model may have any name."""
+    """Return the model as part of a key: a server's model may have any name."""
     return key_text(encoder.model, 200)

@@ -1,4 +1,4 @@
-"""An SQLAlchemy URL -> an engine with our tables; the one file that knows a database's own tricks."""
+"""Database engines for SQLite and PostgreSQL: connections, transactions with retries, upserts and readable errors."""
 
 import hashlib
 import os
@@ -20,13 +20,13 @@ from internal_linker.adapters.database.schema import Outdated, prepare, version_
 from internal_linker.core.errors import ConfigurationError, StoreLost
 
 T = TypeVar("T")
-# Keys asked for in one SELECT ... IN: below every database's limit of bound values.
+# Keys per SELECT ... IN: below every database's limit of bound parameters.
 KEYS_A_QUERY = 500
-# Seconds between tries to reach a lost server: together they outlast its restart.
+# Seconds between attempts to reach a lost server: together they outlast its restart.
 _PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
-# A server learns within two minutes that a laptop fell asleep, a client that a server is gone.
+# Within two minutes a server notices that a laptop fell asleep, and a client that its server is gone.
 _ALIVE = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4}
-# Of two that make a new file at once one is refused its mode without waiting.
+# When two processes create a file at once, SQLite refuses one of them the journal mode without waiting.
 _UNLOCKED = Retrying(
     retry=retry_if_exception_message(match="database is locked"),
     stop=stop_after_delay(30),
@@ -34,29 +34,31 @@ _UNLOCKED = Retrying(
     reraise=True,
 )
 _SHAPE = (
-    "it must be like sqlite:///files/cache.sqlite3 or postgresql+psycopg://user@host/database, "
-    "the password in config/store_password.txt"
+    "it must look like sqlite:///files/cache.sqlite3 or postgresql+psycopg://user@host/database, "
+    "with the password in config/store_password.txt"
 )
 
-_REMEDY = "Correct the setting, or move a damaged cache file aside: it is made anew, and what it held is fetched again."
-# By words of SQLite's own.
+_REMEDY = (
+    "Correct the setting, or move a damaged cache file aside: the next run creates a new one and fetches its "
+    "content again."
+)
+# By phrases in SQLite's messages.
 _REMEDIES = {
-    "locked": "Another program holds it: wait until that is done, or close it, and run again.",
-    "is full": "Make room on its disk and run again: what it holds is not paid for again.",
-    "unable to open": "Check that its folder is there, and your rights in it.",
-    "readonly": "Check your rights in its folder.",
+    "locked": "Another program is using it: wait until that program has finished, or close it, and run again.",
+    "is full": "Free some disk space and run again: nothing in it is paid for again.",
+    "unable to open": "Check that its folder exists and that you may write to it.",
+    "readonly": "Check that you may write to its folder.",
 }
 
 
 def key_text(text: str, most: int) -> str:
-    """A text as a part of a key: itself, or its digest if a database would refuse it.
+    """Return a text as part of a key: the text, or its digest if a database would reject the text.
 
-    PostgreSQL knows no NUL and keeps 2,700 bytes of a key at the most; neither database keeps half a pair
-    of surrogates.
+    PostgreSQL rejects NUL and keys of more than 2,700 bytes; both databases reject lone surrogates.
 
     Args:
         text: any text.
-        most: bytes in UTF-8.
+        most: the limit in UTF-8 bytes above which the digest is returned.
     """
     whole = text.encode("utf-8", "surrogatepass")
     fits = len(whole) <= most and "\0" not in text and whole.decode("utf-8", "replace") == text
@@ -69,13 +71,13 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
     Args:
         url: SQLAlchemy URL; a relative SQLite path starts at `project`.
         project: the project folder.
-        password: for a server, if the URL holds none.
-        read_only: nothing is created or written: a missing SQLite file, or a table of ours that is
-            missing, reads as an empty one; only older tables are brought up to date all the same.
+        password: the server's password, if the URL has none.
+        read_only: create and write nothing: a missing SQLite file or table reads as an empty one; only older
+            tables are brought up to date even so.
 
     Raises:
-        ConfigurationError: the URL is wrong, the database can't be opened, or its tables are those of a newer
-            version or of another program: then it is as it was.
+        ConfigurationError: the URL is wrong, the database can't be opened, or a newer version or another program
+            made its tables; the database stays as it was.
     """
     shown = ""
     try:
@@ -88,10 +90,10 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
             elif not path.exists():
                 address = make_url("sqlite://")
             elif not os.access(path.parent, os.W_OK):
-                # A reader, too, writes beside a file in WAL mode; where nobody can, there is no writer either.
+                # In WAL mode even readers write beside the file; in a read-only folder no writer can disturb them.
                 address = make_url(f"sqlite:///{path.absolute().as_uri()}?mode=ro&immutable=1&uri=true")
         if path and path.exists() and not read_only:
-            # Opening for writing changes a file's mode: one that is refused must stay as it was.
+            # Opening for writing changes a file's journal mode, and a file that is refused must stay as it was.
             looking = _engine(address, shown, True)
             _first(looking, version_of)
             looking.dispose()
@@ -102,7 +104,7 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         open_database(url, project, password=password).dispose()
         return open_database(url, project, password=password, read_only=True)
     except ModuleNotFoundError as error:
-        remedy = 'PostgreSQL is an extra: install it by pip install "psycopg[binary]>=3.2,<4"'
+        remedy = 'PostgreSQL requires its driver: pip install "psycopg[binary]>=3.2,<4"'
         raise _unusable("opened", f"{error}. {remedy}", password) from None
     except (ArgumentError, SQLAlchemyError, OSError, ImportError, UnicodeDecodeError) as error:
         raise _unusable("opened", error, password, shown) from None
@@ -110,7 +112,7 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
 
 
 def _first(engine: Engine, work: Callable[[Connection], T]) -> T:
-    """What is done first with an engine, which ends if that fails."""
+    """Do the first work with an engine, and dispose of the engine if that fails."""
     try:
         with engine.begin() as connection:
             return work(connection)
@@ -120,29 +122,29 @@ def _first(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 
 def database_file(address: URL) -> Path | None:
-    """The file of an SQLite database; None for one in memory or on a server."""
+    """Return the file of an SQLite database; None for one in memory or on a server."""
     if address.get_backend_name() != "sqlite" or address.database in (None, "", ":memory:"):
         return None
     return Path(str(address.database))
 
 
 def lacks(engine: Engine, *tables: Table) -> bool:
-    """Whether none of these tables was there when the database was opened for reading only."""
+    """Return whether a database that was opened for reading only has none of these tables."""
     lacking: frozenset[str] = engine.get_execution_options()["lacking"]
     return {table.name for table in tables} <= lacking
 
 
 def shown_address(engine: Engine) -> str:
-    """Where the database is, for a person: without its password."""
+    """Return the database's address for messages, without its password."""
     return str(engine.get_execution_options()["shown"])
 
 
 def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
-    """Do work on a connection: committed when it ends, undone when it fails, done again after a lost connection.
+    """Do work in a transaction, which a failure rolls back, and repeat it after a lost connection.
 
     Raises:
-        ConfigurationError: the database failed: damaged, full, locked by another program.
-        StoreLost: its server is gone, for longer than a restart takes.
+        ConfigurationError: the database is damaged, full or locked by another program.
+        StoreLost: its server can't be reached for longer than a restart takes.
     """
     for pause in (*_PAUSES, None):
         try:
@@ -158,34 +160,34 @@ def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
 
 
 def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | StoreLost:
-    """The library's error as ours."""
+    """Translate an error of the library into one of ours."""
     password = str(engine.url.password or "")
     if not _lost(engine, error):
         return unusable(engine, error)
     return StoreLost(
         f"store_url: the database's server can't be reached any more ({_short(error, password)}). "
-        "When it is there again, run again: what it holds is not fetched again."
+        "Run again when it is back: nothing that it has stored is fetched again."
     )
 
 
 def unusable(engine: Engine, why: Exception | str) -> ConfigurationError:
-    """The error for a database that is open and can't be used for this reason."""
+    """Return the error for an open database that can't be used, with the reason."""
     return _unusable("used", why, str(engine.url.password or ""), shown_address(engine))
 
 
 def upsert(
     connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]], *, newer_by: str = ""
 ) -> int:
-    """Insert rows; one whose primary key is there replaces the old.
+    """Insert rows, replacing those with the same primary key.
 
     Args:
-        connection: in a transaction.
-        table: one of ours.
-        rows: by column name.
-        newer_by: a column; a row replaces only one that has less there. Without: always.
+        connection: a connection in a transaction.
+        table: one of our tables.
+        rows: values by column name.
+        newer_by: a column; a row replaces only a row with a smaller value in it. "": every row replaces.
 
     Returns:
-        How many rows were inserted or replaced.
+        The count of inserted and replaced rows.
     """
     if not rows:
         return 0
@@ -208,23 +210,23 @@ def _address(url: str, project: Path, password: str) -> URL:
     try:
         address = make_url(url)
     except (ArgumentError, ValueError):
-        # The library's words may hold a piece of the password.
+        # The library's message may contain a piece of the password.
         raise ArgumentError(_SHAPE) from None
     if address.get_backend_name() not in ("sqlite", "postgresql"):
-        raise ArgumentError(f"{address.get_backend_name()} is none of sqlite and postgresql: {_SHAPE}")
+        raise ArgumentError(f"{address.get_backend_name()} is neither sqlite nor postgresql: {_SHAPE}")
     if (path := database_file(address)) is not None:
         return address.set(database=str(project / path))
     if address.get_backend_name() == "sqlite":
         return address
     if "@" in (address.host or "") or "password" in address.query:
         raise ArgumentError(_SHAPE)
-    if address.drivername == "postgresql":  # which driver that means depends on the library's version
+    if address.drivername == "postgresql":  # the default driver depends on the library's version
         address = address.set(drivername="postgresql+psycopg")
     return address.set(password=password) if password and not address.password else address
 
 
 def _shown(address: URL) -> str:
-    # An address without its scheme is taken for a file's name, with the password in it.
+    # SQLAlchemy takes an address without a scheme for a file name, with the password in it.
     if (path := database_file(address)) is not None:
         return f"sqlite:///{re.sub(r':[^:/@]*@', ':***@', str(path))}"
     return address.set(query={}).render_as_string(hide_password=True)
@@ -235,7 +237,7 @@ def _engine(address: URL, shown: str, read_only: bool) -> Engine:
     if address.get_backend_name() == "postgresql":
         served = {**options, "postgresql_readonly": True} if read_only else options
         return create_engine(address, pool_pre_ping=True, connect_args=_ALIVE, execution_options=served)
-    # A database in memory lives as long as its connection: all threads share the one.
+    # A database in memory lives as long as its connection, so all threads share one connection.
     pool = {"poolclass": StaticPool} if database_file(address) is None else {}
     engine = create_engine(address, execution_options=options, **pool)
     event.listen(engine, "connect", _read_sqlite if read_only else _write_sqlite)
@@ -243,14 +245,14 @@ def _engine(address: URL, shown: str, read_only: bool) -> Engine:
 
 
 def _write_sqlite(connection: Any, _: Any) -> None:
-    # WAL lets a lookup read while a run writes; NORMAL syncs at checkpoints: a power cut can lose the
-    # last answers, never damage the file.
+    # WAL lets a lookup read while a run writes. NORMAL syncs at checkpoints: a power cut can lose the last
+    # answers but never damages the file.
     for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL"):
         _UNLOCKED(connection.execute, f"PRAGMA {pragma}")
 
 
 def _read_sqlite(connection: Any, _: Any) -> None:
-    # In WAL mode readers wait for nobody but one who has locked the whole file: that may be for good.
+    # In WAL mode readers wait only for a program that has locked the whole file, perhaps for good.
     for pragma in ("busy_timeout=6000", "query_only=ON"):
         connection.execute(f"PRAGMA {pragma}")
 

@@ -1,4 +1,4 @@
-"""Pages by their URL as their servers gave them: what has not changed is not fetched again."""
+"""The page cache: fetched pages by URL with what is needed for conditional requests."""
 
 import json
 import zlib
@@ -29,14 +29,14 @@ FETCHED_PAGES = Table(
     METADATA,
     Column("url", String(2000), primary_key=True),
     Column("headers", Text, nullable=False),
-    # What a server is asked with whether its page has changed; without either, a page is of no use a second time.
+    # For conditional requests; a page that has neither can only be fetched again in full.
     Column("etag", Text, nullable=False),
     Column("last_modified", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),  # by zlib
+    Column("body", LargeBinary, nullable=False),  # compressed by zlib
     Column("fetched_at", Moment, nullable=False),
 )
 _LONGEST_URL = 2000
-# Bytes that a body may unpack to: more was never put.
+# Bytes to which a body may decompress; larger bodies are never stored.
 _MOST_BYTES = 50_000_000
 
 
@@ -51,7 +51,7 @@ class StoredPages:
         self._engine = engine
 
     def get(self, url: str) -> FetchedPage | None:
-        """The page as it was fetched last; None where there is none, or a damaged one."""
+        """Return the page as last fetched; None if it is missing or damaged."""
         wanted = select(FETCHED_PAGES).where(FETCHED_PAGES.c.url == key_text(url, _LONGEST_URL))
 
         def read(connection: Connection) -> Row[Any] | None:
@@ -61,7 +61,7 @@ class StoredPages:
         return read_page(url, row) if row is not None else None
 
     def put(self, page: FetchedPage) -> None:
-        """Keep a page in the place of what was fetched before; committed when this returns."""
+        """Insert or replace a page; it is committed when this returns."""
         headers = {name: _storable(text) for name, text in page.headers.items()}
         row = {
             "url": key_text(page.url, _LONGEST_URL),
@@ -75,14 +75,14 @@ class StoredPages:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """Pages that no import has met since then, and those that can only be fetched anew."""
+    """Return the pages that no import has used since then, and those that conditional requests can't save."""
     table = FETCHED_PAGES.c
     rows = or_(table.fetched_at < before, and_(table.etag == "", table.last_modified == ""))
     return [Waste(FETCHED_PAGES, rows, func.length(table.body))]
 
 
 def read_page(url: str, row: Row[Any]) -> FetchedPage | None:
-    """The page of a row; None for a damaged one."""
+    """Return the page of a row; None if it is damaged."""
     try:
         unpacking = zlib.decompressobj()
         body = unpacking.decompress(row.body, _MOST_BYTES)
@@ -96,10 +96,10 @@ def read_page(url: str, row: Row[Any]) -> FetchedPage | None:
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Whether a row of FETCHED_PAGES can be read."""
+    """Return whether a row of FETCHED_PAGES can be read."""
     return read_page(row.url, row) is not None
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL keeps no NUL, and neither database half a pair of surrogates."""
+    """Drop NUL, which PostgreSQL rejects, and replace lone surrogates, which both databases reject."""
     return text.replace("\0", "").encode("utf-8", "replace").decode()

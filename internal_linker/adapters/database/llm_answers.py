@@ -1,4 +1,4 @@
-"""Answers of language models by model, recipe and prompt: a question is paid for once, whoever asks it."""
+"""The cache of language models' answers by model, recipe and prompt, so that each prompt is paid for once."""
 
 from datetime import UTC, datetime
 
@@ -30,7 +30,7 @@ class StoredAnswers:
         self._engine = engine
 
     def get(self, chat: Chat, prompt: str) -> str | None:
-        """The answer to the prompt of this hash; None where there is none."""
+        """Return the answer to the prompt with this hash; None if it was never asked."""
         wanted = select(ANSWERS.c.answer).where(
             ANSWERS.c.model == _model(chat), ANSWERS.c.recipe == chat.recipe, ANSWERS.c.prompt == prompt
         )
@@ -41,12 +41,12 @@ class StoredAnswers:
         return None if lacks(self._engine, ANSWERS) else transact(self._engine, read)
 
     def put(self, chat: Chat, prompt: str, answer: str) -> None:
-        """Keep an answer; committed when this returns."""
+        """Insert or replace an answer; it is committed when this returns."""
         row = {
             "model": _model(chat),
             "recipe": chat.recipe,
             "prompt": prompt,
-            # PostgreSQL keeps no NUL, and neither database half a pair of surrogates.
+            # PostgreSQL rejects NUL, and both databases reject lone surrogates.
             "answer": answer.replace("\0", "").encode("utf-8", "replace").decode(),
             "created_at": datetime.now(UTC),
         }
@@ -54,10 +54,10 @@ class StoredAnswers:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """Answers from before then: links keep their anchors without them."""
+    """Return the answers from before then: links keep their anchors without them."""
     return [Waste(ANSWERS, ANSWERS.c.created_at < before, func.length(ANSWERS.c.answer))]
 
 
 def _model(chat: Chat) -> str:
-    """A server's model may have any name."""
+    """Return the model as part of a key: a server's model may have any name."""
     return key_text(chat.model, 200)

@@ -1,4 +1,4 @@
-"""Two databases -> one that holds what both held, the newer answer where they differ."""
+"""Maintenance of databases: copy one into another, check for damage, and prune rows that nobody needs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,25 +20,25 @@ from internal_linker.adapters.database.schema import Moment, Waste
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 
-# Rows in memory and in a transaction: a vector takes some KB. A chunk of a join is 4 MB, and comes alone.
+# Rows per batch in memory and in a transaction: a vector takes some KB. Chunks of a join, 4 MB each, come alone.
 _ROWS_A_BATCH = 500
 
 
 def require_cache(source: Engine, tables: Sequence[Table]) -> None:
-    """See that there is something to copy.
+    """Make sure that there is something to copy.
 
     Raises:
         InputError: the source, opened for reading only, has none of the tables.
     """
     if lacks(source, *tables):
         raise InputError(
-            f"There is no cache at {shown_address(source)}. Correct the first of the two addresses."
+            f"There is no cache at {shown_address(source)}: check the first of the two addresses."
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """How many rows of a table were read, and how many of them were copied; the others were there already."""
+    """The counts of a table's rows that were read and copied; the destination already had the others."""
 
     table: str
     rows: int
@@ -48,20 +48,22 @@ class Copied:
 def copy_tables(
     source: Engine, destination: Engine, tables: Sequence[Table], progress: Progress
 ) -> list[Copied]:
-    """Copy tables in this order, in batches that are committed one by one: copying again goes on.
+    """Copy tables in this order, committing each batch: a second call continues an interrupted copy.
 
     Args:
-        source: opened for reading only.
-        destination: its rows stay, unless the source has a newer one of the same key.
-        tables: each with one column of `Moment`, the age of a row.
-        progress: is told how many rows of each table were read, and how many of them copied.
+        source: a database opened for reading only.
+        destination: a database whose rows stay, unless the source has a newer row with the same key.
+        tables: tables with one `Moment` column each, which says how old a row is.
+        progress: receives the counts of rows read and copied, table by table.
 
     Raises:
-        ConfigurationError: a database failed, or both are one.
-        StoreLost: a server is gone in the middle.
+        ConfigurationError: a database failed, or both are the same.
+        StoreLost: the connection to a server was lost for good.
     """
     if source.url == destination.url:
-        raise ConfigurationError(f"Both addresses are the same database, {shown_address(source)}. Name two.")
+        raise ConfigurationError(
+            f"Both addresses are the same database, {shown_address(source)}: give two different ones."
+        )
     return [_copy(source, destination, table, progress) for table in tables]
 
 
@@ -83,7 +85,7 @@ def _count(engine: Engine, table: Table) -> int:
 
 
 def _batches(engine: Engine, table: Table) -> Iterator[list[Mapping[str, Any]]]:
-    """All rows as they stood when this began."""
+    """Yield all rows as they were when the iteration began, in batches."""
     size = 1 if "content" in table.c else _ROWS_A_BATCH
     try:
         with engine.connect() as connection:
@@ -96,7 +98,7 @@ def _batches(engine: Engine, table: Table) -> Iterator[list[Mapping[str, Any]]]:
 
 @dataclass(frozen=True, slots=True)
 class Needless:
-    """What there is of it in a table: rows, and their size in bytes."""
+    """The count of a table's unneeded rows and their size in bytes."""
 
     table: str
     rows: int
@@ -104,13 +106,13 @@ class Needless:
 
 
 def needless(engine: Engine, waste: Sequence[Waste]) -> list[Needless]:
-    """Count; nothing is changed."""
+    """Count the rows that `prune` would remove; change nothing."""
     there = [each for each in waste if not lacks(engine, each.table)]
     return transact(engine, lambda connection: _counted(connection, there))
 
 
 def prune(engine: Engine, waste: Sequence[Waste]) -> list[Needless]:
-    """Remove all of it or nothing; a file's size stays, and what is kept next takes the room."""
+    """Remove all unneeded rows or none; a file keeps its size, and new rows reuse the space."""
 
     def work(connection: Connection) -> list[Needless]:
         found = _counted(connection, waste)
@@ -122,10 +124,10 @@ def prune(engine: Engine, waste: Sequence[Waste]) -> list[Needless]:
 
 
 def give_room_back(engine: Engine) -> None:
-    """Make an SQLite file as small as what it holds; a server does so by itself.
+    """Shrink an SQLite file to its content; a server does so on its own.
 
     Raises:
-        ConfigurationError: the disk has no room for the new file beside the old, or another program uses it.
+        ConfigurationError: the disk has no space for a second copy of the file, or another program uses it.
     """
     if engine.dialect.name == "sqlite" and database_file(engine.url):
         try:
@@ -144,12 +146,12 @@ def _counted(connection: Connection, waste: Sequence[Waste]) -> list[Needless]:
     return found
 
 
-# Rows in memory at a time.
+# Rows in memory at once.
 _ROWS = 500
 
 
 def damage(engine: Engine) -> str:
-    """What is wrong with an SQLite file as a whole, "" if nothing is; a server sees to that itself."""
+    """Return what is wrong with an SQLite file as a whole; "" if it is sound or the database is on a server."""
     if engine.dialect.name != "sqlite":
         return ""
     said = transact(engine, lambda one: one.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
@@ -159,7 +161,7 @@ def damage(engine: Engine) -> str:
 def unreadable(
     engine: Engine, checks: Mapping[Table, Callable[[Row[Any]], bool]], progress: Progress
 ) -> dict[str, int]:
-    """How many rows of each table can't be read, of those that have any; `checks` tells of a row whether it can."""
+    """Count the rows that can't be read, by table, for the tables that have any; `checks` returns whether a row can."""
     found = {}
     for table, is_sound in checks.items():
         bad = 0 if lacks(engine, table) else _unsound(engine, table, is_sound, progress)

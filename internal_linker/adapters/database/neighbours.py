@@ -1,4 +1,4 @@
-"""Joins by name: their results in chunks of pages, and the finished blocks of those that are under way."""
+"""The store of k-NN joins: results by name, in chunks, and the finished blocks of joins in progress."""
 
 import hashlib
 import uuid
@@ -25,7 +25,7 @@ from internal_linker.adapters.database.engine import key_text, lacks, transact, 
 from internal_linker.adapters.database.schema import METADATA, Moment, Waste
 from internal_linker.core.arrays import Nearest, Neighbourhood
 
-# A result is whole or not there: its chunks, which never change, hang on a token that its one row names.
+# A result is complete or absent: its one row here names a token, and chunks with that token never change.
 JOINS = Table(
     "joins",
     METADATA,
@@ -56,15 +56,15 @@ _BLOCKS = Table(
     Column("checksum", String(64), nullable=False),
     Column("created_at", Moment),
 )
-# Is part of each checksum: what another way of keeping them wrote is not read.
+# Part of each checksum, so that a version with another format ignores the content.
 _FORMAT = 1
-# Bytes of a chunk: some thousand texts; few statements, and little memory beside the result itself.
+# Bytes per chunk, some thousand texts: few statements, and little memory beside the result itself.
 _CHUNK_BYTES = 4_000_000
 _DIGEST = 16  # bytes
 
 
 class StoredJoins:
-    """`ports.JoinStore` in a database; what is damaged or of another version reads as not there.
+    """`ports.JoinStore` in a database; damaged content and content of another format read as missing.
 
     Args:
         engine: from `open_database`.
@@ -74,13 +74,13 @@ class StoredJoins:
         self._engine = engine
 
     def get(self, join: str) -> Neighbourhood | None:
-        """The last whole result; None where there is none."""
+        """Return the last complete result; None if there is none."""
         if lacks(self._engine, JOINS) or lacks(self._engine, JOIN_CHUNKS):
             return None
         return transact(self._engine, lambda connection: _read(connection, key_text(join, 200)))
 
     def put(self, join: str, neighbourhood: Neighbourhood) -> None:
-        """Keep a whole result in the place of the last, and drop the join's blocks; committed when this returns."""
+        """Replace the join's last result and drop its blocks; the change is committed when this returns."""
         name, token, now = key_text(join, 200), uuid.uuid4().hex, datetime.now(UTC)
         texts, neighbours = neighbourhood.nearest.rows.shape
 
@@ -99,7 +99,7 @@ class StoredJoins:
         transact(self._engine, write)
 
     def blocks(self, join: str) -> Mapping[str, Nearest]:
-        """The finished blocks by their names."""
+        """Return the finished blocks by name."""
         if lacks(self._engine, _BLOCKS):
             return {}
         wanted = select(_BLOCKS).where(_BLOCKS.c.name == key_text(join, 200)).execution_options(yield_per=1)
@@ -115,7 +115,7 @@ class StoredJoins:
         return transact(self._engine, read)
 
     def put_block(self, join: str, block: str, nearest: Nearest) -> None:
-        """Keep a finished block; committed when this returns."""
+        """Insert or replace a finished block; it is committed when this returns."""
         name, (texts, neighbours) = key_text(join, 200), nearest.rows.shape
         content = _packed(np.empty((texts, 0), np.uint8), nearest)
         row = {"name": name, "block": block, "texts": texts, "neighbours": neighbours, "content": content}
@@ -127,7 +127,7 @@ class StoredJoins:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """Results and finished blocks from before then, as of another model: they are computed anew."""
+    """Return the results and blocks from before then, such as another model's; runs compute them again if needed."""
     kept = select(JOINS.c.token).where(JOINS.c.created_at >= before)
     undated = _BLOCKS.c.created_at.is_(None)
     return [
@@ -152,14 +152,14 @@ def _read(connection: Connection, name: str) -> Neighbourhood | None:
         return None
     try:
         return _assembled(connection, header.token, header.texts, header.neighbours)
-    except (TypeError, ValueError):  # SQLite keeps whatever kind of value was put there by hand
+    except (TypeError, ValueError):  # SQLite accepts a value of any type that somebody puts there by hand
         return None
 
 
 def _assembled(connection: Connection, token: str, texts: int, neighbours: int) -> Neighbourhood | None:
     chunks = select(JOIN_CHUNKS.c.chunk).where(JOIN_CHUNKS.c.token == token).order_by(JOIN_CHUNKS.c.chunk)
     size = select(func.sum(func.length(JOIN_CHUNKS.c.content))).where(JOIN_CHUNKS.c.token == token)
-    # Looked at first: a header that was changed by hand must not ask for all of the memory.
+    # Checked first, so that a header changed by hand can't make the arrays below fill the memory.
     if (connection.execute(size).scalar() or 0) != texts * (_DIGEST + _bytes_a_text(neighbours)):
         return None
     digests = np.empty((texts, _DIGEST), np.uint8)
@@ -184,7 +184,7 @@ def _assembled(connection: Connection, token: str, texts: int, neighbours: int) 
 
 
 def _bytes_a_text(neighbours: int) -> int:
-    """A row and a score for each neighbour, and the floor."""
+    """Return the bytes of a text: a row and a score per neighbour, and the floor."""
     return 8 * neighbours + 4
 
 
@@ -199,7 +199,7 @@ def _packed(digests: NDArray[np.uint8], nearest: Nearest) -> bytes:
 
 
 def _unpacked(content: bytes, neighbours: int, digest: int) -> tuple[NDArray[np.uint8], Nearest]:
-    """What was packed, as views of it; `digest` bytes of a text stand before the rest."""
+    """Return what `_packed` packed, as views; each text has `digest` bytes of digest."""
     texts = len(content) // (digest + _bytes_a_text(neighbours))
     lists = texts * neighbours
     rows_at = texts * digest
@@ -211,7 +211,7 @@ def _unpacked(content: bytes, neighbours: int, digest: int) -> tuple[NDArray[np.
 
 
 def _checksum(owner: str, part: int | str, texts: int, neighbours: int, content: bytes) -> str:
-    """Holds where, of what and in which format the content was kept."""
+    """Return a digest of the content, its format, its shape and its place in the store."""
     digest = hashlib.sha256(f"{_FORMAT}|{owner}|{part}|{texts}|{neighbours}|".encode())
     digest.update(content)
     return digest.hexdigest()

@@ -1,6 +1,6 @@
-"""An engine -> the turn of one run at a time to pay for what its database lacks; others wait for theirs.
+"""The queue of runs that share a database: one at a time pays for what the database lacks.
 
-What a run has paid for stands in the database when its turn ends, so the next one finds it there.
+When a run's turn ends, the database has everything that it paid for, so the next run finds it there.
 """
 
 import time
@@ -17,12 +17,13 @@ from internal_linker.adapters.files.locks import SignedLock, this_process
 from internal_linker.core.errors import RunActive
 from internal_linker.core.ports import Progress
 
-# A run that starts at night is done in the morning: the largest sites search and embed for some hours.
+# The largest sites search and embed for some hours: a run that starts at night has finished by morning.
 LONGEST_WAIT_S = 6 * 3600.0
-# Between two looks whether it is our turn; an interrupt is heeded as often.
-_LOOK_S = 1.0
+# Seconds between two checks for our turn and for an interrupt.
+_CHECK_S = 1.0
 _PAYING = LOCK_NUMBERS + 2
-# The holder of a lock is known by its connection: its name, and a server that notices when it is cut.
+# PostgreSQL identifies the holder of a lock by its connection, so the connection gets a name; keepalives let the
+# server notice when the connection is cut.
 _SIGN = "SELECT set_config('application_name', :name, false), " + ", ".join(
     f"set_config('tcp_keepalives_{name}', '{value}', false)"
     for name, value in (("idle", 60), ("interval", 15), ("count", 4))
@@ -50,16 +51,16 @@ def turn(
 ) -> Iterator[None]:
     """Wait until no other run pays for this database, and keep others waiting until the block ends.
 
-    A run that is killed, or whose connection is cut, has no turn any more.
+    A run that is killed, or whose connection is cut, loses its turn.
 
     Args:
-        engine: from `open_database`; a database in memory is nobody else's.
-        progress: is told whom this one waits for.
-        still_wanted: called while it waits; what it raises ends the waiting.
-        longest: seconds to wait at the most.
+        engine: from `open_database`; a database in memory has no queue.
+        progress: receives a warning that names the run ahead.
+        still_wanted: a check to call while waiting; an exception that it raises ends the wait.
+        longest: the longest wait in seconds.
 
     Raises:
-        RunActive: the other run took longer than that.
+        RunActive: the other run took longer than `longest`.
         OutputError: the folder of an SQLite file can't be written.
         ConfigurationError, StoreLost: the database failed.
     """
@@ -75,7 +76,7 @@ def turn(
 
 
 class _AdvisoryLock:
-    """A session's advisory lock on a server: it ends with its connection, however that ends."""
+    """A session's advisory lock on a server, which ends when its connection ends for any reason."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -85,7 +86,7 @@ class _AdvisoryLock:
         try:
             if self._session is None:
                 self._session = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-                self._session.detach()  # closed, not given to somebody else of this process
+                self._session.detach()  # so that `close` closes it instead of returning it to the pool
                 self._session.execute(text(_SIGN), {"name": this_process()})
             return bool(self._session.execute(select(func.pg_try_advisory_lock(_PAYING))).scalar_one())
         except SQLAlchemyError as error:
@@ -116,18 +117,19 @@ def _turn(engine: Engine) -> _Turn | None:
 
 
 def _wait(mine: _Turn, progress: Progress, still_wanted: Callable[[], None], longest: float) -> None:
-    until, told = time.monotonic() + longest, False
+    until, warned = time.monotonic() + longest, False
     while not mine.take():
         who = mine.holder
         if time.monotonic() >= until:
             raise RunActive(
-                f"Another run still searches or embeds with the same database: {who}. Run again when it has ended."
+                f"Another run is still searching or embedding with the same database: {who}. "
+                "Run again when it has ended."
             )
-        if not told:
+        if not warned:
             progress.warn(
-                f"Another run searches or embeds with the same database: {who}. This one waits, "
-                "so that nothing is paid for twice."
+                f"Another run is searching or embedding with the same database: {who}. This run waits for it, "
+                "so that you don't pay twice."
             )
-            told = True
+            warned = True
         still_wanted()
-        time.sleep(_LOOK_S)
+        time.sleep(_CHECK_S)

@@ -57,9 +57,9 @@ RUN_LINKS = Table(
     Column("content", LargeBinary, nullable=False),
     Column("written_at", Moment, nullable=False),
 )
-# Half a year of weekly runs; 20 bytes a link.
+# Runs to keep: half a year of weekly ones, at 20 bytes a link.
 KEPT = 26
-# Rows of a part: 1 MB of text, 100 KB compressed.
+# Rows per part: 1 MB of text, 100 KB compressed.
 _ROWS = 1000
 
 
@@ -76,14 +76,14 @@ class RunStore:
 
     Args:
         engine: from `open_database`.
-        site: whose runs; a team's sites share a database.
+        site: the site of the runs; a team's sites share a database.
     """
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
 
     def versions(self) -> Sequence[Version]:
-        """The runs that are kept, the oldest first; a damaged row reads as not there."""
+        """Return the stored runs, the oldest first, without damaged rows."""
         wanted = select(RUNS.c.facts).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
 
         def read(connection: Connection) -> list[Version]:
@@ -95,7 +95,7 @@ class RunStore:
         """Yield the links of a run that `versions` names, part by part.
 
         Raises:
-            ConfigurationError: a part of them is damaged.
+            ConfigurationError: some of the links are damaged.
         """
         for part in itertools.count():
             if (found := self._part(run, part)) is None:
@@ -157,7 +157,7 @@ class RunStore:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """What was kept before then of runs that were killed while they were kept."""
+    """Return the links from before then of runs that were killed while they were being stored."""
     links = RUN_LINKS.c
     whole = exists().where(RUNS.c.site == links.site, RUNS.c.run == links.run)
     return [Waste(RUN_LINKS, ~whole & (links.written_at < before), func.length(links.content))]
@@ -169,12 +169,12 @@ def is_sound(row: Row[Any]) -> bool:
 
 
 def is_sound_run(row: Row[Any]) -> bool:
-    """Whether a row of RUNS can be read."""
+    """Return whether a row of RUNS can be read."""
     return any(_versions([row.facts]))
 
 
 def _versions(texts: Iterable[str]) -> Iterator[Version]:
-    """Those that can be read."""
+    """Yield the runs that can be read."""
     for text in texts:
         with suppress(TypeError, ValueError, RecursionError):
             yield Version(**json.loads(text))

@@ -1,4 +1,4 @@
-"""A database -> the same with all our tables, as this version of the program has them."""
+"""The database schema: creates missing tables, and brings those of earlier versions up to date."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -26,31 +26,31 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
 
 METADATA = MetaData()
-# Advisory locks are numbers that all programs of a database share: ours are the letters of "linker", then one.
+# All programs of a database share the numbers of advisory locks: ours are the letters of "linker", then a byte.
 LOCK_NUMBERS = int.from_bytes(b"linker", "big") << 8
 _CREATING = LOCK_NUMBERS + 1
-# Every database of ours has had these, from the first on.
+# Every version of the program has created these tables.
 _ALWAYS_THERE = frozenset({"embeddings", "serp"})
 
 
 class Moment(TypeDecorator[datetime]):
-    """A time: kept and given back as UTC, whatever the database or its session thinks of zones."""
+    """A time in UTC, whatever time zone the database or its session uses."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """On its way in."""
+        """Convert a time to UTC before it is stored."""
         return value.astimezone(UTC) if value else None
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """On its way out: SQLite gives times back without their zone, PostgreSQL in the session's."""
+        """Convert a stored time to UTC: SQLite returns times without a zone, PostgreSQL in the session's."""
         if value is None:
             return None
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
 
 
-# A row for each version that the database reached; databases from before there were versions have 0.
+# One row per version that the database reached; databases from before versions count as version 0.
 VERSIONS = Table(
     "schema_versions",
     METADATA,
@@ -65,9 +65,9 @@ class Waste:
     """Rows of a table that nobody needs any more.
 
     Attributes:
-        table: whose.
-        rows: which.
-        size: of each, in bytes, as far as it matters.
+        table: the table.
+        rows: the condition that selects the rows.
+        size: the approximate size of each row in bytes.
     """
 
     table: Table
@@ -76,27 +76,27 @@ class Waste:
 
 
 class Outdated(Exception):
-    """The tables are of an earlier version, and the database was opened for reading only."""
+    """The tables are an earlier version's, and the database was opened for reading only."""
 
 
 def prepare(connection: Connection, *, read_only: bool) -> frozenset[str]:
-    """Create what is missing and bring what is older up to date, all of it or nothing.
+    """Create missing tables and bring older ones up to date, all of them or none.
 
     Args:
-        connection: in a transaction.
-        read_only: nothing is created or changed.
+        connection: a connection in a transaction.
+        read_only: create and change nothing.
 
     Returns:
-        The names of our tables that are not there.
+        The names of our tables that the database lacks.
 
     Raises:
         ConfigurationError: a newer version of the program, or another program, made the tables; nothing was changed.
-        Outdated: it is `read_only`, and the tables are older.
-        ArgumentError: the database can't hold every script.
+        Outdated: `read_only` is set, and the tables are an earlier version's.
+        ArgumentError: the database's encoding can't represent every script.
     """
     if connection.dialect.name == "postgresql":
         encoding = connection.execute(select(func.current_setting("server_encoding"))).scalar_one()
-        if encoding != "UTF8":  # a query in another script must not fail when it has been paid for
+        if encoding != "UTF8":  # a query in another script must not fail after it has been paid for
             raise ArgumentError(f"its encoding is {encoding}: create the database with ENCODING 'UTF8'")
     version = version_of(connection)
     if read_only:
@@ -109,7 +109,7 @@ def prepare(connection: Connection, *, read_only: bool) -> frozenset[str]:
 
 
 def version_of(connection: Connection) -> int | None:
-    """The version of our tables; None where there are none.
+    """Return the version of our tables; None if there are none.
 
     Raises:
         ConfigurationError: a newer version of the program, or another program, made the tables.
@@ -121,21 +121,21 @@ def version_of(connection: Connection) -> int | None:
         version = 0
     elif names and connection.dialect.name == "sqlite":
         raise ConfigurationError(
-            f"store_url: {_name(connection)} is another program's database. Name another file; this one is as it was."
+            f"store_url: {_name(connection)} is another program's database and was not changed. Name another file."
         )
     else:
         return None
     if version > len(_STEPS):
         program = connection.execute(select(VERSIONS.c.program).order_by(VERSIONS.c.version.desc())).scalar()
         raise ConfigurationError(
-            f"store_url: {_name(connection)} was made by a newer version of this program ({program}), and is as it "
-            f"was. This is {__version__}: update it, or name another database."
+            f"store_url: {_name(connection)} was made by a newer version of this program ({program}) and was not "
+            f"changed. This is {__version__}: update the program, or name another database."
         )
     return version
 
 
 def _name(connection: Connection) -> str:
-    """The database as a person knows it, without its password."""
+    """Return the database's address for messages, without its password."""
     return str(connection.engine.get_execution_options()["shown"])
 
 
@@ -144,7 +144,7 @@ def _missing(connection: Connection) -> frozenset[str]:
 
 
 def _lock(connection: Connection) -> None:
-    """Let nobody else do the same at once; on SQLite this begins what is then done as a whole, tables included."""
+    """Lock out other processes that do the same; on SQLite this also begins a transaction that includes tables."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(_CREATING)))
     else:
@@ -164,7 +164,7 @@ def _bring_up_to_date(connection: Connection, version: int | None) -> None:
 
 
 def _with_times(connection: Connection, there: Collection[str]) -> None:
-    """To version 1: when a vector was used last, and when a block was finished."""
+    """Update to version 1: when a vector was last used, and when a block was finished."""
     moment = Moment().compile(connection.dialect)
     for table, column in (("embeddings", "used_at"), ("join_blocks", "created_at")):
         if table in there:
@@ -172,7 +172,7 @@ def _with_times(connection: Connection, there: Collection[str]) -> None:
 
 
 def _with_provider(connection: Connection, there: Collection[str]) -> None:
-    """To version 2: the search service is part of the key of search results; all that were kept are Serper's."""
+    """Update to version 2: the search service joins the key of search results; stored results are Serper's."""
     if "serp" not in there:
         return
     if connection.dialect.name == "postgresql":
@@ -195,5 +195,5 @@ def _with_provider(connection: Connection, there: Collection[str]) -> None:
         connection.exec_driver_sql(statement)
 
 
-# Each leads from one version to the next, in the tables that are there; what was released is never changed again.
+# Each step updates existing tables from one version to the next. Released steps never change.
 _STEPS: tuple[Callable[[Connection, Collection[str]], None], ...] = (_with_times, _with_provider)

@@ -1,4 +1,4 @@
-"""Search results by query, page, market and provider, with the time they were fetched."""
+"""The cache of search results by query, page, market and provider, with the time they were fetched."""
 
 import json
 import threading
@@ -22,7 +22,7 @@ SERP = Table(
     Column("links", Text, nullable=False),
     Column("fetched_at", Moment, nullable=False),
 )
-# Bytes: with the market well below PostgreSQL's limit of a key, and above any query that a person writes.
+# Bytes: together well below PostgreSQL's limit for a key, and above any query that a person writes.
 _LONGEST_QUERY, _LONGEST_MARKET = 1500, 300
 
 
@@ -31,7 +31,7 @@ class SerpResultCache:
 
     Args:
         engine: from `open_database`.
-        max_age_days: answers of that age and older are asked for again; 0 uses none.
+        max_age_days: the age from which an answer no longer counts; 0: no stored answer counts.
     """
 
     def __init__(self, engine: Engine, max_age_days: float) -> None:
@@ -40,7 +40,7 @@ class SerpResultCache:
         self._lock = threading.Lock()
 
     def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
-        """The kept answers that are young enough, by query and page, with 0 credits."""
+        """Return the stored answers that are young enough, by query and page, with 0 credits."""
         asked = {key_text(query, _LONGEST_QUERY): query for query in queries}
         keys, place = list(asked), key_text(market.place, _LONGEST_MARKET)
         of_market = select(SERP).where(SERP.c.market == place, SERP.c.provider == market.provider)
@@ -59,7 +59,7 @@ class SerpResultCache:
         return {} if lacks(self._engine, SERP) else transact(self._engine, read)
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
-        """Keep an answer; committed when this returns."""
+        """Insert or replace an answer; it is committed when this returns."""
         row = {
             "query": key_text(query, _LONGEST_QUERY),
             "page": page,
@@ -73,12 +73,12 @@ class SerpResultCache:
 
 
 def waste(before: datetime) -> list[Waste]:
-    """Answers from before then: they are asked for again."""
+    """Return the answers from before then; runs search for them again if needed."""
     return [Waste(SERP, SERP.c.fetched_at < before, func.length(SERP.c.links))]
 
 
 def read_links(row: Row[Any]) -> tuple[str, ...] | None:
-    """The links of an answer; None for a damaged one."""
+    """Return the links of an answer; None if it is damaged."""
     try:
         links = json.loads(row.links)
     except (TypeError, ValueError, RecursionError):
@@ -87,5 +87,5 @@ def read_links(row: Row[Any]) -> tuple[str, ...] | None:
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Whether a row of SERP can be read."""
+    """Return whether a row of SERP can be read."""
     return read_links(row) is not None

@@ -1,4 +1,4 @@
-"""A path and a function that fills a file -> the whole new file in its place, or the old one untouched."""
+"""Atomic file replacement: a reader sees the whole old file or the whole new one, even after a crash."""
 
 import errno
 import filecmp
@@ -16,24 +16,24 @@ from uuid import uuid4
 
 from internal_linker.core.errors import OutputError
 
-# Virus scanners and file indexers let go of a file within a second or two; a person's Excel does not.
+# Virus scanners and file indexers release a file within a second or two; Excel keeps it for as long as it is open.
 PAUSES_S = (0.2, 0.4, 0.8, 1.6)
 _DISK_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _NO_RIGHT = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 class ReplaceWhole(Protocol):
-    """The face of `replace_whole` that writers of files use."""
+    """The signature of `replace_whole` that writers of files use."""
 
     def __call__(self, path: Path, write: Callable[[TextIO], None], /, *, encoding: str = "utf-8") -> Path:
-        """Write the file and tell where it landed."""
+        """Write the file and return where it is."""
 
 
 class ReplaceBinary(Protocol):
-    """The face of `replace_binary`."""
+    """The signature of `replace_binary` that writers of files use."""
 
     def __call__(self, path: Path, write: Callable[[BinaryIO], None], /) -> Path:
-        """Write the file and tell where it landed."""
+        """Write the file and return where it is."""
 
 
 def replace_whole(
@@ -46,21 +46,21 @@ def replace_whole(
     sync: Callable[[int], None] = os.fsync,
     pauses: Sequence[float] = PAUSES_S,
 ) -> Path:
-    """`replace_binary` for a text file; line ends are written as given.
+    """Replace a text file as `replace_binary` does; line ends stay as `write` writes them.
 
     Args:
         path: the file.
         write: fills the open text file.
-        encoding: of the new file; characters that it can't hold (lone surrogates) become "?".
-        replace: as there.
-        sync: as there.
-        pauses: as there.
+        encoding: the new file's encoding; characters that it lacks (lone surrogates) become "?".
+        replace: as in `replace_binary`.
+        sync: as in `replace_binary`.
+        pauses: as in `replace_binary`.
 
     Returns:
-        As there.
+        `path`, or the dated name beside it.
 
     Raises:
-        OutputError: the disk is full, the folder can't be written to, or the like.
+        OutputError: the file can't be written, for example because the disk is full.
     """
 
     def encoded(file: BinaryIO) -> None:
@@ -82,24 +82,24 @@ def replace_binary(
     sync: Callable[[int], None] = os.fsync,
     pauses: Sequence[float] = PAUSES_S,
 ) -> Path:
-    """Let `write` fill a new file, make it durable, and put it in the place of `path` in one step.
+    """Let `write` fill a new file, sync it to the disk, and rename it to `path` in one step.
 
-    A reader sees the old file or the new one, never a part. What a killed run left behind is
-    removed; so two writers of the same file at a time are not supported (one of them gets an
-    OutputError), and the run's lock keeps them apart.
+    A reader sees the old file or the new one, never a part. The function removes temporary files of killed runs, so
+    two writers must not write the same file at the same time (one would get an OutputError); the run's lock prevents
+    that.
 
     Args:
-        path: the file; missing folders are made, a symbolic link's target is replaced, rights are kept.
-        write: fills the open file; what it raises ends the work and leaves the old file as it was.
-        replace: renames over an existing file, `os.replace`.
-        sync: forces a file's content to the disk, `os.fsync`.
-        pauses: seconds to wait before each further try while another program holds `path`.
+        path: the file. Missing folders are created, a symbolic link's target is replaced, and permissions are kept.
+        write: fills the open file; an exception from it leaves the old file unchanged.
+        replace: renames over an existing file, as `os.replace` does.
+        sync: forces a file's content to the disk, as `os.fsync` does.
+        pauses: seconds to wait before each further attempt while another program has `path` open.
 
     Returns:
-        `path`, or a dated name beside it where another program held `path` to the end.
+        `path`, or a dated name beside it if another program had `path` open until the end.
 
     Raises:
-        OutputError: the disk is full, the folder can't be written to, or the like.
+        OutputError: the file can't be written, for example because the disk is full.
     """
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     new = target.with_name(f".{target.name}.{uuid4().hex[:8]}.tmp")
@@ -107,7 +107,7 @@ def replace_binary(
         target.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(target)
         if target.is_dir():
-            # Windows would answer as if a program held it, and the result would land under a dated name.
+            # Windows would report a file that is in use, and the result would get a dated name.
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         try:
             with new.open("xb") as file:
@@ -126,14 +126,14 @@ def replace_binary(
 
 
 def remarks_on(path: Path, landed: Path) -> list[str]:
-    """What a person should know of where a file landed: nothing where it is in its place."""
+    """Return a sentence for the user if a file landed under another name."""
     if landed == path:
         return []
     return [f"{path.name} is open in another program or write-protected; the result is in {landed.name}."]
 
 
 def dated_name(path: Path) -> Path:
-    """A free name beside `path` with the local time in it: `Output 2026-11-21 0930.csv`."""
+    """Return a free name beside `path` with the local time in it: `Output 2026-11-21 0930.csv`."""
     stem = f"{path.stem} {datetime.now().astimezone():%Y-%m-%d %H%M}"
     name, number = path.with_name(f"{stem}{path.suffix}"), 1
     while name.exists():
@@ -143,10 +143,10 @@ def dated_name(path: Path) -> Path:
 
 
 def copy_aside(path: Path) -> Path:
-    """Copy `path` to a dated name beside it, and say which.
+    """Copy `path` to a dated name beside it, and return that path.
 
     Raises:
-        OutputError: it can't be copied.
+        OutputError: the file can't be copied.
     """
     copy = dated_name(path)
     try:
@@ -159,14 +159,14 @@ def copy_aside(path: Path) -> Path:
 
 
 class KeepingOld:
-    """A ReplaceWhole that copies a file aside before another content takes its place.
+    """A ReplaceWhole that copies a file before it replaces the file with different content.
 
     Args:
         replace: as in `replace_binary`.
-        pauses: as there.
+        pauses: as in `replace_binary`.
 
     Attributes:
-        copies: those that it made; none of a file that another program held, for that one stays.
+        copies: the copies; files that another program had open stay and have none.
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class KeepingOld:
         self._into_place, self._pauses = replace, pauses
 
     def __call__(self, path: Path, write: Callable[[TextIO], None], /, *, encoding: str = "utf-8") -> Path:
-        """Write the file and tell where it landed."""
+        """Write the file and return where it is."""
         return replace_whole(path, write, encoding=encoding, replace=self._replace, pauses=self._pauses)
 
     def _replace(self, new: Path, target: Path) -> None:
@@ -198,7 +198,7 @@ def _put_in_place(
         time.sleep(pause)
         try:
             replace(new, target)
-        except PermissionError:  # Windows: somebody has the target open
+        except PermissionError:  # on Windows another program has the target open
             continue
         return target
     spare = dated_name(target)
@@ -215,15 +215,15 @@ def _remove_leftovers(target: Path) -> None:
 
 
 def _keep_rights(target: Path, new: Path) -> None:
-    # On Windows a read-only mark is all there is, and a part that bears it can't be removed again.
+    # Windows has only a read-only flag, and a temporary file with that flag can't be deleted.
     if os.name == "posix":
-        # Some network drives know no rights, and a first write has none to keep.
+        # Some network drives have no permissions, and the first write of a file has none to keep.
         with suppress(OSError):
             shutil.copymode(target, new)
 
 
 def _sync_folder(folder: Path, sync: Callable[[int], None]) -> None:
-    """Make the new name durable, where the system can: the content is safe already."""
+    """Sync the new name to the disk if the system can; the content is already safe."""
     if os.name != "posix":
         return
     with suppress(OSError):
@@ -238,7 +238,7 @@ def _output_error(path: Path, error: OSError) -> OutputError:
     if error.errno in _DISK_FULL:
         reason = "the disk is full. Free some space and run again."
     elif error.errno in _NO_RIGHT:
-        reason = f"the folder {path.parent} is read-only for this user. Change its rights and run again."
+        reason = f"the folder {path.parent} is read-only for this user. Change its permissions and run again."
     else:
-        reason = f"{error.strerror or error}. Check that its folder can be written to and run again."
-    return OutputError(f"{path} can't be written: {reason} What stood there before is unchanged.")
+        reason = f"{error.strerror or error}. Check that you can write to its folder and run again."
+    return OutputError(f"{path} can't be written: {reason} An existing file stays unchanged.")

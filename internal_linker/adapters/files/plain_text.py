@@ -1,29 +1,29 @@
-"""A small file that people write by hand -> its text, or why it can't be read."""
+"""Small text files that people write by hand, and texts shortened for messages."""
 
 import codecs
 from pathlib import Path
 
 from internal_linker.core.errors import ConfigurationError
 
-# Bytes of settings and keys: what is larger is something else, and a TOML reader may take minutes for it.
+# Bytes of settings and keys: a larger file is something else, and a TOML parser may take minutes for it.
 MOST_BYTES = 50_000
 
 
 def plain_text(path: Path, shown: str, most: int = MOST_BYTES) -> str:
-    """UTF-8, or the UTF-16 that `echo ... > file` of Windows PowerShell writes.
+    """Read a file in UTF-8, or in the UTF-16 that `echo ... > file` of Windows PowerShell writes.
 
     Args:
-        path: the file, which is there.
-        shown: what the error calls it.
-        most: bytes that it may have.
+        path: an existing file.
+        shown: the file's name in the error.
+        most: its largest size in bytes.
 
     Raises:
-        ConfigurationError: it is no file, can't be read, is too large, or is no such text.
+        ConfigurationError: the path is not a file, or the file can't be read, is too large, or has another encoding.
     """
     try:
-        # A pipe would never end.
+        # Reading a pipe might never end.
         if not path.is_file():
-            raise OSError(None, "it is no file")
+            raise OSError(None, "it is not a file")
         if path.stat().st_size > most:
             raise OSError(None, f"it is larger than {most:,} bytes")
         raw = path.read_bytes()
@@ -37,6 +37,6 @@ def plain_text(path: Path, shown: str, most: int = MOST_BYTES) -> str:
 
 
 def shortened(text: str, most: int = 60) -> str:
-    """For a message: on one line, without control characters, and no longer than that."""
+    """Return a text for a message: one line of up to `most` characters and "...", without control characters."""
     line = " ".join("".join(letter if letter.isprintable() else " " for letter in text[: 4 * most]).split())
     return line if len(line) <= most else f"{line[:most]}..."

@@ -1,4 +1,4 @@
-"""The contents of pages -> handles that give them back: the first stay in memory, the rest lies in a temporary file."""
+"""Storage for the contents of pages: the first stay in memory, the others go to a temporary file."""
 
 import sys
 import tempfile
@@ -11,43 +11,43 @@ from typing import IO
 from internal_linker.core.errors import OutputError
 from internal_linker.core.records import StoredText
 
-# A site of 10,000 pages of 500 words needs no file. Long texts leave holes in memory as large as themselves.
+# Bytes; a site of 10,000 pages of 500 words needs no file. Long texts leave holes in memory as large as themselves.
 IN_MEMORY = 50_000_000
-# Texts are read mostly in their order: one call to the system for some twenty pages.
+# Texts are mostly read in order, so one system call serves some twenty pages.
 _BUFFER = 1 << 16
 
 
 class TextSpool:
-    """Keeps texts for one run; nothing of it is left when it is closed or the process ends.
+    """Keeps texts for one run; deletes its file when it is closed or the process ends.
 
     Args:
-        folder: where the temporary file is made, once one is needed.
-        in_memory: bytes of texts that stay in memory.
+        folder: the folder of the temporary file, which is created when it is first needed.
+        in_memory: the bytes of texts to keep in memory.
     """
 
     def __init__(self, folder: Path, in_memory: int = IN_MEMORY) -> None:
         self._folder, self._free = folder, in_memory
         self._file: IO[bytes] | None = None
         self._ends = array("Q", [0])
-        # A place is sought and read in two steps, and encoders read ahead in threads.
+        # Seek and read are two steps, and encoders read ahead in threads.
         self._lock = threading.Lock()
 
     def keep(self, text: str) -> str | StoredText:
-        """The text itself, or what `str()` makes the text of again; an empty one stays as it is.
+        """Return the text, or a handle whose `str()` is the text; an empty text is returned as it is.
 
         Raises:
-            OutputError: the file can't be written: the disk is full, or the folder read-only.
+            OutputError: the file can't be written: the disk is full, or the folder is read-only.
         """
         size = sys.getsizeof(text)
         if not text or size <= self._free:
             self._free -= size if text else 0
             return text
-        # A lone surrogate is no text, but has to come back, too.
+        # Lone surrogates must survive, too.
         data = text.encode("utf-8", "surrogatepass")
         try:
             with self._lock:
                 if self._file is None:
-                    # It lives as long as this.
+                    # Open until `close`.
                     self._file = tempfile.TemporaryFile(buffering=_BUFFER, dir=self._folder)  # noqa: SIM115
                 self._file.seek(self._ends[-1])
                 self._file.write(data)
@@ -57,10 +57,10 @@ class TextSpool:
         return _Spooled(self, len(self._ends) - 2)
 
     def read(self, number: int) -> str:
-        """The text that came into the file as this one, counted from 0.
+        """Return the text with this number, from 0, in the file.
 
         Raises:
-            OutputError: the file can't be read, or not be written to its end.
+            OutputError: the file can't be read, or texts in its buffer can't be written.
         """
         start, end = self._ends[number], self._ends[number + 1]
         assert self._file is not None, "nothing was spooled"
@@ -73,16 +73,16 @@ class TextSpool:
         return data.decode("utf-8", "surrogatepass")
 
     def close(self) -> None:
-        """Give the file back; its texts are gone."""
+        """Delete the file and its texts."""
         if self._file is not None:
-            # What is still to be written is not needed any more: a full disk is no error now.
+            # Nobody needs the texts in the buffer any more, so a full disk is not an error now.
             with suppress(OSError):
                 self._file.close()
 
     def _failed(self, what: str, error: OSError) -> OutputError:
         return OutputError(
-            f"The pages' contents take a temporary file in {self._folder}, and it can't be {what} "
-            f"({error.strerror or error}). Free some disk space or mend the folder's rights, and run again."
+            f"The pages' contents need a temporary file in {self._folder}, and it can't be {what} "
+            f"({error.strerror or error}). Free some disk space or correct the folder's permissions, and run again."
         )
 
 

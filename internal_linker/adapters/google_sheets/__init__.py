@@ -1,1 +1,1 @@
-"""Google Sheets: one tab in as a table, links out into our own columns."""
+"""Google Sheets: a client, the tab of the queries, and what keeps writes safe while others edit."""

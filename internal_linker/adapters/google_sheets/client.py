@@ -1,4 +1,4 @@
-"""A service account's key and an address -> a signed-in HTTP client of gspread's, for Google or a proxy."""
+"""The HTTP client for Google's API: signs in with a service account's key, bounds answers, and supports a proxy."""
 
 import io
 import json
@@ -22,10 +22,10 @@ _NEEDED = ("client_email", "private_key", "token_uri")
 
 
 def key_fields(text: str) -> Mapping[str, Any]:
-    """The fields of a key as Google's console gives it for download.
+    """Return the fields of a key file that was downloaded from Google's console.
 
     Raises:
-        ConfigurationError: it is empty, no JSON, incomplete, or the key of something else.
+        ConfigurationError: the text is empty, not JSON or incomplete, or is another kind of key.
     """
     if not text.strip():
         raise bad_key("it is empty")
@@ -38,12 +38,12 @@ def key_fields(text: str) -> Mapping[str, Any]:
     if missing := [name for name in _NEEDED if not isinstance(fields.get(name), str)]:
         raise bad_key(f"it lacks {' and '.join(missing)}")
     if not re.match(r"https?://[^/]", fields["token_uri"]):
-        raise bad_key("its token_uri is no address")
+        raise bad_key("its token_uri is not an address")
     return fields
 
 
 def bad_key(problem: str) -> ConfigurationError:
-    """The error for a key file that has this problem; it repeats nothing of the file."""
+    """Return the error for a key file with this problem; the message quotes nothing from the file."""
     return ConfigurationError(
         f"{KEY_FILE} can't be used: {problem}. Make a new key ({NEW_KEY}) and put the whole content of the "
         f"downloaded file into {KEY_FILE}."
@@ -51,18 +51,18 @@ def bad_key(problem: str) -> ConfigurationError:
 
 
 GOOGLE = "https://sheets.googleapis.com"
-# google-auth asks there in the background, once it has a token.
+# google-auth calls this host in the background once it has a token.
 IAM = "https://iamcredentials.googleapis.com"
 SCOPE = "https://www.googleapis.com/auth/spreadsheets"
-# Seconds to connect and to wait for the next byte; without them a dead connection would hold a run for ever.
+# Seconds to connect and to wait for the next byte; without them a dead connection would block a run forever.
 TIMEOUT = (5.0, 30.0)
-# Of one answer: a tab of a million long cells; the time that it takes on a slow line.
+# Limits of one answer: the size of a tab with a million long cells, and its time on a slow line.
 MOST_BYTES, LONGEST_S = 256_000_000, 300.0
 _CHUNK = 65_536
 
 
 class Refused(Exception):
-    """A status of 400 or above."""
+    """An answer with a status of 400 or above."""
 
     def __init__(self, response: Response) -> None:
         super().__init__(response.status_code)
@@ -70,7 +70,7 @@ class Refused(Exception):
 
 
 class _Http(gspread.HTTPClient):
-    """gspread's client, save that its own error breaks on bodies that are not quite Google's."""
+    """gspread's client without its own error, which fails on bodies that are not exactly Google's."""
 
     def request(self, *args: Any, **kwargs: Any) -> Response:
         """Send a request and return the answer.
@@ -86,19 +86,19 @@ class _Http(gspread.HTTPClient):
 
 
 class _Bounded(HTTPAdapter):
-    """Reads answers at once, as long as they neither grow nor drip without end."""
+    """Reads whole answers within limits of size and time."""
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """Send, and read the whole answer."""
+        """Send a request and read the whole answer."""
         deadline = time.monotonic() + LONGEST_S
         response = super().send(request, *args, **kwargs)
         body = bytearray()
         try:
-            # Not what waits until a whole chunk is there: a drip could take its time.
+            # read1, because read would wait for a whole chunk: a slow answer could outlast the deadline.
             while chunk := response.raw.read1(_CHUNK, decode_content=True):
                 body += chunk
                 if len(body) > MOST_BYTES or time.monotonic() > deadline:
-                    raise ReadTimeout("the answer has no end", request=request)
+                    raise ReadTimeout("the answer is too long or too slow", request=request)
         except HTTPError as error:
             raise ConnectionError(error, request=request) from None
         finally:
@@ -108,16 +108,16 @@ class _Bounded(HTTPAdapter):
 
 
 class _Reroute(_Bounded):
-    """Sends what is meant for one of Google's hosts to another origin."""
+    """Sends requests for one of Google's hosts to another origin."""
 
     def __init__(self, origin: str) -> None:
         super().__init__()
         self.origin = origin
-        # requests copies these alone, and google-auth copies its session for the background call.
+        # requests copies only these attributes, and google-auth copies its session for the background call.
         self.__attrs__ = [*HTTPAdapter.__attrs__, "origin"]
 
     def send(self, request: PreparedRequest, *args: Any, **kwargs: Any) -> Response:
-        """Swap scheme and host, and send."""
+        """Replace scheme and host, and send the request."""
         path = urlsplit(request.url or "")._replace(scheme="", netloc="").geturl()
         request.url = self.origin + str(path)
         kwargs["proxies"] = get_environ_proxies(request.url)
@@ -125,7 +125,7 @@ class _Reroute(_Bounded):
 
 
 def make_client(info: Mapping[str, Any], api_url: str) -> gspread.HTTPClient:
-    """A client that signs in when it is first used.
+    """Return a client that signs in when it is first used.
 
     Raises:
         ConfigurationError: the key can't be used for signing.
@@ -137,7 +137,7 @@ def make_client(info: Mapping[str, Any], api_url: str) -> gspread.HTTPClient:
     http.set_timeout(TIMEOUT)
     session: Any = http.session
     for each in (session, session._auth_request_session):
-        each.max_redirects = 0  # the first one is refused: a signed request goes nowhere else
+        each.max_redirects = 0  # refuse redirects: a signed request must not go to another address
         for scheme in ("https://", "http://"):
             each.mount(scheme, _Bounded())
     if api_url.rstrip("/") != GOOGLE:

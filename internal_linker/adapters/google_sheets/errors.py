@@ -1,4 +1,4 @@
-"""What Google answered instead of doing it -> our error, with a remedy that a person at a desk can follow."""
+"""Errors for Google's refusals and failures, each with a remedy that an editor can follow."""
 
 import json
 import re
@@ -9,22 +9,22 @@ from internal_linker.adapters.http.limits import retry_after
 from internal_linker.core.errors import CredentialsRefused, InputError, InternalLinkerError, ServiceError
 
 SERVICE = "Google Sheets"
-# Google's quotas are counted by the minute and it seldom says how long to wait: three pauses outlast one.
+# Google counts quotas by the minute and seldom says how long to wait: three pauses outlast a minute.
 QUOTA_PAUSE_S = 20.0
-# Enough to recognise Google's words by; an error is one sentence, not a page.
+# Characters: enough to recognise Google's message; an error is one sentence, not a page.
 _LONGEST_QUOTE = 200
 _TOKEN = re.compile(r"ya29\.[\w.-]+|eyJ[\w.-]{10,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """Words refusals for one account and spreadsheet.
+    """Turns refusals into errors for one account and spreadsheet.
 
     Args:
-        account: the service account's e-mail address, which is no secret.
-        project: the Google Cloud project that the account belongs to.
+        account: the service account's email address, which is not a secret.
+        project: the account's Google Cloud project.
         sheet_id: the spreadsheet's id.
-        ours: what we write and may find protected, up to its verb: "cells of the tab Review are".
+        ours: the subject and verb of a message about protected cells: "cells of the tab Review are".
         tab_remedy: what to do about a tab that vanished.
     """
 
@@ -35,12 +35,12 @@ class Refusals:
     tab_remedy: str
 
     def of(self, status: int, body: str, asked: str, *, writing: bool) -> InternalLinkerError:
-        """The error for a status of 400 or above; `asked` is the text of its Retry-After, "" without one."""
+        """Return the error for a status of 400 or above; `asked` is the text of Retry-After, "" if it is missing."""
         message, reason = _google_error(body)
         if status in (408, 429) or status >= 500:
             return _passing(status, retry_after({"retry-after": asked}))
         if status == 401:
-            return CredentialsRefused(SERVICE, f"the sign-in is not accepted. {self._new_key}")
+            return CredentialsRefused(SERVICE, f"Google did not accept the sign-in. {self._new_key}")
         if status == 403:
             return self._forbidden(message, reason, writing)
         if status == 404 and message:
@@ -51,19 +51,19 @@ class Refusals:
         return self._bad_request(status, message)
 
     def of_token(self, text: str, *, retryable: bool) -> ServiceError:
-        """The error for a sign-in that Google's token service refused with this text."""
+        """Return the error for a sign-in that Google's token service refused with this text."""
         if retryable:
-            return ServiceError(SERVICE, "the sign-in failed for the moment. Try again.", retryable=True)
+            return ServiceError(SERVICE, "the sign-in failed temporarily. Try again.", retryable=True)
         if "reasonable timeframe" in text:
             return ServiceError(
                 SERVICE,
-                "the sign-in is refused because this computer's clock is wrong. Let the computer set date, "
+                "Google refused the sign-in because this computer's clock is wrong. Let the computer set date, "
                 "time and time zone automatically, then run again.",
             )
         return CredentialsRefused(SERVICE, f"the key was deleted, revoked or disabled. {self._new_key}")
 
     def no_answer(self, cause: str, *, retryable: bool) -> ServiceError:
-        """The error for a failed connection or a cut answer; `cause` is what a technician calls it."""
+        """Return the error for a failed connection or a truncated answer; `cause` is its technical name."""
         if not retryable:
             problem = f"its address can't be used ({cause}). Check google_api_url in config/settings.toml."
             return ServiceError(SERVICE, problem)
@@ -110,10 +110,10 @@ class Refusals:
                 "Google Sheets, and put the new Sheet's address into google_sheet_id in config/settings.toml."
             )
         if "Unable to parse range" in message or "No grid with id" in message:
-            return InputError(f"{SERVICE}: the tab was renamed or deleted while we worked. {self.tab_remedy}")
+            return InputError(f"{SERVICE}: the tab was renamed or deleted during the run. {self.tab_remedy}")
         if "exceeds grid limits" in message:
             return ServiceError(
-                SERVICE, "rows or columns were deleted while we wrote. Run again.", retryable=True
+                SERVICE, "rows or columns were deleted while links were written. Run again.", retryable=True
             )
         if "above the limit of" in message:
             return ServiceError(
@@ -122,10 +122,10 @@ class Refusals:
         if not message:
             remedy = "Check google_api_url in config/settings.toml, and any proxy between here and Google."
             return ServiceError(
-                SERVICE, f"no Sheets API answered, but something else with {status}. {remedy}"
+                SERVICE, f"something other than the Sheets API answered, with status {status}. {remedy}"
             )
         return ServiceError(
-            SERVICE, f'a request was refused with {status} and the words "{_quote(message)}".'
+            SERVICE, f'Google refused a request with status {status} and the message "{_quote(message)}".'
         )
 
 
@@ -140,7 +140,7 @@ def _passing(status: int, asked: float | None) -> ServiceError:
 
 
 def _google_error(body: str) -> tuple[str, str]:
-    """Message and reason of Google's error JSON, empty for a body of another kind (a proxy's HTML page)."""
+    """Return message and reason from Google's error JSON; "" and "" for any other body, such as a proxy's HTML page."""
     try:
         error = json.loads(body)["error"]
         details = error.get("details", [])

@@ -1,4 +1,4 @@
-"""One tab of a Google Sheet: its rows come in as a table, a run's links go out into our own columns."""
+"""The Sheet's tab with the main queries: reads its rows as a table, and writes links into columns of its own."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,17 +19,17 @@ from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, Table, TableStream
 
-# Writes beyond those planned: one to place what editors moved meanwhile, for we do not fight with them or a merged
-# cell; some more to take back what landed in cells of theirs.
-_REPAIRS, _MENDS = 1, 6
+# Writes beyond those planned: one to place links again after editors moved rows, but no more, so as not to fight with
+# editors or merged cells; and some to restore editors' cells that a write hit.
+_REPAIRS, _CORRECTIONS = 1, 6
 
 
 class Delivery:
-    """The recommendations of one run on their way into a tab that others may be editing.
+    """The delivery of one run's recommendations into a tab that others may be editing.
 
-    Each `compare` takes a fresh reading and says which cells to write now; rows are found by URL and
-    query anew, so that a row that moved gets its links where it stands. Cells that we wrote a moment
-    before a row or column moved, and that belong to somebody else, get the text back that they held.
+    Each `compare` takes a new reading and returns the cells to write now. It finds rows by URL and query, so a row
+    that moved gets its links in its new place. If a row or column moved just before a write, the write may have hit
+    editors' cells; `compare` then restores their texts.
     """
 
     def __init__(self, recommendations: Sequence[Recommendation], links: int) -> None:
@@ -40,15 +40,15 @@ class Delivery:
         self._placed: dict[int, Recommendation] = {}
         self._owed: dict[tuple[int, int], str] = {}
         self._wrong: dict[tuple[int, int], str] = {}
-        self._mends_left = _MENDS
+        self._corrections_left = _CORRECTIONS
         self.writes_left = -1
-        """Requests that may still change the tab; -1 before the first reading."""
+        """The count of requests that may still change the tab; -1 before the first reading."""
 
     def compare(self, values: Sequence[Sequence[str]], tab: str) -> tuple[Cells, Grid]:
-        """The cells to write, the urgent ones first, and the reading, whose missing columns come first.
+        """Return the cells to write, urgent ones first, and the reading; insert its missing columns before writing.
 
         Raises:
-            OutputError: the tab has no column by which a row could be found.
+            OutputError: the tab has no column that identifies rows.
         """
         now = Grid(values, self._links)
         if now.url is None and now.query is None:
@@ -56,7 +56,7 @@ class Delivery:
                 f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no link can be placed. "
                 "Put the column names back and run again."
             )
-        strays, _ = self._strays.mended(now)
+        strays, _ = self._strays.corrections(now)
         grid = Grid(now.with_cells(strays).values, self._links) if strays else now
         self._placed = self._places(grid)
         self._wrong = self._differences(now)
@@ -68,18 +68,18 @@ class Delivery:
         if self.writes_left < 0:
             self.writes_left = sum(1 for _ in chunks(self._wrong)) + bool(now.missing) + _REPAIRS
         urgent = {**self._owed, **self._misplaced(now)}
-        if urgent and not self.writes_left and self._mends_left:
-            self._mends_left -= 1
+        if urgent and not self.writes_left and self._corrections_left:
+            self._corrections_left -= 1
             self.writes_left = 1
             return urgent, grid
         return {**urgent, **self._wrong}, grid
 
     def sending(self, cells: Cells) -> None:
-        """Note what is about to be written."""
+        """Record the cells that are about to be written."""
         self._strays.sending(cells)
 
     def problems(self) -> list[str]:
-        """What the last reading showed to be missing or wrong, one sentence each."""
+        """Describe what the last reading showed to be missing or wrong, one sentence each."""
         placed = {item.source.identity for item in self._placed.values()}
         wrong = {self._placed[row].source.identity: row for row, _ in self._wrong if row in self._placed}
         sentences = []
@@ -87,29 +87,31 @@ class Delivery:
             if (identity := item.source.identity) not in placed:
                 reason = "the Sheet has no row for it any more."
             elif identity in wrong:
-                reason = f"row {wrong[identity]} does not keep them. Is it merged, or being edited?"
+                reason = (
+                    f"row {wrong[identity]} does not keep them. Check whether it is merged or being edited."
+                )
             else:
                 continue
             sentences.append(f"{_name(item)}: the links could not be placed: {reason}")
         for row in sorted({row for row, _ in self._owed} | self._strays.lost):
             sentences.append(
-                f"Row {row} could not be placed back: it may hold links of another row, which moved while we "
-                "wrote. File > Version history shows what stood there."
+                f"Row {row} could not be restored: it may contain another row's links, because rows moved while "
+                "links were written. File > Version history shows its earlier content."
             )
         return sentences
 
     def _places(self, grid: Grid) -> dict[int, Recommendation]:
-        """Which row gets which links.
+        """Return the recommendation for each row.
 
-        A row whose query was edited since it was read takes what is left over for its URL; what has a
-        row of its own is never handed to a second query, whose links may not be part of this run.
+        A row whose query was edited since the run read it gets a recommendation for its URL that has no row of its
+        own. Recommendations that have a row never go to a second query, whose links may not be part of this run.
         """
         placed = {row: self._exact[key] for row, key in grid.rows.items() if key in self._exact}
         taken = {item.source.identity for item in placed.values()}
         left: dict[str, list[Recommendation]] = {}
         for identity, item in self._exact.items():
             if identity not in taken and identity[0]:
-                # The first one last, to be popped first.
+                # `pop` takes them from the end: the first recommendation comes last.
                 left.setdefault(identity[0], []).append(item)
         for row, (url, _) in grid.rows.items():
             if row not in placed and left.get(url):
@@ -117,7 +119,7 @@ class Delivery:
         return dict(sorted(placed.items()))
 
     def _misplaced(self, now: Grid) -> dict[tuple[int, int], str]:
-        """Those of the wrong cells that hold links of another row."""
+        """Return the wrong cells that contain another row's links."""
         return {place: text for place, text in self._wrong.items() if self._strays.wrote(now.text(*place))}
 
     def _differences(self, grid: Grid) -> dict[tuple[int, int], str]:
@@ -136,23 +138,23 @@ def _name(item: Recommendation) -> str:
     return f"{source.url} ({source.query})" if source.url and source.query else source.name
 
 
-# What Refusals says of our cells, and of a tab that vanished.
+# For Refusals: our cells, and what to do about a tab that vanished.
 _OURS = "cells of the columns Link 1, Link 2, ... are"
 _TAB_REMEDY = "Check google_sheet_name in config/settings.toml and run again."
 
 
 class GoogleSheet:
-    """A StreamSource and LinkSink; nothing is contacted until it is used.
+    """A StreamSource and LinkSink that contacts Google only when it is used.
 
     Args:
-        service_account: the JSON text of a service account's key; it is kept in no message.
-        sheet_id: the spreadsheet's id, as its address has it.
-        tab: the tab's name; empty: the first tab.
-        api_url: where the Sheets API is; anything but Google's is for a proxy.
-        links_per_page: how many columns Link 1, Link 2, ... are ours.
+        service_account: the JSON text of a service account's key; no message contains it.
+        sheet_id: the spreadsheet's id, from its address.
+        tab: the tab's name; "": the first tab.
+        api_url: the address of the Sheets API; change it only for a proxy.
+        links_per_page: the count of our columns Link 1, Link 2, ...
 
     Raises:
-        ConfigurationError: `service_account` is no usable key.
+        ConfigurationError: `service_account` is not a usable key.
     """
 
     remarks: Sequence[str] = ()
@@ -172,7 +174,7 @@ class GoogleSheet:
         self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
 
     def read(self) -> Table:
-        """The tab as it is: row 1 is the header, rows keep their numbers, empty rows at the end are none.
+        """Read the tab: row 1 is the header, rows keep their numbers, and empty rows at the end are dropped.
 
         Raises:
             InputError: there is no such spreadsheet or tab, or its first row is empty.
@@ -181,7 +183,7 @@ class GoogleSheet:
         return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
 
     def stream(self) -> TableStream:
-        """The tab as in `read`: a Sheet is never too large to be held."""
+        """Return the tab as a stream; unlike a file, a Sheet always fits in memory."""
         table = self.read()
         return TableStream(table.name, table.header, iter(table.rows))
 
@@ -190,7 +192,7 @@ class GoogleSheet:
         header = values[0] if values else []
         if not any(map(str.strip, header)):
             raise InputError(
-                f"{self.name}: row 1 is empty. It must hold the column names, "
+                f"{self.name}: row 1 is empty. Put the column names there, "
                 f"such as {display(Kind.URL)} and {display(Kind.MAIN_QUERY)}."
             )
         while not any(map(str.strip, values[-1])):
@@ -208,8 +210,8 @@ class GoogleSheet:
         The Sheet keeps neither `run_id` nor edges.
 
         Raises:
-            OutputError: the tab is gone, or has no column to find rows by.
-            ServiceError: Google refused or failed; rows written so far are whole.
+            OutputError: the tab is gone, or has no column that identifies rows.
+            ServiceError: Google refused or failed; rows written so far are complete.
         """
         ours = [item for item in recommendations if item.source.in_sheet]
         if not ours:
@@ -217,7 +219,7 @@ class GoogleSheet:
         try:
             tab = self._find_tab(with_retries(self._spreadsheet.metadata))
             delivery = Delivery(ours, self._links)
-            # A failed write is not simply sent again: rows may have moved during the pause.
+            # A retry reads the tab again before it writes: rows may have moved during the pause.
             while with_retries(lambda: self._look_and_write(tab, delivery)):
                 pass
         except InputError as error:
@@ -225,13 +227,13 @@ class GoogleSheet:
         return delivery.problems()
 
     def check(self) -> list[str]:
-        """What a person wants to know before the first run; no cell is changed.
+        """Return facts that a person wants to know before the first run; change no cell.
 
-        The right to edit is tried with a write of nothing. Google is not documented to refuse that to
-        a viewer, so only a refusal is taken as evidence.
+        Tests the right to edit with an empty write. Google does not document that it refuses an empty write to
+        viewers, so only a refusal counts as evidence.
 
         Raises:
-            InputError, ServiceError: as in `read`, and when the account may only view.
+            InputError, ServiceError: as in `read`, and if the account may only view.
         """
         metadata = with_retries(self._spreadsheet.metadata, attempts=FEW_ATTEMPTS)
         table = self._table(self._find_tab(metadata), FEW_ATTEMPTS)
@@ -248,14 +250,14 @@ class GoogleSheet:
             f"Link columns to be added: {', '.join(missing) or 'none'}",
         ]
         with_retries(lambda: self._spreadsheet.write(None, {}), attempts=FEW_ATTEMPTS)
-        return [*facts, "Right to edit: not refused (a write of nothing was tried)"]
+        return [*facts, "Right to edit: not refused (tried with an empty write)"]
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._spreadsheet.close()
 
     def _look_and_write(self, tab: Tab, delivery: Delivery) -> bool:
-        """Read the tab and send the first part of what is wrong; False: all is right, or no write is left."""
+        """Read the tab and write the first part of what is wrong; return False if nothing is, or no write is left."""
         cells, grid = delivery.compare(self._values(tab), self.name)
         if not cells or not delivery.writes_left:
             return False
@@ -272,7 +274,7 @@ class GoogleSheet:
         return [[str(cell) for cell in row] for row in self._spreadsheet.values(tab)]
 
     def _find_tab(self, metadata: Mapping[str, Any]) -> Tab:
-        """Our tab; from the first reading on it is known by its number, however it is renamed or moved."""
+        """Find our tab; after the first reading by its number, so that renaming or moving the tab does no harm."""
         tabs = tabs_of(metadata)
         wanted = self._wanted.strip().casefold()
         fits = [tab for tab in tabs if tab.title == self._wanted]

@@ -1,4 +1,4 @@
-"""Looks at a tab with our writes between them -> the cells of others that we hit, and what they held before."""
+"""Recovery from concurrent edits: finds editors' cells that our writes hit, and what they contained before."""
 
 from bisect import bisect_left
 from collections import Counter
@@ -21,18 +21,18 @@ from internal_linker.core.urls import normal_form
 
 
 class Name(NamedTuple):
-    """What a row or column is known by wherever it moves: its texts, and which of several with these it is."""
+    """What identifies a row or column wherever it moves: its texts, and its rank among those with equal texts."""
 
     texts: tuple[str, ...]
     number: int
 
 
 class Table:
-    """One reading of a tab; rows and columns count from 1, the first row has the columns' names.
+    """One reading of a tab; rows and columns count from 1, and the first row has the column names.
 
     Args:
-        values: the rows, which may end early.
-        keys: columns by which a row is known, the surest first.
+        values: the rows; short ones lack empty cells at their end.
+        keys: groups of columns that identify a row, the most reliable first.
         ours: columns that we write into.
     """
 
@@ -42,21 +42,21 @@ class Table:
         self.values, self.keys, self.ours = values, keys, ours
         self.width = max(map(len, values), default=0)
         self.numbers = range(2, len(values) + 1)
-        self.telling = {column for columns in keys for column in columns}
-        """Columns that tell which row is which."""
+        self.key_columns = {column for columns in keys for column in columns}
+        """All columns that identify rows."""
 
     def cell(self, row: int | None, column: int | None) -> Any:
-        """What a cell holds, "" outside of what is filled."""
+        """Return the content of a cell, "" outside the filled range."""
         if row is None or column is None or row > len(self.values) or column > len(self.values[row - 1]):
             return ""
         return self.values[row - 1][column - 1]
 
     def text(self, row: int | None, column: int | None) -> str:
-        """What a cell says."""
+        """Return the text of a cell."""
         return text_of(self.cell(row, column))
 
     def with_cells(self, cells: Mapping[tuple[int, int], Any]) -> "Table":
-        """The same reading with other texts in some cells."""
+        """Return a copy of the reading with other content in some cells."""
         changed: dict[int, list[Any]] = {}
         for (row, column), cell in cells.items():
             line = changed.setdefault(row, [*self.values[row - 1]])
@@ -66,18 +66,18 @@ class Table:
         return Table([changed.get(row, line) for row, line in rows], self.keys, self.ours)
 
     def with_rows(self, lines: Sequence[Sequence[Any]]) -> "Table":
-        """The same reading with more rows at its end."""
+        """Return a copy of the reading with more rows at the end."""
         return Table([*self.values, *lines], self.keys, self.ours)
 
     def row_names(self, columns: Sequence[int]) -> dict[int, Name]:
-        """What each row is known by: what stands in these columns, and in how many rows it does."""
+        """Return each row's name: its texts in these columns, and the count of rows with the same texts."""
         texts = {row: tuple(self.text(row, column) for column in columns) for row in self.numbers}
-        alike = Counter(texts.values())
-        # Among rows that look alike only the order is left, which tells nothing once one came or went.
-        return _named((row, (*cells, str(alike[cells]))) for row, cells in texts.items())
+        counts = Counter(texts.values())
+        # Only their order distinguishes rows with equal texts, and it means nothing once one was added or removed.
+        return _named((row, (*cells, str(counts[cells]))) for row, cells in texts.items())
 
     def column_names(self) -> dict[int, Name]:
-        """What each column is known by."""
+        """Return each column's name: its header."""
         header = self.values[0] if self.values else ()
         texts = [fold_header(text_of(cell)) for cell in header]
         texts += [""] * (self.width - len(texts))
@@ -85,7 +85,7 @@ class Table:
 
 
 class Grid(Table):
-    """One reading of the tab with the main queries, and where our columns stand in it."""
+    """One reading of the tab with the main queries, and the positions of our columns in it."""
 
     def __init__(self, values: Sequence[Sequence[str]], links: int) -> None:
         header = list(values[0]) if values else []
@@ -93,7 +93,7 @@ class Grid(Table):
         self.query = _from_one(find_column(header, Kind.MAIN_QUERY))
         found = {number: link_column(header, number) for number in range(1, links + 1)}
         self.missing = [link_name(number) for number, at in found.items() if at is None]
-        """Our columns that are not there; they would stand right of all that is filled."""
+        """Our columns that the tab lacks; they go to the right of the filled range."""
         width = max(map(len, values), default=0)
         new = iter(range(width + 1, width + len(self.missing) + 1))
         self.links = [next(new) if at is None else at + 1 for at in found.values()]
@@ -102,7 +102,7 @@ class Grid(Table):
         self.rows = {row: self._key(row) for row in self.numbers}
 
     def _key(self, row: int) -> tuple[str, str]:
-        """A row's URL in its normal form (as it stands where it has none), and its query folded."""
+        """Return a row's URL in its normal form (unchanged if it has none) and its folded query."""
         url = self.text(row, self.url).strip()
         with suppress(ValueError):
             url = normal_form(url)
@@ -110,13 +110,13 @@ class Grid(Table):
 
 
 def same_as(now: Mapping[int, Name], then: Mapping[int, Name]) -> dict[int, int]:
-    """Number now -> number then, for what is known by the same name in both."""
+    """Map numbers in `now` to numbers in `then`, for the names that both have."""
     numbers = {name: number for number, name in then.items()}
     return {number: numbers[name] for number, name in now.items() if name in numbers}
 
 
 def _named(keyed: Iterable[tuple[int, tuple[str, ...]]]) -> dict[int, Name]:
-    """Rows or columns by number and texts -> what each is known by, the order telling equal ones apart."""
+    """Return the names of rows or columns from their texts, numbering equal ones in their order."""
     seen: dict[tuple[str, ...], int] = {}
     names = {}
     for number, texts in keyed:
@@ -129,25 +129,25 @@ def _from_one(position: int | None) -> int | None:
     return None if position is None else position + 1
 
 
-# A text that more rows have tells nothing of one.
+# A text in more rows than this identifies none of them.
 _FEW = 10
 
 
 class Recognition:
-    """Rows and columns that are known again: their numbers now, with their numbers then.
+    """Rows and columns recognised in a new reading: their numbers now, with their numbers before.
 
     Args:
-        now: the new look.
-        true: the one before, as it would have been without cells that we wrote by mistake.
-        wanted: the same with all that we wanted to write since.
+        now: the new reading.
+        true: the reading before, without cells that we wrote by mistake.
+        wanted: `true` with everything that we meant to write since.
         sent: all texts that we ever wrote.
-        named: those that we wrote where rows tell which they are.
-        appended: by the first of the tab's keys, the rows of `wanted` that we put at its end.
+        named: the texts that we wrote into columns that identify rows.
+        appended: the rows of `wanted` that we appended, by the text in the tab's first key column.
 
     Attributes:
-        columns: by their names, or, renamed, by their places and texts.
-        rows: by the tab's keys, or by all that we did not write.
-        shifted: those of them that we appended just when columns moved.
+        columns: columns, recognised by name, or by place and texts if they were renamed.
+        rows: rows, recognised by the tab's keys, or by the texts that we did not write.
+        shifted: rows that we appended just as columns moved.
     """
 
     def __init__(
@@ -163,15 +163,15 @@ class Recognition:
         self.columns = same_as(now.column_names(), true.column_names())
         self.rows: dict[int, int] = {}
         self._name_rows(named)
-        self.rows |= self._alike()
-        # What we wrote there ourselves is a name, too, where nothing speaks against it.
+        self.rows |= self._by_texts()
+        # Texts that we wrote identify the remaining rows.
         self._name_rows(())
         self.shifted = self._shifted(appended)
         self.rows |= self.shifted
         self.columns |= self._renamed()
 
     def has_moved(self, deleted: Collection[int]) -> bool:
-        """Whether anything stands elsewhere than it would if only these rows had gone."""
+        """Return whether anything moved beyond what deleting these rows explains."""
         gone = sorted(deleted)
         if any(new != old for new, old in self.columns.items()):
             return True
@@ -180,39 +180,39 @@ class Recognition:
         return any(new != old - bisect_left(gone, old) for new, old in self.rows.items())
 
     def _name_rows(self, doubtful: Collection[str]) -> None:
-        """Enter rows by the tab's keys, but for those whose key says nothing else than these texts."""
+        """Recognise rows by the tab's keys, except rows whose key consists of these texts only."""
         now, then, rows = self._now, self._wanted, self.rows
-        untold = {"", *doubtful}
+        ignored = {"", *doubtful}
         for columns in now.keys:
             if len(rows) < len(now.numbers) and self.columns.keys() >= {*columns}:
                 ours, theirs = now.row_names(columns), then.row_names([self.columns[at] for at in columns])
                 known = {*rows.values()}
-                # Rows that are empty there are told apart by nothing but their order.
-                told = {row: name for row, name in ours.items() if not {*name.texts[:-1]} <= untold}
-                left = {row: name for row, name in told.items() if row not in rows}
+                # Only their order distinguishes rows with empty keys.
+                named = {row: name for row, name in ours.items() if not {*name.texts[:-1]} <= ignored}
+                left = {row: name for row, name in named.items() if row not in rows}
                 rows |= same_as(left, {row: name for row, name in theirs.items() if row not in known})
 
-    def _alike(self) -> dict[int, int]:
-        """Number now -> number then, for rows that hold more texts of one row than of any other."""
+    def _by_texts(self) -> dict[int, int]:
+        """Recognise rows that share more texts with one earlier row than with any other."""
         now, then = self._now, self._wanted
         left = [row for row in now.numbers if row not in self.rows]
         known, found = {*self.rows.values()}, dict[tuple[int, str], list[int]]()
         for row in then.numbers if left else ():
             for column in self.columns.values():
                 found.setdefault((column, then.text(row, column)), []).append(row)
-        alike = dict[int, list[int]]()
+        matches = dict[int, list[int]]()
         for row in left:
             votes = dict[int, float]()
             for column, old in self.columns.items():
                 text = now.text(row, column)
                 others = found.get((old, text), []) if text and text not in self._sent else []
-                # What many rows have tells little of one.
+                # Texts that many rows share say little about any of them.
                 for other in others if len(others) <= _FEW else ():
                     votes[other] = votes.get(other, 0) + 1 / len(others)
             best = sorted((votes[other], other) for other in votes if other not in known)[-2:]
             if best and best[-1][0] > sum(weight for weight, _ in best[:-1]):
-                alike.setdefault(best[-1][1], []).append(row)
-        return {rows[0]: other for other, rows in alike.items() if len(rows) == 1}
+                matches.setdefault(best[-1][1], []).append(row)
+        return {rows[0]: other for other, rows in matches.items() if len(rows) == 1}
 
     def _shifted(self, appended: Mapping[str, int]) -> dict[int, int]:
         known, shifted = {*self.rows.values()}, dict[int, int]()
@@ -225,7 +225,7 @@ class Recognition:
         return shifted
 
     def _renamed(self) -> dict[int, int]:
-        """Number now -> number then, for columns of a new name that stand where they stood and hold what they held."""
+        """Recognise renamed columns, which kept their place and content."""
         now = self._now
         found, left, first = dict[int, int](), 0, 1
         taken = {*self.columns.values()}
@@ -241,7 +241,7 @@ class Recognition:
         return found
 
     def _holds_the_same(self, column: int, old: int) -> bool:
-        """Save for what we wrote, and for a cell here and there that was edited meanwhile."""
+        """Return whether a column has its old content, apart from our own texts and a few edited cells."""
         texts = [
             (self._now.text(row, column), self._true.text(before, old)) for row, before in self.rows.items()
         ]
@@ -254,11 +254,11 @@ Place = tuple[int, int]
 
 
 class Strays:
-    """Knows, look by look, what the cells should hold that are not ours to write.
+    """Tracks what editors' cells should contain, reading by reading, and finds those that our writes hit.
 
-    Google writes to places, not to rows: where somebody moves rows or columns between our look and our write, cells
-    of others are hit, and may move on before the next look. Such a cell is one that holds a text of ours and should
-    hold another, by what stood there at the last look and by what we wanted to write. Rows that went just when we
+    Google writes to places, not to rows: if somebody moves rows or columns between our reading and our write, the
+    write hits other cells, which may move again before the next reading. A hit cell contains one of our texts but
+    should contain another, judging by the last reading and by what we meant to write. Rows that disappeared just as we
     deleted others come back.
     """
 
@@ -276,44 +276,44 @@ class Strays:
         self._columns: dict[int, int] = {}
         self._moved = False
         self.lost: set[int] = set()
-        """Rows that are not known again, with a text of ours where they should tell which they are."""
+        """Rows that could not be recognised, because one of our texts is in their key columns."""
 
     def sending(self, cells: Cells) -> None:
-        """Note what is about to be written; a failed request may have been carried out all the same."""
+        """Record the cells that are about to be written; even a failed request may have been carried out."""
         self._last = {place: text_of(cell) for place, cell in cells.items()}
         self._sent.update(self._last.values())
         if self._wanted:
             self._named |= {
-                text for (_, column), text in self._last.items() if column in self._wanted.telling
+                text for (_, column), text in self._last.items() if column in self._wanted.key_columns
             }
             self._wanted = self._wanted.with_cells(cells)
 
     def appending(self, lines: Sequence[Sequence[Any]]) -> None:
-        """Note the rows that are about to be appended; each must be known by the first of the tab's keys."""
+        """Record the rows that are about to be appended; the tab's first key must identify each."""
         assert self._wanted
         [[key]] = self._wanted.keys[:1]
         first = len(self._wanted.values) + 1
         self._appended |= {text_of(line[key - 1]): row for row, line in enumerate(lines, start=first)}
         self._sent.update(text_of(cell) for line in lines for cell in line)
-        self._named |= {text_of(line[column - 1]) for line in lines for column in self._wanted.telling}
+        self._named |= {text_of(line[column - 1]) for line in lines for column in self._wanted.key_columns}
         self._wanted = self._wanted.with_rows(lines)
 
     def deleting(self, rows: Iterable[int]) -> None:
-        """Note the rows that are about to be deleted."""
+        """Record the rows that are about to be deleted."""
         self._doomed = {*rows}
 
     def wrote(self, text: str) -> bool:
-        """Whether a text is one of ours, and no empty one."""
+        """Return whether we wrote this text; False for an empty one."""
         return bool(text) and text in self._sent
 
-    def mended(self, now: Table) -> tuple[dict[Place, Any], list[list[Cell | None]]]:
-        """Cells with what they should hold in place of what we wrote; rows to bring back, as wide as the tab is."""
+    def corrections(self, now: Table) -> tuple[dict[Place, Any], list[list[Cell | None]]]:
+        """Return what hit cells should contain, and the rows to bring back, each as wide as the tab."""
         strays, gone = dict[Place, Any](), list[list[Cell | None]]()
         if self._true and self._wanted and self._sent | self._doomed:
             tables = now, self._true, self._wanted
             same = Recognition(*tables, self._sent, self._named, self._appended)
             self._rows, self._columns = same.rows, same.columns
-            # For good: what moved once may wait for its turn over several looks.
+            # Never reset: the correction of what moved once may wait for several readings.
             self._moved |= same.has_moved(self._doomed)
             self._astray |= self._missed(now)
             self.lost = self._lost(now)
@@ -324,7 +324,7 @@ class Strays:
                     strays |= self._all_ours(now, row)
             gone = self._gone(now)
         self._true = self._wanted = true = now.with_cells(strays)
-        # What we wrote last may have to wait for its mending.
+        # The correction of our last write may have to wait.
         known = {true.text(row, true.keys[0][0]): row for row in true.numbers if self._appended}
         self._appended = {key: known[key] for key in self._appended.keys() & known.keys()}
         self._doomed = set()
@@ -344,7 +344,7 @@ class Strays:
         return found
 
     def _missed(self, now: Table) -> set[str]:
-        """Texts of ours that don't stand where they should since we wrote them."""
+        """Return our texts that are not where we last wrote them."""
         assert self._true and self._wanted
         rows, columns = ({old: new for new, old in same.items()} for same in (self._rows, self._columns))
         places = [*self._last]
@@ -354,31 +354,31 @@ class Strays:
         return {
             text
             for text, (row, column) in texts
-            # A column of ours that was renamed is ours no more.
+            # A column of ours that was renamed is no longer ours.
             if now.text(rows.get(row), columns.get(column)) != text
             or (column in self._wanted.ours) != (columns.get(column) in now.ours)
         }
 
     def _lost(self, now: Table) -> set[int]:
-        hit = {row for row in now.numbers if any(now.text(row, at) in self._astray for at in now.telling)}
-        # A row that was lost keeps the wrong name, by which it is known from then on.
+        hit = {row for row in now.numbers if any(now.text(row, at) in self._astray for at in now.key_columns)}
+        # A lost row keeps the wrong key, which identifies it from then on.
         still = {row for row, old in self._rows.items() if old in self.lost}
         return still | (hit - self._rows.keys())
 
     def _all_ours(self, now: Table, row: int) -> dict[Place, str]:
-        """The cells of a row in which nobody else wrote anything, to be emptied; a URL alone may be a new page's."""
+        """Return the cells to empty in a row with only our texts; a URL alone may be an editor's new page."""
         texts = {column: text for column in range(1, now.width + 1) if (text := now.text(row, column))}
-        is_ours = self._sent >= {*texts.values()} and (len(texts) > 1 or not now.telling & texts.keys())
+        is_ours = self._sent >= {*texts.values()} and (len(texts) > 1 or not now.key_columns & texts.keys())
         return {(row, column): "" for column in texts} if is_ours else {}
 
     def _is_ours(self, row: int, column: int, text: str) -> bool:
         if self._last.get((row, column)) == text:
             return True
-        # What we wrote may have moved on; an emptied cell tells nothing of where it came from.
+        # What we wrote may have moved; an emptied cell doesn't show where it came from.
         return self._moved and bool(text) and text in self._astray
 
     def _gone(self, now: Table) -> list[list[Cell | None]]:
-        """Rows that went when we deleted others: in doubt it was us, for rows had moved."""
+        """Return rows that disappeared when we deleted others: rows may have moved, so we may have deleted these."""
         assert self._true
         there = {*self._rows.values(), *self._doomed}
         missing = [row for row in self._true.numbers if row not in there] if self._doomed else []

@@ -1,4 +1,4 @@
-"""Calls to one Google spreadsheet -> its answers, or our own errors: what all its tabs share."""
+"""Calls to one Google spreadsheet, with our own errors: what all its tabs share."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ from internal_linker.core.errors import InternalLinkerError
 Cells = Mapping[tuple[int, int], str | float]
 """Texts and numbers by row and column, both from 1."""
 
-# Google advises against requests above 2 MB; the rest is left for the frame around the data.
+# Google advises against requests above 2 MB; the rest is for the JSON around the data.
 MAX_BYTES = 1_500_000
-# Each range is located and checked on its own, so that thousands of tiny ones would time out.
+# Google locates and checks each range separately, so thousands of tiny ones would time out.
 MAX_RANGES = 500
-# Skipping up to so many cells with null costs fewer bytes than the frame of one more range.
+# Skipping up to this many cells with null costs fewer bytes than the JSON of one more range.
 MAX_GAP = 8
 
 
 def chunks(cells: Cells) -> Iterator[Cells]:
-    """Cut the cells, in their order, into parts that fit one request each; a row is never cut."""
+    """Split the cells, in their order, into parts that fit one request each; rows stay whole."""
     rows = list(dict.fromkeys(row for row, _ in cells))
     by_row: dict[int, dict[tuple[int, int], str | float]] = {row: {} for row in rows}
     for place, text in cells.items():
@@ -48,7 +48,7 @@ def chunks(cells: Cells) -> Iterator[Cells]:
 
 
 def ranges(cells: Cells) -> list[tuple[int, int, list[list[str | float | None]]]]:
-    """Blocks to write as (top row, left column, rows of texts): None where a cell is to be left alone."""
+    """Return blocks to write as (top row, left column, rows of texts); None leaves a cell unchanged."""
     columns = sorted({column for _, column in cells})
     found = []
     for left, right in _runs(columns, 1):
@@ -63,7 +63,7 @@ def ranges(cells: Cells) -> list[tuple[int, int, list[list[str | float | None]]]
 
 
 def _runs(numbers: Sequence[int], gap: int) -> list[tuple[int, int]]:
-    """Ascending numbers -> first and last of each run whose neighbours are at most `gap` apart."""
+    """Return first and last of each run of ascending numbers whose neighbours differ by up to `gap`."""
     runs: list[tuple[int, int]] = []
     for number in numbers:
         if runs and number - runs[-1][1] <= gap:
@@ -78,7 +78,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """A tab that has cells; `facts` is all that its metadata says."""
+    """A tab that has cells; `facts` is its whole metadata."""
 
     title: str
     number: int
@@ -87,17 +87,17 @@ class Tab:
 
 
 class Spreadsheet:
-    """One spreadsheet; nothing is contacted until it is used.
+    """One spreadsheet; contacts Google only when it is used.
 
     Args:
-        service_account: the JSON text of a service account's key; it is kept in no message.
-        sheet_id: the spreadsheet's id, as its address has it.
-        api_url: where the Sheets API is; anything but Google's is for a proxy.
-        ours: what we write, for a message about protected cells.
-        tab_remedy: what to do about a tab that vanished while we worked.
+        service_account: the JSON text of a service account's key; no message contains it.
+        sheet_id: the spreadsheet's id, from its address.
+        api_url: the address of the Sheets API; change it only for a proxy.
+        ours: the name of our cells for a message about protected ones.
+        tab_remedy: what to do about a tab that vanished during the run.
 
     Raises:
-        ConfigurationError: `service_account` is no usable key.
+        ConfigurationError: `service_account` is not a usable key.
     """
 
     def __init__(self, service_account: str, sheet_id: str, api_url: str, ours: str, tab_remedy: str) -> None:
@@ -109,16 +109,16 @@ class Spreadsheet:
         self._id = quote(sheet_id, safe="")
 
     def metadata(self) -> Mapping[str, Any]:
-        """What Google says of the spreadsheet and its tabs, without their cells."""
+        """Return Google's metadata of the spreadsheet and its tabs, without cells."""
         return self._ask(lambda: _read(self._http.fetch_sheet_metadata(self._id), _with_tabs))
 
     def values(self, tab: Tab, cells: str | None = None, **options: str) -> list[list[Any]]:
-        """Ragged rows of the tab, or of a range in it; `options` as Google calls them."""
+        """Return the ragged rows of the tab, or of a range in it; `options` have Google's names."""
         name = absolute_range_name(tab.title, cells)
         return self._ask(lambda: _read(self._http.values_get(self._id, name, params={**options}), _rows))
 
     def write(self, tab: Tab | None, cells: Cells) -> None:
-        """Write cells as they are, all or none."""
+        """Write cells verbatim, all or none."""
         # RAW: a text that begins with "=" must not become a formula.
         body = {"valueInputOption": "RAW", "data": _blocks(tab, cells) if tab else []}
         self._ask(lambda: self._http.values_batch_update(self._id, body))
@@ -128,14 +128,14 @@ class Spreadsheet:
         self._ask(lambda: self._http.batch_update(self._id, {"requests": list(requests)}))
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.session.close()
 
     def _ask(self, call: Callable[[], T]) -> T:
-        """Make one call; what the libraries raise leaves here as our own errors, without their text.
+        """Make one call; translate the libraries' errors into ours, without their text.
 
         Raises:
-            InputError, ServiceError: each names the remedy.
+            InputError, ServiceError: the call failed; the message names the remedy.
         """
         with self._circuit.closed():
             return self._answer(call)
@@ -149,11 +149,11 @@ class Spreadsheet:
             writing, asked = reply.request.method != "GET", reply.headers.get("Retry-After", "")
             error = self._refusals.of(reply.status_code, reply.text, asked, writing=writing)
         except (TransportError, RequestException) as failed:
-            # A malformed address is a ValueError to requests, but so is an answer that was cut off.
+            # requests raises ValueErrors for malformed addresses, but also for truncated answers.
             lasting = isinstance(failed, ValueError) and not isinstance(failed, JSONDecodeError)
             error = self._refusals.no_answer(type(failed).__name__, retryable=not lasting)
         except TypeError as failed:
-            # google-auth trips over a sign-in answer that is no JSON object: a proxy's own page.
+            # google-auth fails this way on a sign-in answer that is not a JSON object, such as a proxy's page.
             if self._http.auth.token:
                 raise
             error = self._refusals.no_answer(type(failed).__name__, retryable=True)
@@ -163,7 +163,7 @@ class Spreadsheet:
 
 
 def _read(reply: Any, reader: Callable[[Any], T]) -> T:
-    """What is in an answer; JSON that holds no such thing is as good as none: not Google has written it."""
+    """Read an answer; treat JSON of an unexpected structure as invalid, because Google didn't write it."""
     try:
         return reader(reply)
     except (LookupError, TypeError, AttributeError):
@@ -180,7 +180,7 @@ def _rows(reply: Mapping[str, Any]) -> list[list[Any]]:
 
 
 def tabs_of(metadata: Mapping[str, Any]) -> list[Tab]:
-    """The tabs that have cells, in their order."""
+    """Return the tabs that have cells, in their order."""
     found = [(sheet["properties"], sheet) for sheet in metadata["sheets"]]
     return [
         Tab(item["title"], item["sheetId"], item["gridProperties"]["columnCount"], facts)
@@ -190,10 +190,10 @@ def tabs_of(metadata: Mapping[str, Any]) -> list[Tab]:
 
 
 def new_columns(tab: Tab, after: int, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Requests that insert columns with these names; sent together, so that nothing is ever overwritten."""
+    """Return requests that insert columns with these names; send them together, so that they overwrite nothing."""
     span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": after}
     span["endIndex"] = after + len(names)
-    # At the grid's edge there is no column on the right whose looks could be taken.
+    # At the grid's edge there is no column on the right to inherit the format from.
     insert = {"range": span, "inheritFromBefore": after >= tab.columns}
     cells = [{"userEnteredValue": {"stringValue": name}} for name in names]
     start = {"sheetId": tab.number, "rowIndex": 0, "columnIndex": after}

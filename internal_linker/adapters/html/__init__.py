@@ -1,1 +1,1 @@
-"""Templates, styles and charts that all reports for browsers share."""
+"""Templates, styles and charts that all HTML reports share."""

@@ -1,5 +1,5 @@
 "use strict";
-// What the scripts of all reports share; each follows this text in one and the same script.
+// Functions for all reports; each report's own script follows in the same element.
 const data = JSON.parse(document.getElementById("data").textContent);
 const html = echarts.format.encodeHTML;
 const whole = new Intl.NumberFormat("en");
@@ -8,7 +8,7 @@ function colour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 }
 
-// So that a name written from right to left does not turn the number beside it.
+// Keeps a right-to-left name from reversing the number beside it.
 function isolated(name) { return `\u2068${name}\u2069`; }
 
 function pages(count) { return `${whole.format(count)} ${count === 1 ? "page" : "pages"}`; }
@@ -33,7 +33,7 @@ function axis(more) {
     ...more };
 }
 
-// Draws everything now, and again when the window or the colours change.
+// Draws everything now, and again whenever the window size or the colours change.
 function drawAlways(drawAll) {
   let waiting = 0;
   window.addEventListener("resize", () => {
@@ -47,7 +47,7 @@ function drawAlways(drawAll) {
   drawAll();
 }
 
-// Buttons of which one is pressed: `press` is told the value of data-NAME.
+// A group of buttons with one pressed at a time; calls `press` with the value of data-NAME.
 function choose(name, press) {
   const buttons = document.querySelectorAll(`button[data-${name}]`);
   for (const button of buttons) {

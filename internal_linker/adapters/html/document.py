@@ -1,4 +1,4 @@
-"""A report's template and what it shows -> the text of one HTML file that loads nothing."""
+"""HTML reports: renders a template into one file that loads nothing from elsewhere."""
 
 import math
 from base64 import b64encode
@@ -18,13 +18,13 @@ _ECHARTS = _HERE / "echarts"
 def document(
     template: Path, shown: Mapping[str, Any], filters: Mapping[str, Callable[..., str]] | None = None
 ) -> Iterator[str]:
-    """Yield the file's text part by part.
+    """Yield the text of a report's file in parts.
 
     Args:
-        template: NAME.html, which fills the blocks of base.html. NAME.js beside it draws `data`; NAME.css, where
-            there is one, stands behind the style of all reports.
-        shown: what the template shows; `data` is what its script reads.
-        filters: of the template, by their names.
+        template: NAME.html, which fills the blocks of base.html. NAME.js beside it draws `data`; an optional
+            NAME.css extends the style of all reports.
+        shown: the template's variables; its script reads `data`.
+        filters: the template's own filters by name.
     """
     environment = Environment(
         loader=FileSystemLoader([template.parent, _HERE]),
@@ -51,19 +51,19 @@ def document(
 
 
 def number(value: float, decimals: int = 0) -> str:
-    """`1,234.50`; "none" for NaN."""
+    """Format a number as `1,234.50`; NaN and infinity as "none"."""
     return f"{value:z,.{decimals}f}" if math.isfinite(value) else "none"
 
 
 def href(url: str) -> str:
-    """The URL where a browser may follow it: a `javascript:` one would run in the report."""
+    """Return an HTTP URL, and "" for any other: a browser would run a `javascript:` URL in the report."""
     return url if url.lower().startswith(("http://", "https://")) else ""
 
 
 def _policy(*scripts: str) -> str:
-    """What a browser may do with the report: run these scripts, and load nothing at all."""
+    """Return a content security policy that allows only these scripts and loads nothing."""
     digests = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
-    # Charts set the style of what they draw.
+    # Charts set inline styles.
     return f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; img-src data:"
 
 

@@ -1,4 +1,4 @@
-"""An HTTP client whose answers neither grow nor drip without end, and which goes nowhere but where it was sent."""
+"""The HTTP client: limits the size and time of answers, and follows no redirects."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -10,21 +10,21 @@ import httpx
 
 
 class TooLarge(httpx.ReadError):
-    """The answer is larger than what the service can have to say."""
+    """The answer is larger than any genuine answer of the service."""
 
 
 def bounded_client(most_bytes: int, longest_s: float, **options: Any) -> httpx.Client:
-    """A client that follows no redirect; reading an answer raises `TooLarge`, or `httpx.ReadTimeout`.
+    """Return a client that follows no redirects; reading an answer may raise `TooLarge` or `httpx.ReadTimeout`.
 
     Args:
-        most_bytes: of an answer's body.
-        longest_s: seconds from an answer's head to its end.
-        options: as for `httpx.Client`; `headers` are sent beside our own.
+        most_bytes: the largest body of an answer.
+        longest_s: the longest time in seconds from an answer's headers to its end.
+        options: options of `httpx.Client`; `headers` add to our own.
     """
 
     def bound(response: httpx.Response) -> None:
         if response.headers.get("content-encoding", "identity") != "identity":
-            # A small body could unpack to any size, and nobody asked for one.
+            # The client asks for no compression, and a small body could decompress to any size.
             raise httpx.DecodingError("the answer is compressed", request=response.request)
         response.stream = _Bounded(response.stream, most_bytes, time.monotonic() + longest_s)
 
@@ -33,14 +33,14 @@ def bounded_client(most_bytes: int, longest_s: float, **options: Any) -> httpx.C
 
 
 class HiddenParameters(httpx.BaseTransport):
-    """Adds secret query parameters to each address below the layer that logs addresses and names them in errors.
+    """A transport that adds secret query parameters to addresses, below the layer that logs them.
 
-    A client with a transport of its own looks for no proxy in the environment, so this one does.
+    A client with a custom transport ignores proxies in the environment, so this class reads them.
 
     Args:
         url: the only service that requests go to.
-        parameters: what is added.
-        limits: of the connections.
+        parameters: the parameters to add.
+        limits: the limits of the connections.
     """
 
     def __init__(self, url: str, parameters: Mapping[str, str], limits: httpx.Limits) -> None:
@@ -60,7 +60,7 @@ class HiddenParameters(httpx.BaseTransport):
         )
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._inner.close()
 
 

@@ -1,4 +1,4 @@
-"""The client of one paid service that answers with JSON: bounded, counted, and clear about what went wrong."""
+"""The client for paid JSON services: budget, rate limiter, circuit breaker and readable errors around each request."""
 
 import json
 import re
@@ -15,22 +15,22 @@ from internal_linker.adapters.http.limits import Budget, Circuit, Pacer, retry_a
 from internal_linker.core.errors import ConfigurationError, ServiceError
 
 Settle = Callable[[float], None]
-# A page of results takes 20 to 200 kB: an answer above this comes from something else than the service.
+# A page of results takes 20 to 200 kB: a larger answer than this doesn't come from the service.
 MOST_BYTES = 5_000_000
 CONNECT_S = 5.0
-# The service's own word that it did no work; behind another 5xx it may have been done and charged.
+# With these statuses the service did no work; with another 5xx it may have done and charged the work.
 NOT_SERVED = frozenset({500, 503})
 
 
 @dataclass(frozen=True, slots=True)
 class PaidService:
-    """What errors call a service and its settings.
+    """A service and its settings, as errors name them.
 
     Attributes:
         name: the service's name.
-        key_file: the file that holds its key.
-        address: the setting that holds its address.
-        message: the field of a refusal that says why.
+        key_file: the file with its key.
+        address: the setting with its address.
+        message: the field of a refusal with the reason.
     """
 
     name: str
@@ -41,7 +41,7 @@ class PaidService:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An answer that is not the one that was asked for: its status, its words, and the seconds it asks to wait."""
+    """A refusal: its status, its message, and the seconds that it asks us to wait."""
 
     status: int
     message: str
@@ -49,27 +49,27 @@ class Refused:
 
     @property
     def said(self) -> str:
-        """Status and words, for a sentence."""
+        """Status and message, for a sentence."""
         return f"HTTP {self.status}: {self.message}" if self.message else f"HTTP {self.status}"
 
 
 class JsonClient:
-    """Sends the requests of one service; safe between threads.
+    """Sends requests to one service; thread-safe.
 
     Args:
-        service: how errors name it.
-        key: the account's key, which is kept out of errors; `headers` or `hidden` carry it.
-        url: the service's address, before each request's path.
-        refusal: the error for an answer that means something special to this service; None for any other.
-        budget: credits.
-        per_second: paid requests a second.
-        in_flight: how many threads send requests at the same time; the number of connections kept.
-        timeout: seconds of silence after which an answer is given up; the whole answer may take twice that.
-        headers: sent with each request.
-        hidden: query parameters sent with each request that no log and no error may hold.
+        service: the service, as errors name it.
+        key: the account's key, for removing it from errors; `headers` or `hidden` send it.
+        url: the service's address, to which requests add their paths.
+        refusal: returns the error for an answer with a special meaning in this service; None for any other.
+        budget: the cap on credits.
+        per_second: paid requests per second.
+        in_flight: the count of threads that send requests at the same time, and of connections.
+        timeout: seconds without data after which a request fails; a whole answer may take twice as long.
+        headers: headers of each request.
+        hidden: query parameters of each request that must not appear in logs or errors.
 
     Raises:
-        ConfigurationError: the key or the address can't be one.
+        ConfigurationError: the key or the address is malformed.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class JsonClient:
     ) -> None:
         if not re.fullmatch(r"[!-~]+", key):
             raise ConfigurationError(
-                f"{service.key_file} must hold a {service.name} key: letters and digits on one line."
+                f"{service.key_file} must contain a {service.name} key: letters and digits on one line."
             )
         self._service, self._key, self._refusal = service, key, refusal
         self._budget, self._pacer, self._circuit = budget, Pacer(per_second), Circuit(service.name)
@@ -114,8 +114,8 @@ class JsonClient:
         """Wait for a request's turn and reserve the credits that it may cost; see `Budget.reserve`.
 
         Raises:
-            BudgetReached: the cap would be passed.
-            ServiceError: the one that `final` made: no request of this client can succeed any more.
+            BudgetReached: the request would exceed the cap.
+            ServiceError: the error from `final`: no request of this client can succeed any more.
         """
         self._pacer.wait()
         if self._stop:
@@ -124,37 +124,38 @@ class JsonClient:
             yield settle
 
     def ask(self, settle: Settle, method: str, path: str, **content: Any) -> dict[str, Any]:
-        """Send one request and return the JSON object that comes back.
+        """Send one request and return the JSON object of its answer.
 
         Args:
-            settle: takes 0 where the service surely did no work.
-            method: of HTTP.
-            path: behind the service's address.
-            content: as for `httpx.Client.request`: `json` or `params`.
+            settle: called with 0 if the service certainly did no work.
+            method: the HTTP method.
+            path: the path below the service's address.
+            content: `json` or `params`, as for `httpx.Client.request`.
 
         Raises:
-            ServiceError: no usable answer; ServiceDown: nothing was sent.
+            ServiceError: no usable answer came.
+            ServiceDown: the circuit breaker is open; nothing was sent.
         """
         with self._circuit.closed():
             return self._answer(settle, method, path, content)
 
     def final(self, kind: type[ServiceError], problem: str) -> ServiceError:
-        """The error, which every later paid request raises without being sent."""
+        """Return an error that every later paid request raises without being sent."""
         self._stop = lambda: kind(self._service.name, problem)
         return self._stop()
 
     def shown(self, words: object) -> str:
-        """The service's own words for a message: one short line without the key."""
+        """Return the service's text as one short line without the key, for a message."""
         text = str(words).replace(self._key, "***").replace(quote(self._key, safe=""), "***")
         return " ".join(text.split())[:200].rstrip(".")
 
     def unreadable(self, why: str) -> ServiceError:
-        """The error for an answer that can't be what was asked for; retryable."""
+        """Return the retryable error for an answer that can't be used."""
         problem = f"the answer can't be used: {why}. Try again later."
         return ServiceError(self._service.name, problem, retryable=True)
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._client.close()
 
     def _answer(self, settle: Settle, method: str, path: str, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -164,15 +165,17 @@ class JsonClient:
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.ProxyError) as error:
             settle(0.0)
             raise ServiceError(
-                name, f"no connection ({self.shown(error)}). Is this computer online?", retryable=True
+                name,
+                f"no connection ({self.shown(error)}). Check that this computer is online.",
+                retryable=True,
             ) from None
         except httpx.InvalidURL:
             settle(0.0)
             raise ServiceError(
-                name, "the query is too long to be sent. Shorten it, or take it out of the main queries."
+                name, "the query is too long to send. Shorten it, or remove it from the main queries."
             ) from None
         except httpx.TimeoutException:
-            raise ServiceError(name, "no whole answer in time.", retryable=True) from None
+            raise ServiceError(name, "no complete answer in time.", retryable=True) from None
         except (httpx.HTTPError, httpx.StreamError) as error:
             raise ServiceError(
                 name, f"the connection broke ({type(error).__name__}).", retryable=True
@@ -197,7 +200,7 @@ class JsonClient:
             return error
         name, status = self._service.name, refused.status
         if status >= 500 or status == 408:
-            problem = f"it has a fault of its own ({refused.said}). Try again later."
+            problem = f"the service failed ({refused.said}). Try again later."
             return ServiceError(name, problem, retryable=True, retry_after=refused.retry_after)
         hint = f" Check {self._service.address} in config/settings.toml." if status != 400 else ""
         return ServiceError(name, f"the request was refused ({refused.said}).{hint}")
@@ -206,18 +209,18 @@ class JsonClient:
         try:
             answer = json.loads(body)
         except (ValueError, RecursionError):
-            raise self.unreadable("it is no JSON") from None
+            raise self.unreadable("it is not JSON") from None
         if not isinstance(answer, dict):
-            raise self.unreadable("it is no JSON object")
+            raise self.unreadable("it is not a JSON object")
         return answer
 
     def _message(self, body: bytes) -> str:
         try:
             message = self._parsed(body).get(self._service.message)
         except ServiceError:
-            return "the answer is no JSON; a proxy or firewall may have written it"
+            return "the answer is not JSON; it may come from a proxy or firewall"
         return self.shown(message or "")
 
 
 def not_charged(cost: float) -> None:
-    """Settle a free request."""
+    """Settle a free request: ignore its cost."""

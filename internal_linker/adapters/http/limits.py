@@ -1,4 +1,4 @@
-"""What bounds calls to a paid service: a budget, a pace, a number of tries, a circuit; safe between threads."""
+"""Limits for calls to paid services: budget, rate limiter, retries and circuit breaker, all thread-safe."""
 
 import threading
 import time
@@ -23,28 +23,28 @@ from internal_linker.core.errors import BudgetReached, ServiceDown, ServiceError
 
 T = TypeVar("T")
 
-# Twelve tries take most of a minute. Where every other call fails, one in 4,000 is given up; where three of ten
+# Twelve attempts take most of a minute. If half of the calls fail, one call in 4,000 fails for good; if three in ten
 # do, one in two million.
 ATTEMPTS = 12
-# Somebody who waits for the answer of `check` wants to hear soon that there is none.
+# Somebody is waiting for the result of `check`.
 FEW_ATTEMPTS = 4
-# No try is begun later than this after the first one.
+# Seconds after the first attempt when the last one may begin.
 LONGEST_S = 600.0
-# One pause at the most: rate limits are counted by the minute.
+# Seconds of the longest pause: services count rate limits by the minute.
 LONGEST_WAIT_S = 60.0
-# A service may ask for hours (a daily quota): for more than this we don't wait at all.
+# A service may ask for hours (a daily quota). If it asks for more seconds than this, the call fails at once.
 PATIENCE_S = 180.0
-# A service is down that did nothing but fail for so long, and so often.
+# A service is down once this many calls in a row failed over this many seconds.
 DOWN_S, DOWN_CALLS = 60.0, 10
 
 
 class Budget:
-    """A cap on what a run may spend, checked before a request is sent, with requests in flight counted.
+    """A cap on what a run may spend, checked before each request and including requests in flight.
 
     Args:
         service: the service's name for the error.
         cap: the most that may be spent, in `unit`; 0 allows nothing.
-        setting: the setting that holds the cap, named in the error.
+        setting: the setting with the cap, for the error.
         unit: "credits" or "US dollars".
     """
 
@@ -56,14 +56,13 @@ class Budget:
 
     @contextmanager
     def reserve(self, amount: float) -> Iterator[Callable[[float], None]]:
-        """Hold `amount` while a request is out; call the yielded function with what it really cost.
+        """Reserve `amount` while a request is in flight; call the yielded function with the real cost, 0 for a refusal.
 
-        A request that ends without a word on its cost (a time-out, a broken answer) counts as
-        spent in full: the service may have charged it. Call it with 0 for a refusal. What `Circuit`
-        held back costs nothing.
+        A request that ends without a known cost (a timeout, a broken answer) counts as spent in full, because the
+        service may have charged it. A call that `Circuit` blocks costs nothing.
 
         Raises:
-            BudgetReached: the cap would be passed; nothing was reserved.
+            BudgetReached: the request would exceed the cap; nothing was reserved.
         """
         with self._lock:
             # Sums of prices carry rounding errors far below a billionth of a dollar.
@@ -71,7 +70,7 @@ class Budget:
                 raise BudgetReached(
                     self.service,
                     f"the cap {self.setting} = {self.cap:g} {self.unit} is reached "
-                    f"({self.spent:g} spent by this run). Raise it in config/settings.toml to go on.",
+                    f"(this run spent {self.spent:g}). Raise it in config/settings.toml to continue.",
                 )
             self._reserved += amount
         actual = amount
@@ -92,10 +91,10 @@ class Budget:
 
 
 class Pacer:
-    """Spaces calls evenly, so that a rate limit is met rather than tested.
+    """A rate limiter that spaces calls evenly.
 
     Args:
-        per_second: calls a second over all threads.
+        per_second: calls per second over all threads.
     """
 
     def __init__(self, per_second: float) -> None:
@@ -104,7 +103,7 @@ class Pacer:
         self._lock = threading.Lock()
 
     def wait(self) -> None:
-        """Return when the next call may go out."""
+        """Wait until the next call may be sent."""
         with self._lock:
             now = time.monotonic()
             turn = max(now, self._next)
@@ -114,7 +113,7 @@ class Pacer:
 
 
 class Circuit:
-    """Holds calls back once a service is down: `DOWN_CALLS` calls in a row or more failed, over `DOWN_S` seconds.
+    """A circuit breaker: blocks calls once at least `DOWN_CALLS` in a row failed, over at least `DOWN_S` seconds.
 
     Args:
         service: the service's name for the error.
@@ -128,10 +127,11 @@ class Circuit:
 
     @contextmanager
     def closed(self) -> Iterator[None]:
-        """One call of the service.
+        """Guard one call of the service, and count its failure or success.
 
         Raises:
-            ServiceDown: the service is down, since when, and what it said last; the call was not made.
+            ServiceDown: the service is down; the message says since when, and quotes its last answer. The call was
+                not made.
         """
         if self._problem:
             raise ServiceDown(self._service, self._problem)
@@ -144,7 +144,7 @@ class Circuit:
             self._failures = 0
 
     def _count(self, error: ServiceError) -> None:
-        """A refusal is an answer: only what may pass is counted."""
+        """Count a failed call; a refusal is an answer, so only retryable errors count."""
         now = time.monotonic()
         with self._lock:
             if not error.retryable:
@@ -156,24 +156,24 @@ class Circuit:
             if self._failures >= DOWN_CALLS and now - self._began >= DOWN_S:
                 last = str(error).removeprefix(f"{self._service}: ")
                 self._problem = (
-                    f"it has been down since {self._since} ({self._failures} calls in a row failed), and is not "
-                    f"asked again by this run. The last answer: {last}"
+                    f"it has been down since {self._since} ({self._failures} calls in a row failed), and this "
+                    f"run doesn't call it again. Its last answer: {last}"
                 )
 
 
 def with_retries(
     call: Callable[[], T], stop: threading.Event | None = None, attempts: int | None = None
 ) -> T:
-    """Run `call`, again after a pause while it fails with a retryable ServiceError.
+    """Run `call`, and repeat it after a pause while it fails with a retryable ServiceError.
 
     Args:
         call: one attempt.
-        stop: once set, no pause is begun any more, and a pause under way ends in one last attempt.
-        attempts: at the most; `ATTEMPTS` if not given.
+        stop: an event that ends retries: no new pause begins, and a current pause ends with one last attempt.
+        attempts: the highest count of attempts; None: `ATTEMPTS`.
     """
     stop = stop or threading.Event()
     return Retrying(
-        retry=retry_if_exception(_may_pass),
+        retry=retry_if_exception(_is_transient),
         wait=_pause,
         sleep=sleep_using_event(stop),
         stop=stop_after_attempt(attempts or ATTEMPTS)
@@ -184,24 +184,24 @@ def with_retries(
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that an answer's headers ask us to wait; None where they say nothing that can be understood.
+    """Return the seconds that an answer's headers ask us to wait; None if they ask for no valid time.
 
     Args:
-        headers: looked up as `retry-after-ms` and `retry-after` (seconds or an HTTP date).
+        headers: an answer's headers; `retry-after-ms` and `retry-after` (seconds or an HTTP date) count.
     """
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):
             seconds = float(headers[name]) * unit
             if 0.0 <= seconds < float("inf"):
                 return seconds
-    # A date of the year 10^20 is no date.
+    # parsedate_to_datetime accepts the year 10^20, which a datetime can't represent.
     with suppress(KeyError, ValueError, TypeError, OverflowError):
         moment = parsedate_to_datetime(headers["retry-after"])
         return max(0.0, (moment.replace(tzinfo=moment.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
     return None
 
 
-def _may_pass(error: BaseException) -> bool:
+def _is_transient(error: BaseException) -> bool:
     return isinstance(error, ServiceError) and error.retryable and (error.retry_after or 0.0) <= PATIENCE_S
 
 
@@ -211,5 +211,5 @@ _backoff = wait_random_exponential(multiplier=0.5, max=LONGEST_WAIT_S / 4)
 def _pause(state: RetryCallState) -> float:
     error = state.outcome.exception() if state.outcome else None
     asked = error.retry_after if isinstance(error, ServiceError) else None
-    # The random part keeps several threads from coming back at the same moment.
+    # The random part keeps several threads from retrying at the same moment.
     return min(asked or 0.0, LONGEST_WAIT_S) + _backoff(state)

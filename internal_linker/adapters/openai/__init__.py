@@ -1,1 +1,1 @@
-"""OpenAI, or a server that speaks its API: texts in, unit vectors out; a prompt in, a model's words out."""
+"""OpenAI and servers with its API: requests, errors, and the chat that picks anchors."""

@@ -1,4 +1,4 @@
-"""What a server of OpenAI's API answered -> a JSON object, or our error with a remedy."""
+"""Requests to OpenAI or a server with its API: JSON answers, or errors that name a remedy."""
 
 import json
 import re
@@ -15,36 +15,36 @@ from internal_linker.core.errors import ConfigurationError, CredentialsRefused, 
 KEY_FILE = "config/openai_api_key.txt"
 NO_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 TOO_MUCH = frozenset({"max_tokens_per_request", "array_above_max_length"})
-# Enough to recognise the server's words by; an error is one sentence, not a page.
+# Characters: enough to recognise the server's message; an error is one sentence, not a page.
 LONGEST_QUOTE = 300
 
 
 class TooMuch(ServiceError):
-    """The request is above a limit of this server or account; half of it may pass."""
+    """The request exceeds a limit of this server or account; a smaller one may succeed."""
 
 
 class TooFast(ServiceError):
-    """A rate limit; fewer requests at a time may pass."""
+    """A rate limit was hit; fewer requests at a time may succeed."""
 
 
 class NotThere(ServiceError):
-    """The server knows no such model, or no such address."""
+    """The server doesn't have this model or address."""
 
 
 class LacksRight(CredentialsRefused):
-    """The key is good, but may not do this."""
+    """The key is valid but lacks the permission."""
 
 
 @dataclass(frozen=True, slots=True)
 class Remedies:
-    """What errors of one kind of request say.
+    """Texts for the errors of one kind of request.
 
     Attributes:
-        right: what a key must allow.
+        right: the permission that a key needs, an infinitive without "to".
         model, address: the settings that name the model and the server.
-        slower: what to do about a rate limit, a sentence.
-        shorter: what to do about too long a text, a sentence.
-        refused: what to do about another refusal, a sentence.
+        slower: a sentence on what to do about a rate limit.
+        shorter: a sentence on what to do about a text that is too long.
+        refused: a sentence on what to do about any other refusal.
     """
 
     right: str
@@ -63,8 +63,8 @@ class Answers:
         service: the service's name for errors.
         host: the server's host for errors.
         model: the model's name for errors.
-        key: the key, which is kept out of errors.
-        remedies: what errors tell to do.
+        key: the key, for removing it from errors.
+        remedies: what errors recommend.
     """
 
     service: str
@@ -74,21 +74,21 @@ class Answers:
     remedies: Remedies
 
     def parse(self, content: bytes) -> dict[str, Any]:
-        """The JSON object of a good answer.
+        """Parse an answer's JSON object.
 
         Raises:
-            ServiceError: it is none; retryable.
+            ServiceError: the answer is not a JSON object; retryable.
         """
         try:
             answer = json.loads(content)
         except (ValueError, RecursionError):
-            raise self.unusable("it is no JSON") from None
+            raise self.unusable("it is not JSON") from None
         if not isinstance(answer, dict):
-            raise self.unusable("it is no JSON object")
+            raise self.unusable("it is not a JSON object")
         return answer
 
     def refusal(self, status: int, body: object, headers: Mapping[str, str]) -> ServiceError:
-        """The error for a status of 300 and above; `body` is the JSON's error object, where it is one."""
+        """Return the error for a status of 300 or above; `body` is the JSON's error object, if it has one."""
         fields: Mapping[str, Any] = body if isinstance(body, dict) else {}
         words, code = self._quote(fields.get("message")), fields.get("code") or fields.get("type")
         low, said = words.lower(), f"HTTP {status}: {words}" if words else f"HTTP {status}"
@@ -102,21 +102,21 @@ class Answers:
             check = f"Check {self.remedies.model} and {self.remedies.address}."
             return NotThere(self.service, f"no model {self.model} at {self.host} ({said}). {check}")
         if status == 413 or code in TOO_MUCH or "batch size" in low or (status == 429 and "too large" in low):
-            return TooMuch(self.service, f"a text is too large for it ({said}). {self.remedies.shorter}")
+            return TooMuch(self.service, f"a text is too large ({said}). {self.remedies.shorter}")
         if status == 429:
-            problem = f"too many requests or tokens a minute ({said}). {self.remedies.slower}"
+            problem = f"too many requests or tokens per minute ({said}). {self.remedies.slower}"
             return TooFast(self.service, problem, retryable=True, retry_after=wait_s)
         if status >= 500 or status in (408, 409):
-            problem = f"it has a fault of its own ({said}). Try again later."
+            problem = f"the service failed ({said}). Try again later."
             return ServiceError(self.service, problem, retryable=True, retry_after=wait_s)
-        return ServiceError(self.service, f"it refused the request ({said}). {self._remedy(low)}")
+        return ServiceError(self.service, f"the request was refused ({said}). {self._remedy(low)}")
 
     def _refused_key(self, status: int, low: str) -> ServiceError:
-        # The message is never shown: it can repeat a part of the key.
+        # Errors never quote this message, because it may contain part of the key.
         kind = LacksRight if "scope" in low or "permission" in low else CredentialsRefused
-        why = f"it is wrong, expired, or without the right to {self.remedies.right}"
+        why = f"it is wrong, expired, or not allowed to {self.remedies.right}"
         return kind(
-            self.service, f"the key was refused (HTTP {status}): {why}. Put a good one into {KEY_FILE}."
+            self.service, f"the key was refused (HTTP {status}): {why}. Put a valid key into {KEY_FILE}."
         )
 
     def _quote(self, message: object) -> str:
@@ -126,7 +126,7 @@ class Answers:
         return " ".join(re.sub(r"\bsk-\S+", "***", words).split())[:LONGEST_QUOTE].rstrip(".")
 
     def _remedy(self, low: str) -> str:
-        """What to do about a refused request, by the words of the refusal."""
+        """Return what to do about a refused request, judging by the refusal's message."""
         if "dimension" in low:
             return "Set embedding_dimensions = 0."
         if any(word in low for word in ("context", "too long", "length", "tokens")):
@@ -134,7 +134,7 @@ class Answers:
         return self.remedies.refused
 
     def unusable(self, why: str) -> ServiceError:
-        """The error for an answer that is not what was asked for; retryable."""
+        """Return the retryable error for an answer that can't be used."""
         problem = f"the answer of {self.host} can't be used: {why}. Try again later."
         return ServiceError(self.service, problem, retryable=True)
 
@@ -142,28 +142,28 @@ class Answers:
 if TYPE_CHECKING:
     import openai
 
-# The request never left this computer: it can't have cost anything.
+# Errors of requests that never left this computer, so they can't have cost anything.
 NOT_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol"})
-# The service's own word that it did no work; behind another 5xx it may have been done and charged.
+# With these statuses the service did no work; with another 5xx it may have done and charged the work.
 NOT_SERVED = frozenset({500, 503})
 
-# 2,048 vectors of 3,072 numbers written as text take half of this; a computer without a GPU takes its time.
+# 2,048 vectors with 3,072 dimensions as text take half of this; a server without a GPU is slow.
 MOST_BYTES, LONGEST_S = 300_000_000, 600.0
 
 
 class Server:
-    """One model at one address. Organisation and project of the environment are not sent.
+    """One model at one address; ignores the organisation and project in the environment.
 
     Args:
-        api_key: the key; empty only where `base_url` is not OpenAI's.
+        api_key: the key; may be empty only if `base_url` is not OpenAI's.
         model: the model's name.
-        base_url: the API's address, with its `/v1`; it may change until the first request.
-        elsewhere: what errors call a server that is not OpenAI's.
-        remedies: what errors tell to do.
-        timeout: seconds of silence after which an answer is given up.
+        base_url: the API's address with its `/v1`; it may change until the first request.
+        elsewhere: the name in errors for a server that is not OpenAI's.
+        remedies: what errors recommend.
+        timeout: seconds without data after which a request fails.
 
     Raises:
-        ConfigurationError: the key can't be one.
+        ConfigurationError: the key is malformed.
     """
 
     def __init__(
@@ -172,18 +172,20 @@ class Server:
         host = urlsplit(base_url).hostname or base_url
         self.at_home = host == "api.openai.com" or host.endswith(".openai.com")
         if not re.fullmatch(r"[!-~]+" if self.at_home else r"[!-~]*", api_key):
-            raise ConfigurationError(f"{KEY_FILE} must hold an OpenAI key: letters and digits on one line.")
+            raise ConfigurationError(
+                f"{KEY_FILE} must contain an OpenAI key: letters and digits on one line."
+            )
         self.base_url, self._timeout = base_url, timeout
         self.answers = Answers("OpenAI" if self.at_home else elsewhere, host, model, api_key, remedies)
         self._circuit = Circuit(self.answers.service)
 
     @property
     def model_key(self) -> str:
-        """The model for caches: two servers may give different models one name, which must not meet there."""
+        """The model's name in cache keys, with the server, because two servers may give different models one name."""
         return self.answers.model if self.at_home else f"{self.answers.model}@{self.answers.host}"
 
     def check(self) -> str:
-        """Prove the key with a free call; the answer is a sentence on what was and was not proved.
+        """Check the key with a free call; return a sentence on what the call confirmed and what it did not.
 
         Raises:
             CredentialsRefused: the key is wrong.
@@ -198,10 +200,10 @@ class Server:
                 attempts=FEW_ATTEMPTS,
             )
         except LacksRight:
-            return f"{service} knows the key, but it may not list models: {model} was not checked."
+            return f"{service} accepts the key, but the key may not list models: {model} was not checked."
         except NotThere:
-            return f"{service} answers but has no list of models: key and model were not checked."
-        # Ollama lists a model that was named without a tag as "name:latest".
+            return f"{service} answers but has no list of models: the key and the model were not checked."
+        # Ollama lists a model without a tag as "name:latest".
         listed = answer.get("data")
         models = listed if isinstance(listed, list) else []
         names = {str(item.get("id")) for item in models if isinstance(item, dict)}
@@ -209,34 +211,34 @@ class Server:
             return f"{service} accepts the key and has {model}."
         if self.at_home:
             setting = self.answers.remedies.model
-            raise ServiceError(service, f"there is no model {model}; check {setting}.")
+            raise ServiceError(service, f"there is no model {model}: check {setting}.")
         return f"{service} answers, but {model} is not in its list of models."
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         if "client" in vars(self):
             self.client.close()
 
     @cached_property
     def client(self) -> "openai.OpenAI":
         """OpenAI's own client, without its retries."""
-        import openai  # here, as it takes most of a second
+        import openai  # here, because the import takes most of a second
 
         client = openai.OpenAI(
             api_key=self.answers.key or "none",
             base_url=self.base_url,
             max_retries=0,
             timeout=openai.Timeout(self._timeout, connect=5.0),
-            # Over OPENAI_CUSTOM_HEADERS of the environment, which could name another key.
+            # Overrides OPENAI_CUSTOM_HEADERS in the environment, which could contain another key.
             default_headers={"Authorization": f"Bearer {self.answers.key or 'none'}"},
-            # It names httpx2's client, and takes the classic one.
+            # The parameter's type is httpx2's client, but the classic client works.
             http_client=cast(Any, bounded_client(MOST_BYTES, LONGEST_S)),
         )
         client.organization = client.project = None
         return client
 
     def ask(self, send: Callable[[], bytes], settle: Callable[[float], None]) -> dict[str, Any]:
-        """One request's JSON object; `settle` is told 0 where the service surely did no work."""
+        """Send one request and return its JSON object; call `settle` with 0 if the service certainly did no work."""
         with self._circuit.closed():
             return self._answer(send, settle)
 
@@ -254,7 +256,11 @@ class Server:
             if cause in NOT_SENT:
                 settle(0.0)
             setting = self.answers.remedies.address
-            hint = "Is this computer online?" if self.at_home else f"Is it running, and is {setting} right?"
+            hint = (
+                "Check that this computer is online."
+                if self.at_home
+                else f"Check that it is running, and {setting}."
+            )
             problem = f"no answer from {self.answers.host} ({cause}). {hint}"
             raise ServiceError(self.answers.service, problem, retryable=True) from None
         return self.answers.parse(content)

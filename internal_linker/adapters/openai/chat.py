@@ -1,4 +1,4 @@
-"""A task with its data in, a language model's words out: the chat API of OpenAI, or of a server that speaks it."""
+"""The chat API of OpenAI or a compatible server: sends a task with its data, and returns the model's answer."""
 
 from typing import Any
 
@@ -6,9 +6,9 @@ from internal_linker.adapters.http.limits import Budget, with_retries
 from internal_linker.adapters.openai.api import Remedies, Server
 from internal_linker.core.records import Completion
 
-# A page's anchors take some hundred; the rest is for models that think first.
+# A page's anchors take some hundred tokens; the rest is for models that reason first.
 MOST_ANSWER_TOKENS = 2000
-# What a server may add to two messages, by its own template.
+# Tokens that a server's template may add to two messages.
 _AROUND_TOKENS = 100
 _ELSEWHERE = "Chat server"
 _REMEDIES = Remedies(
@@ -22,17 +22,17 @@ _REMEDIES = Remedies(
 
 
 class OpenAIChat:
-    """Implements `ports.Chat`, one request at a time.
+    """A `ports.Chat` that sends one request at a time.
 
     Args:
-        api_key: the key; empty only where `base_url` is not OpenAI's.
+        api_key: the key; may be empty only if `base_url` is not OpenAI's.
         model: the model's name.
-        base_url: the API's address, with its `/v1`.
-        budget: tokens; each attempt reserves the most that question and answer could take.
-        timeout: seconds of silence after which an answer is given up.
+        base_url: the API's address with its `/v1`.
+        budget: the cap on tokens; each attempt reserves the most that prompt and answer could take.
+        timeout: seconds without data after which a request fails.
 
     Raises:
-        ConfigurationError: the key can't be one.
+        ConfigurationError: the key is malformed.
     """
 
     recipe = f"chat/{MOST_ANSWER_TOKENS}/v1"
@@ -45,14 +45,14 @@ class OpenAIChat:
         self._budget = budget
 
     def complete(self, task: str, data: str) -> Completion:
-        """The model's answer; "" where it declines.
+        """Return the model's answer; "" if the model declines.
 
         Raises:
-            CredentialsRefused, OutOfCredits, BudgetReached, ServiceError: no answer, after all tries.
+            CredentialsRefused, OutOfCredits, BudgetReached, ServiceError: no answer came after all attempts.
         """
-        # Half a surrogate pair, as broken exports hold it, can't be written in UTF-8.
+        # Broken exports contain lone surrogates, which UTF-8 can't encode.
         texts = [text.encode("utf-8", "replace") for text in (task, data)]
-        # A token holds at least one byte, whatever the model's tokenizer.
+        # In every tokenizer a token has at least one byte.
         most = sum(map(len, texts)) + _AROUND_TOKENS + MOST_ANSWER_TOKENS
 
         def attempt() -> Completion:
@@ -67,15 +67,15 @@ class OpenAIChat:
         return with_retries(attempt)
 
     def check(self) -> str:
-        """See `Server.check`."""
+        """Check the key and the model; see `Server.check`."""
         return self._server.check()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._server.close()
 
     def _post(self, task: str, data: str) -> bytes:
-        # OpenAI's newer models refuse the old name of the limit, and some other servers the new one.
+        # OpenAI's newer models refuse the limit's old name, and some other servers its new one.
         limit = "max_completion_tokens" if self._server.at_home else "max_tokens"
         bounds: dict[str, Any] = {limit: MOST_ANSWER_TOKENS}
         return self._server.client.chat.completions.with_raw_response.create(
@@ -88,5 +88,5 @@ class OpenAIChat:
         try:
             words = answer["choices"][0]["message"]["content"]
         except (KeyError, IndexError, TypeError):
-            raise self._server.answers.unusable("it holds no message") from None
+            raise self._server.answers.unusable("it contains no message") from None
         return words if isinstance(words, str) else ""

@@ -1,4 +1,4 @@
-"""The header row of a sheet or file -> where each column that matters stands, whoever named it, and its cells."""
+"""Recognition of columns by their headers, in English and as crawlers write them in four other languages."""
 
 import re
 import unicodedata
@@ -12,12 +12,12 @@ from internal_linker.core.records import Table, TableStream
 
 Cell = str | float
 
-# Characters; no column that matters has a longer name.
+# Characters; no column that we need has a longer name.
 _LONGEST = 100
 
 
 class Kind(StrEnum):
-    """What a column holds; the value is its canonical name, as messages and the README have it."""
+    """What a column contains; the value is its canonical name, which messages and the README use."""
 
     URL = "URL"
     MAIN_QUERY = "Main Query"
@@ -41,8 +41,8 @@ class Kind(StrEnum):
     VECTOR = "Embedding"
 
 
-# Best first: a table with both "Status Code" (200) and "Status" (OK) means the former by a status.
-# English by hand or by habit, then what crawlers write in German, Spanish, French and Italian.
+# Best first: in a table with both "Status Code" (200) and "Status" (OK), the first is the status.
+# First the English names that people and tools use, then the names in German, Spanish, French and Italian crawls.
 SYNONYMS: dict[Kind, tuple[str, ...]] = {
     Kind.URL: (
         *("url", "urls", "address", "page", "page url", "link", "uri", "permalink", "landing page"),
@@ -52,7 +52,7 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
         *("main query", "main queries", "query", "keyword", "main keyword", "focus keyword"),
         *("primary keyword", "target keyword"),
     ),
-    # With a number: what a crawler's custom extraction makes of such a name.
+    # A crawler's custom extraction adds a number to the name.
     Kind.CONTENT: (
         *("main content", "content", "text", "body", "main text", "page content", "article"),
         *("main content 1", "content 1", "text 1"),
@@ -83,7 +83,7 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
         *("source", "source url", "link source", "from", "quelle", "quell url", "origen", "fuente"),
         *("desde", "url source", "origine", "sorgente", "origin", "referring url", "linking url"),
     ),
-    # "target" comes last: beside a destination, crawlers give the HTML attribute (_blank) that name.
+    # "target" comes last: in tables with a destination, crawlers use it for the HTML attribute (_blank).
     Kind.DESTINATION: (
         *("destination", "destination url", "link target url", "target url", "to", "ziel", "ziel url"),
         *("destino", "hasta", "url de destination", "destinazione", "linked url", "target"),
@@ -119,14 +119,14 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     Kind.ROLE: ("role", "link role"),
     Kind.VECTOR: ("embedding", "embeddings"),
 }
-# What people call a crawler's extraction of embeddings: "Extract embeddings from page content 1".
+# Matches the names of crawlers' extractions, such as "Extract embeddings from page content 1".
 _EMBEDDINGS = re.compile(r"\bembeddings?\b")
 
 
 def find_column(header: Sequence[str], kind: Kind) -> int | None:
-    """Position (from 0) of the column of this kind, None without one.
+    """Return the position (from 0) of the column of this kind; None if there is none.
 
-    The canonical name as it is written wins, then the best synonym, then the leftmost column.
+    The exact canonical name wins, then the best synonym, then the leftmost column.
     """
     if kind.value in header:
         return header.index(kind.value)
@@ -134,12 +134,12 @@ def find_column(header: Sequence[str], kind: Kind) -> int | None:
 
 
 def find_named(header: Sequence[str], name: str) -> int | None:
-    """Position (from 0) of the column that a person calls so, in any case and spacing; None without one."""
+    """Return the position (from 0) of the column with this name, in any case and spacing; None if there is none."""
     return _first(header, (fold_header(name),))
 
 
 def find_vectors(header: Sequence[str]) -> int | None:
-    """Position (from 0) of the column of embeddings, whatever else its name says of them; None without one."""
+    """Return the position (from 0) of the first column with "embedding" in its name; None if there is none."""
     named = find_column(header, Kind.VECTOR)
     others = (at for at, name in enumerate(header) if _EMBEDDINGS.search(fold_header(name[:_LONGEST])))
     return next(others, None) if named is None else named
@@ -148,16 +148,16 @@ def find_vectors(header: Sequence[str]) -> int | None:
 def columns_of(
     table: Table | TableStream, required: Sequence[Kind], optional: Sequence[Kind] = (), remedy: str = ""
 ) -> dict[Kind, int]:
-    """Positions (from 0) of the table's columns of these kinds.
+    """Return the positions (from 0) of the table's columns of these kinds.
 
     Args:
-        table: only its header is looked at.
-        required: kinds that it can't do without.
-        optional: kinds that it may have.
-        remedy: what to do where one is missing; to name a column so, if not given.
+        table: the table; only its header matters.
+        required: kinds that the table must have.
+        optional: kinds that the table may have.
+        remedy: what to do if one is missing; "": the message says to name a column.
 
     Raises:
-        InputError: a required one is missing; names it, and what there is instead.
+        InputError: a required column is missing; the message names it and lists the table's columns.
     """
     found = {kind: find_column(table.header, kind) for kind in (*required, *optional)}
     if missing := [display(kind) for kind in required if found[kind] is None]:
@@ -170,12 +170,12 @@ def columns_of(
 
 
 def names_columns(cells: Sequence[str]) -> bool:
-    """Whether a row looks like a header: one of its cells is the name of a column that matters."""
+    """Return whether a row looks like a header: one of its cells is the name of a known column."""
     return any(find_column(cells, kind) is not None for kind in Kind)
 
 
 def cells_of(table: Table | TableStream, columns: dict[Kind, int]) -> Iterator[tuple[int, dict[Kind, str]]]:
-    """Row number and stripped cells by kind; rows in which all these cells are blank are no rows."""
+    """Yield row number and stripped cells by kind; skip rows in which all these cells are blank."""
     for number, row in table.rows:
         cells = {kind: row[at].strip() if at < len(row) else "" for kind, at in columns.items()}
         if any(cells.values()):
@@ -183,24 +183,24 @@ def cells_of(table: Table | TableStream, columns: dict[Kind, int]) -> Iterator[t
 
 
 def link_column(header: Sequence[str], number: int) -> int | None:
-    """Position (from 0) of our column "Link <number>", in any case and spacing; None without one."""
+    """Return the position (from 0) of our column "Link <number>", in any case and spacing; None if there is none."""
     if (name := link_name(number)) in header:
         return header.index(name)
     return _first(header, (f"link {number}", f"link{number}"))
 
 
 def link_name(number: int) -> str:
-    """What our column for the link of this rank (from 1) is called."""
+    """Return the name of our column for the link of this rank (from 1)."""
     return f"Link {number}"
 
 
 def display(kind: Kind) -> str:
-    """The column's name for a message."""
+    """Return the column's name for a message."""
     return kind.value
 
 
 def fold_header(name: str) -> str:
-    """One spelling of a column's name: no case, no BOM; "_", "-" and runs of spaces are one space."""
+    """Normalise a column's name: lower case, no BOM, one space for each run of "_", "-" and spaces."""
     plain = unicodedata.normalize("NFKC", name.replace("\ufeff", "")).casefold()
     return " ".join(plain.replace("_", " ").replace("-", " ").split())
 
@@ -211,7 +211,7 @@ def _first(header: Sequence[str], names: Sequence[str]) -> int | None:
 
 
 def text_of(cell: Any) -> str:
-    """What a cell says; whole numbers without a point."""
+    """Return a cell's text; whole numbers have no decimal point."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, bool):

@@ -1,4 +1,4 @@
-"""The similarities of all pages, tile by tile -> a file of all of them, .npy or .parquet; a tile is held at a time."""
+"""The full matrix of similarities as a .csv, .npy or .parquet file, written tile by tile."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,25 +19,25 @@ from internal_linker.core.errors import ConfigurationError
 
 
 class MatrixNpy:
-    """NAME.npy: (n, n) float32 little-endian, for `numpy.load`; NAME.urls.txt beside it has the URL of each row.
+    """The matrix as NAME.npy, (n, n) float32 little-endian; NAME.urls.txt beside it has each row's URL.
 
     Args:
         path: the .npy file.
-        write_whole: replaces a file.
+        write_whole: the function that replaces the file.
     """
 
     def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
         self.path, self._write_whole = path, write_whole
 
     def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
-        """Replace the last one; the answer says in sentences what was unusual.
+        """Replace the file; return sentences on what was unusual.
 
         Args:
-            urls: n of them.
-            tiles: (r, n) each, all rows in their order.
+            urls: the n pages' URLs.
+            tiles: (r, n) similarities each, all rows in order.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; an earlier file stays unchanged.
         """
         shape = {"descr": "<f4", "fortran_order": False, "shape": (len(urls), len(urls))}
 
@@ -55,11 +55,11 @@ class MatrixNpy:
 
 
 class MatrixParquet:
-    """NAME.parquet: a row a page, `url` and `similarity`, a list of n float32 in the rows' order (the extra `parquet`).
+    """The matrix as NAME.parquet: one row per page with `url` and `similarity`, a list of n float32 in row order.
 
     Args:
         path: the file.
-        write_whole: replaces a file.
+        write_whole: the function that replaces the file.
 
     Raises:
         ConfigurationError: pyarrow is not installed.
@@ -70,7 +70,7 @@ class MatrixParquet:
         self._arrow, self._parquet = _pyarrow()
 
     def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
-        """As `MatrixNpy.write`."""
+        """Replace the file as `MatrixNpy.write` does."""
         arrow = self._arrow
         schema = arrow.schema(
             [("url", arrow.string()), ("similarity", arrow.list_(arrow.float32(), len(urls)))]
@@ -95,31 +95,32 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError:
         raise ConfigurationError(
-            "pyarrow is not installed. Install it by pip install internal-linker[parquet], or take --full-matrix npy."
+            "--full-matrix parquet requires the extra `parquet`: pip install internal-linker[parquet]. Or use "
+            "--full-matrix npy."
         ) from None
     return pyarrow, pyarrow.parquet
 
 
 class MatrixCsv:
-    """The similarities of all pages: URLs above and at the left, four decimals a figure.
+    """The matrix as CSV: URLs in the first row and column, similarities with four decimals.
 
     Args:
         path: the file.
-        write_whole: replaces a file.
+        write_whole: the function that replaces the file.
     """
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self._write_whole = path, write_whole
 
     def write(self, urls: Sequence[str], tiles: Iterable[Vectors]) -> list[str]:
-        """Replace the last one; the answer says in sentences what was unusual.
+        """Replace the file; return sentences on what was unusual.
 
         Args:
-            urls: n of them.
-            tiles: (r, n) each, all rows in their order.
+            urls: the n pages' URLs.
+            tiles: (r, n) similarities each, all rows in order.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; an earlier file stays unchanged.
         """
         figures = (row for tile in tiles for row in tile.tolist())
         rows = ([url, *map(decimal, row)] for url, row in zip(urls, figures, strict=True))

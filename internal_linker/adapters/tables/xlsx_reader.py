@@ -1,4 +1,4 @@
-"""A path -> the sheets of an .xlsx workbook, unless it is damaged or unpacks without end."""
+"""Reading .xlsx workbooks, except damaged ones and those that would fill the memory."""
 
 import functools
 import re
@@ -16,18 +16,18 @@ from internal_linker.adapters.tables.columns import names_columns
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
 
-# A cell that holds something, by its address.
+# The address of a cell with content.
 _CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]+)"[^>]*[^/]>')
-# A part's bytes, unpacked; and cells from the first to the last: twenty times what a review workbook has.
+# Limits: decompressed bytes of a part, and cells from the first to the last, twenty times a review workbook's.
 _MOST_BYTES, _MOST_CELLS = 100_000_000, 5_000_000
 
 
 class TooLarge(ValueError):
-    """A workbook that would fill the memory."""
+    """The workbook would fill the memory."""
 
 
 def worksheets(path: Path) -> Iterator[CalamineSheet]:
-    """Each sheet of cells, one at a time; to be gone through within `readable`."""
+    """Yield each worksheet, one at a time; iterate within `readable`."""
     with path.open("rb") as file:
         _refuse_bombs(file)
         book = CalamineWorkbook.from_filelike(file)
@@ -38,14 +38,14 @@ def worksheets(path: Path) -> Iterator[CalamineSheet]:
 
 @contextmanager
 def readable(path: Path, remedy: str) -> Iterator[None]:
-    """Say in one sentence that a file can't be read, whatever its libraries call that.
+    """Translate the libraries' errors on reading a file into one sentence.
 
     Args:
         path: the file.
         remedy: a second sentence, on what to do.
 
     Raises:
-        InputError: the block failed to read it.
+        InputError: the block failed to read the file.
     """
     try:
         yield
@@ -60,20 +60,20 @@ def readable(path: Path, remedy: str) -> Iterator[None]:
         ValueError,
         NotImplementedError,
     ) as error:
-        why = (error.strerror if isinstance(error, OSError) else "") or "it is damaged or no Excel file"
+        why = (error.strerror if isinstance(error, OSError) else "") or "it is damaged or not an Excel file"
         raise InputError(f"{path} can't be read: {why}. {remedy}") from None
 
 
 def _refuse_bombs(file: BinaryIO) -> None:
-    """Refuse what unpacks without end, or has a cell so far away that all those before it fill the memory.
+    """Refuse a workbook whose decompressed parts, or whose empty cells before a distant one, would fill the memory.
 
     Raises:
-        TooLarge: it is such a file.
+        TooLarge: the workbook exceeds a limit.
     """
     with zipfile.ZipFile(file) as parts:
         for part in parts.infolist():
             if part.file_size > _MOST_BYTES:
-                raise TooLarge(f"its part {part.filename} unpacks to more than {_MOST_BYTES:,} bytes")
+                raise TooLarge(f"its part {part.filename} decompresses to more than {_MOST_BYTES:,} bytes")
             if part.filename.startswith("xl/worksheets/"):
                 cells = _CELL.findall(parts.read(part))
                 columns = max((_column(letters) for letters, _ in cells), default=0)
@@ -83,7 +83,7 @@ def _refuse_bombs(file: BinaryIO) -> None:
 
 
 def _column(letters: bytes) -> int:
-    """1 for A, 28 for AB."""
+    """Return a column's number from its letters: 1 for A, 28 for AB."""
     return int(functools.reduce(lambda number, letter: 26 * number + letter - 64, letters, 0))
 
 
@@ -93,26 +93,26 @@ Record = tuple[int, Sequence[str]]
 
 
 class XlsxTable:
-    """A StreamSource; rows are numbered as Excel shows them.
+    """A StreamSource whose row numbers are those that Excel shows.
 
     Args:
         path: the file.
-        name: what rejects call the table.
+        name: the table's name in the list of rejected rows.
     """
 
     def __init__(self, path: Path, name: str) -> None:
         self.path, self.name = path, name
         self.remarks: tuple[str, ...] = ()
-        """Once the stream is open: which sheet is left out, one sentence each."""
+        """Sentences on sheets that are not read; available once the stream is open."""
 
     def stream(self) -> TableStream:
-        """The header and, while they are gone through, the rows; a title line above the header is no row.
+        """Open the first sheet with content and return its header and its rows, without a title line above the header.
 
         Raises:
-            InputError: the file is missing, damaged, too large, empty or no workbook.
+            InputError: the file is missing, damaged, too large, empty or not a workbook.
         """
         if not self.path.is_file():
-            raise InputError(f"{self.path} is not there. Put the file there, or correct its name.")
+            raise InputError(f"{self.path} not found: check the path.")
         with readable(self.path, _REMEDY):
             sheets = worksheets(self.path)
             sheet = next((sheet for sheet in sheets if sheet.start is not None), None)
@@ -135,7 +135,7 @@ def _is_title(cells: Sequence[str]) -> bool:
 
 
 def _records(sheet: CalamineSheet) -> Iterator[Record]:
-    """Each row that is not wholly empty, with its number."""
+    """Yield each row that has content, with its number."""
     assert sheet.start is not None, "an empty sheet has no rows"
     for number, cells in enumerate(sheet.iter_rows(), sheet.start[0] + 1):
         texts = tuple(map(_text, cells))
@@ -144,7 +144,7 @@ def _records(sheet: CalamineSheet) -> Iterator[Record]:
 
 
 def _text(cell: Any) -> str:
-    """What a person sees in the cell: 200 for 200.0, TRUE for a truth."""
+    """Return a cell's text as Excel shows it: 200 for 200.0, TRUE for True."""
     if isinstance(cell, bool):
         return str(cell).upper()
     return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)

@@ -1,4 +1,4 @@
-"""Tables of results -> the sheets of an .xlsx workbook, no cell of which is a formula."""
+"""Writing tables of results as sheets of .xlsx workbooks without formulas."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ from xlsxwriter.url import Url
 from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
 
 Cell = str | int | float
-# What is written of a sheet; Excel ends at 1,048,576 rows with the header.
+# Rows per sheet below the header: Excel allows 1,048,576 with it.
 MOST_ROWS = 1_048_575
-# Excel refuses longer texts, longer addresses, and more links on a sheet.
+# Excel's limits: characters of a cell and of an address, and links on a sheet.
 _LONGEST, _LONGEST_URL, _MOST_LINKS = 32_767, 2_079, 65_530
 _OPTIONS = {
-    # Rows are written as they come, so that a site of 200,000 pages takes no gigabyte.
+    # Streams rows to the file: otherwise a site of 200,000 pages takes a gigabyte of memory.
     **{"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
     **{"strings_to_numbers": False, "nan_inf_to_errors": True},
 }
@@ -30,8 +30,8 @@ class Column:
 
     Attributes:
         name: its header.
-        width: in characters.
-        look: "link": URLs that can be clicked; "bar": numbers with a bar; "score": numbers from 0 to 1 with a bar.
+        width: its width in characters.
+        look: "link" for clickable URLs, "bar" for numbers with a bar, "score" for numbers from 0 to 1 with a bar.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """A table as a sheet shows it, with its first `MOST_ROWS` rows."""
+    """A table for a sheet, which shows its first `MOST_ROWS` rows."""
 
     name: str
     columns: Sequence[Column]
@@ -49,12 +49,12 @@ class Sheet:
 
 
 def open_book(file: BinaryIO) -> Any:
-    """A workbook that is written to `file` when it is closed."""
+    """Open a workbook that is written to `file` when it is closed."""
     return xlsxwriter.Workbook(file, _OPTIONS)
 
 
 def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
-    """Write sheets whose header and first column stay in view, with filters, widths, links and data bars."""
+    """Write sheets with frozen header and first column, filters, widths, links and data bars."""
     head, link = book.add_format({"bold": True, "bottom": 1}), book.get_default_url_format()
     score = book.add_format({"num_format": "0.000"})
     for each in sheets:
@@ -73,15 +73,15 @@ def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
 
 
 def put_row(sheet: Any, at: int, cells: Sequence[Cell], style: Any = None) -> None:
-    """Write a row of texts and numbers; what is no finite number stays empty."""
+    """Write a row of texts and numbers; NaN and infinity leave cells empty."""
     for column, cell in enumerate(cells):
         _put(sheet, at, column, cell, style)
 
 
 def _put_rows(sheet: Any, table: Sheet, link: Any, score: Any) -> int:
-    """Write the rows below the header; tells how many."""
+    """Write the rows below the header; return their count."""
     at, linked = 0, 0
-    # The same pages stand in many rows, and looking a URL over takes most of the time of writing it.
+    # The same pages are in many rows, and checking a URL takes most of the time of writing it.
     urls: dict[Cell, Url | None] = {}
     links = [column.look == "link" for column in table.columns]
     styles = [score if column.look == "score" else None for column in table.columns]
@@ -106,10 +106,10 @@ def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any) -> None:
 
 
 def _url(cell: Cell) -> Url | None:
-    """The link of a cell; None where it can't be followed."""
+    """Return the link of a cell; None if it is not a URL that Excel can open."""
     if not isinstance(cell, str) or not cell[:8].lower().startswith(("http://", "https://")):
         return None
-    # Excel counts a character beyond the first plane as two.
+    # Excel counts characters beyond U+FFFF as two.
     if len(cell.encode("utf-16-le", "surrogatepass")) > 2 * _LONGEST_URL:
         return None
     url = Url(cell)
@@ -122,17 +122,17 @@ class ResultsXlsx:
 
     Args:
         path: the file.
-        write_whole: replaces a file.
+        write_whole: the function that replaces the file.
     """
 
     def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
         self.path, self._write_whole = path, write_whole
 
     def write(self, sheets: Sequence[Sheet]) -> list[str]:
-        """Replace the last one; the answer says in sentences what was unusual.
+        """Replace the workbook; return sentences on what was unusual.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; an earlier file stays unchanged.
         """
 
         def body(file: BinaryIO) -> None:

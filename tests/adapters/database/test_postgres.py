@@ -229,7 +229,7 @@ def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
     cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=False)
-    with pytest.raises(StoreLost, match=r"can't be reached any more .* run again: what it holds") as lost:
+    with pytest.raises(StoreLost, match=r"can't be reached any more .* Run again when it is back") as lost:
         cache.put("tea", 2, US, SerpPage(("b",), 1))
     assert lost.value.exit_code == ExitCode.SERVICE
     close(postgres, allow=True)
@@ -242,7 +242,7 @@ def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
     code = "from internal_linker.adapters.database.engine import *; open_database('postgresql://x/y', Path())"
     paths = f"{tmp_path}:{Path(__file__).parents[3]}"
     _, _, err = finish(start("-c", code, cwd=tmp_path, PYTHONPATH=paths))
-    assert 'PostgreSQL is an extra: install it by pip install "psycopg[binary]' in err
+    assert 'PostgreSQL requires its driver: pip install "psycopg[binary]' in err
 
 
 @pytest.mark.long

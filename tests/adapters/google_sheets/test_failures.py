@@ -123,10 +123,10 @@ def _tab_gone(google: GoogleStandIn) -> None:
         (_disabled, ServiceError, r"sheets\.googleapis\.com\?project=standin, press Enable"),
         (_revoked, CredentialsRefused, "Make a new key for .*config/service_account.txt"),
         (_skewed, ServiceError, "clock is wrong. Let the computer set date"),
-        (_unauthorised, CredentialsRefused, "not accepted. Make a new key"),
+        (_unauthorised, CredentialsRefused, "did not accept the sign-in. Make a new key"),
         (_excel, InputError, "File > Save as Google Sheets"),
         (_proxy, ServiceError, "Check google_api_url"),
-        (_odd, ServiceError, r'the words "Something new about \*\*\* and on'),
+        (_odd, ServiceError, r'the message "Something new about \*\*\* and on'),
         (_tab_gone, InputError, "no such tab. The spreadsheet's tabs are: Other"),
     ],
 )
@@ -198,7 +198,7 @@ def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
         google.tab("Main").title = "Other"
 
     before(google, WRITE, rename)
-    with pytest.raises(OutputError, match="renamed or deleted while we worked"):
+    with pytest.raises(OutputError, match="renamed or deleted during the run"):
         sheet(google).deliver(a_to_c(), "run")
 
 

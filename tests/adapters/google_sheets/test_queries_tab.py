@@ -192,7 +192,7 @@ def test_check_tells_what_it_found_and_changes_nothing(google: GoogleStandIn) ->
         "Google Sheet 'Main': 3 rows below the header",
         "Columns understood: URL (URL), Main Query (Main Query)",
         "Link columns to be added: Link 4",
-        "Right to edit: not refused (a write of nothing was tried)",
+        "Right to edit: not refused (tried with an empty write)",
     ]
     assert google.grid("Main") == grid
     assert len(google.calls("/v4/")) == 3

@@ -113,10 +113,10 @@ def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) ->
     with ThreadPoolExecutor(4) as pool:
         held = [held for some in pool.map(lambda _: called(circuit, None, BROKEN), range(4)) for held in some]
     began = (
-        rf"Serper: it has been down since \d\d:\d\d:\d\d \({DOWN_CALLS} calls in a row failed\), and is not "
+        rf"Serper: it has been down since \d\d:\d\d:\d\d \({DOWN_CALLS} calls in a row failed\), and this "
     )
     assert all(
-        re.fullmatch(began + r"asked again by this run\. The last answer: it broke\.", one) for one in held
+        re.fullmatch(began + r"run doesn't call it again\. Its last answer: it broke\.", one) for one in held
     )
     with pytest.raises(ServiceDown), circuit.closed():
         pytest.fail("the call was made")

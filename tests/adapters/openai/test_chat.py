@@ -151,6 +151,6 @@ def test_a_model_that_declines_says_nothing(stand_in: OpenAIStandIn) -> None:
 
 def test_openai_needs_a_key_and_another_server_none(stand_in: OpenAIStandIn) -> None:
     """Without a key nothing is sent to OpenAI, and the file that should hold one is named."""
-    with pytest.raises(ConfigurationError, match="config/openai_api_key.txt must hold"):
+    with pytest.raises(ConfigurationError, match="config/openai_api_key.txt must contain"):
         chat_at(stand_in, home=True, api_key="")
     chat_at(stand_in, api_key="")
