@@ -9,9 +9,9 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import Sections
 from internal_linker.ingest.crawl import CrawlTable
-from internal_linker.ingest.crawl_filters import Filters, Parts, address_reason
+from internal_linker.ingest.crawl_filters import Filters, SectionFilter, address_reason
 from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
-from internal_linker.ingest.sources import Wish, crawl_tables, import_places, link_spool, site_tables
+from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.options import ImportOptions
 from internal_linker.usecases.project import Project
@@ -48,7 +48,7 @@ class CrawlImport:
             places, keeping = closing.enter_context(import_places(files))
             if options.sitemap or options.urls:
                 cache = closing.enter_context(self.project.databases.page_cache())
-                wanted = Wish(
+                wanted = FetchOptions(
                     options.sitemap, options.urls, options.delay, options.allow_private, options.limit
                 )
                 reason = partial(address_reason, filters=filters)
@@ -100,5 +100,5 @@ def _filters(options: ImportOptions) -> Filters:
     )
 
 
-def _part(include: Sequence[str], exclude: Sequence[str]) -> Parts:
-    return Parts(Sections(include), Sections(exclude))
+def _part(include: Sequence[str], exclude: Sequence[str]) -> SectionFilter:
+    return SectionFilter(Sections(include), Sections(exclude))

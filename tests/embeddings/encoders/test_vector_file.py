@@ -199,7 +199,7 @@ def bomb(folder: Path) -> None:
         (flat, "it is float32 of shape (9,)"),
         (archive, "it is an archive"),
         (fewer_urls, "v.npy has 3 rows, and v.urls.txt has 2 URLs"),
-        (no_urls, "one a line, into v.urls.txt"),
+        (no_urls, "one per line, into v.urls.txt"),
         (other_columns, "(it has: url, size)"),
         (missing_number, "v.parquet, row 2"),
         (bomb, "unpacks to 210,000 numbers in 3 rows"),
