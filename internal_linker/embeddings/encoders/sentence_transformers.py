@@ -356,7 +356,7 @@ class TransformerEncoder:
         ]
 
     def _cut(self, text: str, tokens: int) -> tuple[str, list[tuple[int, int]]]:
-        """Return a beginning of the text with at least `tokens` tokens, if it has so many, and each token's span."""
+        """Return a beginning of the text with at least `tokens` tokens, if it is that long, and each token's span."""
         # The tokenizer rejects lone surrogates, which broken exports contain.
         start = text[: tokens * _CHARS_A_TOKEN].encode("utf-8", "replace").decode()
         found = self._model.tokenizer(
