@@ -1,1 +1,1 @@
-"""The words of a link."""
+"""Anchor texts: where a link goes in a source's text, and with which words."""

@@ -1,4 +1,4 @@
-"""A site's pages and links -> anchors for proposed links: where in the source's text, and with which words."""
+"""Anchors for proposed links: where in the source's text, and with which words."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,23 +21,23 @@ from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
 
 T = TypeVar("T")
-# Anchors of a link.
+# Anchors to propose per link.
 ANCHORS = 3
-# Links to a page with one wording, over the whole site, as long as there is another.
+# Links to one page with one wording, over the whole site, as long as the text has another wording.
 REPEATS = 3
-# So many pages tell how rare a word is, and how editors link, on a site of any size.
+# On a site of any size, this many pages suffice to learn how rare words are and how editors link.
 _SAMPLE = 5_000
-# A long anchor that many links share is as much a name as the title; of the rarer ones less so.
+# Existing anchors that count as names of a page, the most common first: rare ones are hardly names.
 _MANY = 64
-# Characters of a page that are searched for its links: a text of 300,000, say, for 1,000 of them.
+# Characters to search for links on one page: for example, 300,000 characters for 1,000 links.
 _MOST_SEARCHED = 300_000_000
 
 
 class Anchoring:
-    """Finds anchors for links between the pages of a site; it can be pickled.
+    """Finds anchors for links between the pages of a site; can be pickled.
 
     Args:
-        site: the pages, the links that stand in their texts, and the main queries.
+        site: the pages, their existing links, and the main queries.
     """
 
     def __init__(self, site: Collected) -> None:
@@ -51,7 +51,7 @@ class Anchoring:
         self._reader = Reader(normalise)
         self._wanted: dict[str, bytes] = {}
 
-    # What reads many pages waits until an anchor is asked for: most weeks few are.
+    # These read many pages, so they wait until an anchor is needed: most runs need few.
     @cached_property
     def _rarity(self) -> Rarity:
         return Rarity.of(self._read(page) for page in _spread(self._site.pages, _SAMPLE))
@@ -61,7 +61,7 @@ class Anchoring:
         return self._learned(lambda key: True)
 
     def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
-        """The same, with the habits of those editors' links alone that stand on some pages, by their keys."""
+        """Return a copy that learns editors' habits only from pages whose keys `taught_by` accepts."""
         other = object.__new__(Anchoring)
         other.__dict__ = {**self.__dict__, "_habits": self._learned(taught_by)}
         return other
@@ -69,11 +69,11 @@ class Anchoring:
     def propose(
         self, source: str, targets: Sequence[str], said: Sequence[str] = ()
     ) -> list[tuple[Anchor, ...]]:
-        """Anchors for the links of one page: for each target at most three, the best first; keys of pages.
+        """Return up to three anchors for each target of a page, best first; pages are named by their keys.
 
-        A link to a page that isn't known has none. Where no phrase of the text fits a target, there is one anchor
-        that is not `verbatim`: the target's title, and the paragraph that fits best. No wording is proposed twice,
-        nor one of those that the page's other links have, `said`.
+        A link to an unknown page has no anchor. If no phrase of the text fits a target, its only anchor is not
+        `verbatim`: the target's title, and the paragraph that fits best. No wording comes twice, and none is in
+        `said`, the anchors of the page's other links.
         """
         page = self._site.page(source)
         text = self._text(page, self._links.get(source, ()))
@@ -81,7 +81,7 @@ class Anchoring:
         return [self._anchors(text, page.lang, target, self._target(target), taken) for target in targets]
 
     def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
-        """Anchors for a link that is there, as if it weren't: its own text is no known anchor of the target."""
+        """Return anchors for an existing link as if it did not exist: its own text is not a known anchor."""
         page = self._site.page(source)
         others = [link for link in self._links.get(source, ()) if link.target != target]
         return self._anchors(self._text(page, others), page.lang, target, self._names(target, source), set())
@@ -89,10 +89,10 @@ class Anchoring:
     def propose_all(
         self, links: Iterable[tuple[str, Sequence[str]]]
     ) -> Iterator[tuple[str, list[tuple[Anchor, ...]]]]:
-        """Yield each source, in the order given, with anchors for its targets, varied over the whole site.
+        """Yield each source, in the given order, with anchors for its targets, varied over the whole site.
 
-        No wording comes first for one target more than three times where another stands in the text; the
-        anchors of the links that are there count.
+        No wording comes first for one target more than three times if the text has another; the anchors of
+        existing links count.
         """
         variety = self.variety()
         for source, targets in links:
@@ -100,17 +100,17 @@ class Anchoring:
             yield source, [variety.varied(target, anchors) for target, anchors in found]
 
     def variety(self) -> "Variety":
-        """What keeps anchors varied, from the anchors of the links that are there on."""
+        """Return a `Variety` that starts with the anchors of the existing links."""
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
         return Variety(self.propose, Counter((target, fold_query(anchor)) for target, anchor in known))
 
     def taken(self, source: str) -> list[tuple[int, int]]:
-        """Where links and headings stand in a page's plain main content, as (start, end): no anchor may."""
+        """Return the spans (start, end) of links and headings in a page's plain main content: anchors avoid them."""
         page = self._site.page(source)
         return _taken(page, str(page.content), self._links.get(source, ()))
 
     def places(self, source: str, target: str) -> list[tuple[int, int]]:
-        """Where links from one page to another may stand in its plain main content, as (start, end)."""
+        """Return the spans (start, end) in a page's plain main content that may be its links to another page."""
         content = str(self._site.page(source).content)
         links = [link for link in self._links.get(source, ()) if link.target == target]
         return [place for link in links for place in link_places(content, link)]
@@ -130,7 +130,7 @@ class Anchoring:
     def _titled(
         self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
     ) -> tuple[Anchor, ...]:
-        """The target's title as an anchor, and the paragraph in which it may be written."""
+        """Return the target's title as an anchor, with the paragraph to write it in."""
         page = self._site.find(target)
         named = (page.title or page.h1 if page else "") or self._site.queries.get(target, "")
         title = short_title(named, self._reader.read(named, language))
@@ -155,7 +155,7 @@ class Anchoring:
         return TargetPhrases.unpacked(self._wanted[target])
 
     def _names(self, target: str, without: str = "") -> TargetPhrases:
-        """What an anchor for a page should say; the links of one source may be left out of what is known."""
+        """Return what an anchor for a page should say; links from the source `without` do not count."""
         page = self._site.find(target) or Page(target, target)
         known = Counter(link.anchor for link in self._known.get(target, ()) if link.source != without)
         titles = dict.fromkeys((page.title, page.h1, self._site.queries.get(target, "")))
@@ -181,22 +181,22 @@ class Anchoring:
 
 @dataclass(frozen=True)
 class Variety:
-    """`remembering.Anchors`: anchors that are not always the same.
+    """Implements `ports.Anchors` with varied anchors.
 
     Attributes:
         propose: see `Anchoring.propose`.
-        used: how often each target is linked with each wording so far; it grows.
+        used: count of links by target and wording; `varied` adds to it.
     """
 
     propose: Callable[..., Sequence[tuple[Anchor, ...]]]
     used: Counter[tuple[str, str]]
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """The same texts give the same anchors."""
+        """Return True: equal texts give equal anchors."""
         return True
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
-        """The anchors, one that is not used up first, as far as there is one; it, or an editor's `own`, is counted."""
+        """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor."""
         fresh = [at for at, one in enumerate(anchors) if self.used[target, fold_query(one.text)] < REPEATS]
         if fresh:
             anchors = (anchors[fresh[0]], *anchors[: fresh[0]], *anchors[fresh[0] + 1 :])
@@ -207,7 +207,7 @@ class Variety:
 
 @dataclass(frozen=True)
 class _Source:
-    """A source's plain main content, and the same ready to be searched."""
+    """A source's plain main content, as it is and prepared for the search for anchors."""
 
     content: str
     text: Text
@@ -222,12 +222,12 @@ class _Source:
 
 
 def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
-    """Where a link may stand in a text, as (start, end): where it is said to, else wherever its words stand."""
+    """Return the spans (start, end) that may be a link: its known position, else each match of its anchor."""
     if not link.anchor:
         return []
     if link.start >= 0 and content.startswith(link.anchor, link.start):
         return [(link.start, link.start + len(link.anchor))]
-    # Most links of menus and the like aren't in the content: no pattern is compiled for them.
+    # Most links in menus and the like aren't in the content: skip compiling a pattern for them.
     if not all(word in content for word in link.anchor.split()):
         return []
     found = spans(content, link.anchor)
@@ -235,7 +235,7 @@ def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
 
 
 def _linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tuple[int, int]]:
-    """Where a page's links may stand in its text; of a text that is nothing but links, those of the first."""
+    """Yield the spans where a page's links may be in its text; in a huge text, only for its first links."""
     for link in islice(links, _MOST_SEARCHED // max(1, len(content))):
         yield from link_places(content, link)
 
@@ -245,7 +245,7 @@ def _taken(page: Page, content: str, links: Iterable[ExistingLink]) -> list[tupl
 
 
 def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Where the headings stand in a text, as (start, end): lines by their numbers, and those that Markdown marks."""
+    """Yield the spans (start, end) of headings in a text: lines with these numbers, and Markdown headings."""
     marked, start = frozenset(headings), 0
     if not marked and "#" not in content:
         return
@@ -256,11 +256,11 @@ def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int,
 
 
 def short_title(title: str, words: Phrases) -> str:
-    """The part of a title that says most, in at most 8 words, with no function words at its ends."""
+    """Return the main part of a title: at most 8 words, without function words at its ends."""
     telling = np.flatnonzero(~words.stops)
     if not len(telling):
         return " ".join(title.split()[:MOST_WORDS])
-    # The site's name is the shorter part, or the later.
+    # The part with fewer stems, or the later part, is usually the site's name.
     part = int(np.argmax(np.bincount(words.segments[words.owners])))
     within = telling[words.segments[telling] == part]
     first = int(within[0])
@@ -269,7 +269,7 @@ def short_title(title: str, words: Phrases) -> str:
 
 
 def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
-    """Which words have a part in one of the places."""
+    """Return (n,) whether each word overlaps one of the spans."""
     covered = np.zeros(len(phrases.starts), np.bool_)
     for start, end in places:
         first = np.searchsorted(phrases.ends, start, side="right")
@@ -278,5 +278,5 @@ def _covered(phrases: Phrases, places: Iterable[tuple[int, int]]) -> Bools:
 
 
 def _spread(items: Sequence[T], most: int) -> Iterator[T]:
-    """Each, or so many of them, evenly spread."""
+    """Yield all items, or at most `most` of them, evenly spread."""
     return islice(items, 0, None, max(1, -(-len(items) // most)))

@@ -1,4 +1,4 @@
-"""The texts of a site and the links that stand in them -> how far each word is one that its editors link."""
+"""Keyphraseness: how likely editors are to link each word, learned from a site's existing links."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ import numpy as np
 from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.text.phrases import Phrases
 
-# Words are counted by parts of their hashes: 4 MB on a site of any size.
+# Words are counted by part of their hash: 4 MB on a site of any size.
 _SLOTS = 1 << 20
-# As if each word had been linked so many times, as often as words are on average: a word that was met twice
-# proves little. 10 does as well.
+# Smoothing: each word counts as if it had this many more links, at the average rate, because a word with two
+# occurrences proves little. 10 does as well.
 _DOUBT = 3.0
 
 
@@ -20,15 +20,14 @@ class Habits:
     """What editors link.
 
     Attributes:
-        odds: (2**20,) float32, by parts of words' hashes: ln of how many times likelier than the average word it
-            stands in a link.
+        odds: (2**20,) float32, by part of a word's hash: ln of the ratio of its rate of links to the average word's.
     """
 
     odds: Vectors
 
     @classmethod
     def of(cls, texts: Iterable[tuple[Phrases, Bools]]) -> "Habits":
-        """Count, in texts with links, which words stand in one: (n,) for n words; texts are gone through once."""
+        """Learn from texts and, for each, (n,) whether its n words are in links; iterate once."""
         linked, there = np.zeros((2, _SLOTS), np.int32)
         for phrases, inside in texts:
             slots = phrases.words % np.uint32(_SLOTS)
@@ -40,6 +39,6 @@ class Habits:
         return cls(np.log((linked + _DOUBT) / (there + _DOUBT / share) / share).astype(np.float32))
 
     def __call__(self, phrases: Phrases) -> Vectors:
-        """The odds of each word, (n,)."""
+        """Return (n,) the odds of each word."""
         odds: Vectors = self.odds[phrases.words % np.uint32(_SLOTS)]
         return odds

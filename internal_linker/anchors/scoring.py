@@ -1,4 +1,4 @@
-"""A text and what anchors for a page should say -> the phrases of the text that fit best."""
+"""Scores of phrases as anchors: which phrases of a text fit best what an anchor for a target should say."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -17,32 +17,32 @@ from internal_linker.text.phrases import (
     set_hash,
 )
 
-# Measured as `steps.wanted` says. What a word costs that the target doesn't want, and a function word between.
+# Measured like the weights in target_phrases.py. Costs of a word that does not fit the target, and of a function word.
 _UNWANTED, _STOP = 0.15, 0.05
-# What editors like to link decides between phrases that fit about alike; twice as much costs 2 points on one site.
+# Editors' habits decide between phrases that fit about equally; twice the weight costs 2 points on one site.
 _HABIT = 0.15
-# A word that the page itself is about leads less to another page.
+# A word that the source itself is about is a weaker anchor for another page.
 _OWN = 0.5
-# What has been said by an anchor is worth so much in the next: three say different things.
+# The share of its worth that a word keeps in the next anchor, so that three anchors say different things.
 _AGAIN = 0.35
-# Of two equal phrases the first on the page, where it is introduced; too little to decide anything else.
+# Prefers the first of two equal phrases, which introduces the subject; too small to decide anything else.
 _LATER = 0.01
 
-# Phrases that were said already, before a text is taken for one that says the same over and over.
+# After this many phrases whose wording is already used, the text is taken to repeat itself.
 _REPEATS = 100
 
-# Words of a text, from the first to the last.
+# The first and last word of a phrase.
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Text:
-    """A source's text, ready to be searched for anchors.
+    """A source's text, prepared for the search for anchors.
 
     Attributes:
-        phrases: its words.
-        closed: (n,) words that stand in a link or a heading.
-        habits: (n,) how far each is one that editors link.
+        phrases: the text's words.
+        closed: (n,) whether each word is in a link or a heading.
+        habits: (n,) how likely editors are to link each word; see `Habits`.
     """
 
     phrases: Phrases
@@ -51,7 +51,7 @@ class Text:
 
     @cached_property
     def windows(self) -> tuple[Ints, Ints]:
-        """First and last word of each phrase that could be an anchor; by their length, then in order."""
+        """The first and last words of all phrases that could be anchors, by length, then by position."""
         ends, free = np.array(self.may_end, np.bool_), np.array(self.free_from, np.int64)
         n = len(ends)
         firsts, lasts = [], []
@@ -69,7 +69,7 @@ class Text:
 
     @cached_property
     def free_from(self) -> list[int]:
-        """(n,) from which word on a phrase that ends with this one may begin, as for punctuation and closed words."""
+        """(n,) the earliest word with which a phrase that ends with each word may begin; none crosses a break."""
         n = len(self.closed)
         begins = np.ones(n, np.bool_)
         begins[1:] = (np.diff(self.phrases.segments) > 0) | self.closed[1:] | self.closed[:-1]
@@ -78,31 +78,31 @@ class Text:
 
     @cached_property
     def stem_at(self) -> Ints:
-        """(n + 1,) where the stems of each word begin."""
+        """(n + 1,) the position of each word's first stem."""
         return np.searchsorted(self.phrases.owners, np.arange(len(self.phrases.starts) + 1))
 
     @cached_property
     def base(self) -> Vectors:
-        """What each window is worth for any target: the habits, less what its words cost."""
+        """The score of each window for any target: the habits minus the costs of its words."""
         first, last = self.windows
         worth = _HABIT * self.habits - np.where(self.phrases.stops, _STOP, _UNWANTED)
         return _sums(worth, first, last + 1) - _LATER * first / max(1, len(self.closed))
 
     @cached_property
     def distinct(self) -> tuple[Hashes, Ints, Vectors]:
-        """The distinct stems, sorted; which of them each is; and how far each is what the text is about."""
+        """The sorted distinct stems, each stem's position among them, and a weight for each, lower if repeated."""
         stems, which, times = np.unique(self.phrases.stems, return_inverse=True, return_counts=True)
         return stems, which, 1 / (1 + _OWN * np.log(times))
 
     @cached_property
     def distinct_pairs(self) -> tuple[Hashes, Ints]:
-        """The distinct pairs, sorted, and which of them each is."""
+        """The sorted distinct pairs, and the position of each pair among them."""
         pairs, which = np.unique(self.phrases.pairs, return_inverse=True)
         return pairs, which
 
 
 def worth(text: Text, target: TargetPhrases) -> tuple[Vectors, Vectors]:
-    """What each stem of the text is worth for a target, (m,), and each pair on top of that, (m - 1,)."""
+    """Return the worth for a target of each stem of the text, (m,), and of each pair on top of that, (m - 1,)."""
     stems, which, own = text.distinct
     places, there = is_among(target.stems, stems)
     values = np.zeros(len(stems), np.float32)
@@ -115,16 +115,16 @@ def worth(text: Text, target: TargetPhrases) -> tuple[Vectors, Vectors]:
 
 
 def best_spans(text: Text, target: TargetPhrases, count: int, said: Collection[bytes] = ()) -> list[Span]:
-    """The phrases of the text that fit a target best, at most `count`, which have no word of it in common.
+    """Return up to `count` phrases of the text that fit a target best and do not overlap.
 
-    Each has 2 to 8 words, none of them closed, and begins and ends with no function word. A whole name of the target
-    stays as it is; other phrases are rounded out to what stands beside them, up to the next punctuation.
+    Each has 2 to 8 words, none of them closed, and no function word at either end. A whole name of the target
+    stays as it is; other phrases grow by neighbouring words, up to the next punctuation.
 
     Args:
-        text: the source's.
-        target: what its anchor should say.
-        count: of phrases.
-        said: the wordings (see there) that are not to be used.
+        text: the source's text.
+        target: what an anchor for the target should say.
+        count: maximum of phrases.
+        said: wordings not to use; see `wording`.
     """
     stems, pairs = worth(text, target)
     first, last = text.windows
@@ -151,27 +151,29 @@ def best_spans(text: Text, target: TargetPhrases, count: int, said: Collection[b
             break
         score[(first <= span[1]) & (last >= span[0])] = -np.inf
         part = slice(begin[best], end[best])
-        stems, lost = _said(stems, text.distinct[1], part)
+        stems, lost = _discounted(stems, text.distinct[1], part)
         score -= _sums(lost, begin, end)
         if not paired:
             continue
-        pairs, lost = _said(pairs, text.distinct_pairs[1], slice(part.start, max(part.stop - 1, part.start)))
+        pairs, lost = _discounted(
+            pairs, text.distinct_pairs[1], slice(part.start, max(part.stop - 1, part.start))
+        )
         score -= _sums(lost, begin, np.maximum(end - 1, begin))
     return found
 
 
 def wording(text: Text, span: Span) -> bytes:
-    """The same for two phrases of the same words in their order, whatever their case and spacing."""
+    """Return a key that is equal for phrases of the same words in the same order, whatever their case and spacing."""
     return text.phrases.words[span[0] : span[1] + 1].tobytes()
 
 
 def best_place(text: Text, target: TargetPhrases, paragraphs: Ints) -> int:
-    """The paragraph in which a link to the target fits best: most of what it should say, in few words.
+    """Return the paragraph that fits a link to the target best: much of what it should say, in few words.
 
     Args:
-        text: the source's.
-        target: what is said about it.
-        paragraphs: (p,) where each paragraph begins in the text, rising from 0.
+        text: the source's text.
+        target: what an anchor for the target should say.
+        paragraphs: (p,) the position at which each paragraph begins, ascending from 0.
     """
     words = text.phrases
     within = np.searchsorted(paragraphs, words.starts, side="right") - 1
@@ -182,8 +184,11 @@ def best_place(text: Text, target: TargetPhrases, paragraphs: Ints) -> int:
     return int(np.argmax(fit / np.sqrt(1 + np.bincount(within, minlength=len(paragraphs)))))
 
 
-def _said(values: Vectors, which: Ints, part: slice) -> tuple[Vectors, Vectors]:
-    """What stems or pairs are worth once those of a part were said, and what they lost; `which` tells equal ones."""
+def _discounted(values: Vectors, which: Ints, part: slice) -> tuple[Vectors, Vectors]:
+    """Return the worth of stems or pairs after an anchor said those of a part, and their losses.
+
+    Equal stems or pairs have equal numbers in `which`.
+    """
     said = np.zeros(which.max(initial=-1) + 1, np.bool_)
     said[which[part]] = True
     lost = np.where(said[which], values * (1 - _AGAIN), 0)
@@ -191,7 +196,7 @@ def _said(values: Vectors, which: Ints, part: slice) -> tuple[Vectors, Vectors]:
 
 
 def _rounded(text: Text, span: Span, target: TargetPhrases, taken: Collection[Span]) -> Span:
-    """A phrase with its neighbours, the nearest word that may end an anchor first, as long as it is one."""
+    """Return a phrase extended to the nearest neighbours that may end an anchor, while it stays a valid one."""
     first, last = span
     stems = text.phrases.stems[text.stem_at[first] : text.stem_at[last + 1]]
     if is_among(np.array([set_hash(stems)], np.uint32), target.names)[1][0]:
@@ -214,7 +219,7 @@ def _rounded(text: Text, span: Span, target: TargetPhrases, taken: Collection[Sp
 
 
 def _sums(values: Vectors | Bools, begin: Ints, end: Ints) -> Vectors:
-    """The sum of each piece of the values, which begins and ends there."""
+    """Return the sum of the values from each `begin` up to, but without, its `end`."""
     total = np.zeros(len(values) + 1)
     np.cumsum(values, out=total[1:])
     return total[end] - total[begin]

@@ -1,4 +1,4 @@
-"""A page's names and content -> what an anchor that leads to it should say; and how rare each word is on the site."""
+"""What an anchor for a page should say, by the page's names and content, and how rare words are on the site."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from numpy.typing import NDArray
 from internal_linker.core.arrays import Vectors
 from internal_linker.text.phrases import Hashes, Phrases, TargetPhrases, set_hash
 
-# All weights were tried on both development sites (tests/quality/test_anchors.py); near these values, the share of
-# editors' anchors that are met moves by a point or less.
-# A name is worth more, the fewer words share its worth: up to three times a word's rarity for a name of one word.
+# All weights were measured on both development sites (tests/quality/test_anchors.py); near these values, the share of
+# editors' anchors that are found changes by a point or less.
+# The fewer words a name has, the more each is worth: up to three times its rarity in a name of one word.
 _NAME_SHARE = 2.0
-# Stems and pairs of the content that tell most of a page; twice as many cost a point on one site, half nothing.
+# The most telling stems and pairs of the content; twice as many cost a point on one site, half as many cost nothing.
 _KEY_STEMS, _KEY_PAIRS = 12, 12
-# A key stem and a key pair of the content beside one of a name.
-_TOLD, _TOLD_PAIR = 0.7, 0.5
-# Counted by parts of their hashes: hardly two words of a page share one, and the counts take 4 MB on any site.
+# The weights of a stem and of a pair of the content, compared with one of a name.
+_CONTENT_STEM, _CONTENT_PAIR = 0.7, 0.5
+# Stems are counted by part of their hash: two words of a page hardly ever share one, and the counts take 4 MB.
 _SLOTS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Rarity:
-    """On how many of n pages each stem stands.
+    """How many of a site's pages have each stem.
 
     Attributes:
-        pages: (2**20,) by parts of the stems' hashes.
-        n: of pages.
+        pages: (2**20,) counts of pages, by part of the stems' hashes.
+        n: count of all pages.
     """
 
     pages: NDArray[np.int32]
@@ -35,28 +35,28 @@ class Rarity:
 
     @classmethod
     def of(cls, contents: Iterable[Phrases]) -> "Rarity":
-        """Count; the contents are gone through once."""
+        """Count the stems of all contents; iterate once."""
         pages, n = np.zeros(_SLOTS, np.int32), 0
         for content in contents:
-            # A stem that stands on a page several times counts once: that is what this form does.
+            # Fancy indexing counts a stem once per page, even if the page has it several times.
             pages[content.stems % np.uint32(_SLOTS)] += 1
             n += 1
         return cls(pages, n)
 
     def __call__(self, stems: Hashes) -> Vectors:
-        """How telling each stem is: (k,) float32, ln of the pages a page with it, 0 for one that all have."""
+        """Return (k,) float32: ln of the ratio of all pages to those with each stem, 0 for a stem on all pages."""
         there = np.maximum(self.pages[stems % np.uint32(_SLOTS)], 1)
         rarity: Vectors = np.log((1 + self.n) / (1 + np.minimum(there, self.n))).astype(np.float32)
         return rarity
 
 
 def wanted(names: Sequence[tuple[Phrases, float]], content: Phrases, rarity: Rarity) -> TargetPhrases:
-    """What an anchor for a page should say.
+    """Return what an anchor for a page should say.
 
     Args:
-        names: what the page is called, as texts that were read, and each one's weight, 0 to 1.
+        names: the page's names, with weights from 0 to 1.
         content: the page's text.
-        rarity: over all pages.
+        rarity: the rarity of stems on the site.
     """
     stems: dict[int, list[float]] = {}
     pairs: dict[int, float] = {}
@@ -95,17 +95,17 @@ def _add_content(
     found, times = np.unique(content.stems, return_counts=True)
     worth = rarity(found)
     for stem, value in _best(found, worth, 1 + np.log(times), _KEY_STEMS):
-        stems.setdefault(stem, [0.0, 0.0])[1] = _TOLD * value
+        stems.setdefault(stem, [0.0, 0.0])[1] = _CONTENT_STEM * value
     both = rarity(content.stems)
     found, first, times = np.unique(content.pairs, return_index=True, return_counts=True)
     worth = ((both[:-1] + both[1:]) / 2)[first]
-    # What stands there once is no phrase of the page's.
+    # ln 1 = 0 drops pairs that occur once: they are not typical phrases of the page.
     for pair, value in _best(found, worth, np.log(times), _KEY_PAIRS):
-        pairs[pair] = max(pairs.get(pair, 0.0), _TOLD_PAIR * value)
+        pairs[pair] = max(pairs.get(pair, 0.0), _CONTENT_PAIR * value)
 
 
 def _best(found: Hashes, worth: Vectors, times: Vectors, count: int) -> Iterable[tuple[int, float]]:
-    """Those that tell most, each with its worth, less for those that tell less."""
+    """Return the `count` most telling ones, each with its worth, scaled down for the less telling."""
     score = times * worth
     order = np.argsort(-score, kind="stable")[:count]
     order = order[score[order] > 0]

@@ -1,4 +1,4 @@
-"""Texts -> one vector each, from the cache where it was paid for before, else from the encoder."""
+"""Embedding: one vector for each text, from the cache if an earlier run paid for it, else from the encoder."""
 
 import hashlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -14,17 +14,17 @@ from internal_linker.core.sequences import Lazy
 
 
 def page_text(page: Page) -> Text:
-    """Title (else H1) and main content."""
+    """Return a page's title (else its H1) and main content."""
     return Text((page.title or page.h1).strip(), str(page.content).strip(), page.key)
 
 
 def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence[str]) -> Sequence[Text]:
-    """The text of every page, then of every query, each made when it is asked for: contents may lie in a file.
+    """Return the text of every page, then of every query; each is built on access, as contents may be in a file.
 
     Args:
         pages: all pages.
-        names: for pages, by their keys, the main query that stands for one without any text.
-        queries: those without a page.
+        names: the main queries by page key; a page without any text gets its query as its title.
+        queries: the queries without a page.
     """
 
     def text(row: int) -> Text:
@@ -37,12 +37,12 @@ def all_texts(pages: Sequence[Page], names: Mapping[str, str], queries: Sequence
 
 
 def text_hash(text: Text) -> str:
-    """SHA-256 of title and body, hexadecimal: the same text has the same vector, whatever its URL."""
+    """Return the hexadecimal SHA-256 of title and body: equal texts have one vector, whatever their URLs."""
     return hashlib.sha256(f"{text.title}\x00{text.body}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def distinct(hashes: Sequence[str]) -> dict[str, int]:
-    """Each hash with the first position it stands at, so that equal texts are encoded once."""
+    """Return the first position of each hash, so that the encoder sees equal texts once."""
     first: dict[str, int] = {}
     for position, value in enumerate(hashes):
         first.setdefault(value, position)
@@ -50,22 +50,22 @@ def distinct(hashes: Sequence[str]) -> dict[str, int]:
 
 
 _BY_WORDS = "they are matched by their words alone."
-# Vectors that come from the cache together: 12 MB of them at 1536 numbers each.
+# Vectors read from the cache at a time: 12 MB at 1,536 dimensions.
 BLOCK = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What came of the embedding step.
+    """The result of the embedding step.
 
     Attributes:
-        vectors: (n, d) unit rows, float16 or float32 as the cache keeps them; all zeros where a text is empty
-            or its vector could not be had.
-        encoded: distinct texts that the encoder did.
-        cached: distinct texts whose vector was there.
-        missing: distinct texts without a vector.
-        usage: tokens and dollars of the encoder's work.
-        hashes: of all n texts, "" for an empty one.
+        vectors: (n, d) unit rows, float16 or float32 as the cache keeps them; zeros for an empty text and for one
+            whose vector is missing.
+        encoded: count of distinct texts that the encoder encoded.
+        cached: count of distinct texts whose vectors were in the cache.
+        missing: count of distinct texts without a vector.
+        usage: tokens and dollars that the encoder used.
+        hashes: the hashes of all n texts, "" for an empty one.
         problem: why vectors are missing, or "".
     """
 
@@ -80,12 +80,12 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingPlan:
-    """What is to be encoded.
+    """The texts to encode.
 
     Attributes:
-        hashes: of all texts, "" for an empty one.
-        first: the first position of each distinct text, by its hash.
-        missing: those of them whose vector is not in the cache.
+        hashes: the hashes of all texts, "" for an empty one.
+        first: the first position of each distinct text, by hash.
+        missing: the items of `first` whose vectors are not in the cache.
     """
 
     hashes: tuple[str, ...]
@@ -94,7 +94,7 @@ class EmbeddingPlan:
 
     @property
     def cached(self) -> int:
-        """How many distinct texts have a vector in the cache."""
+        """The count of distinct texts whose vectors are in the cache."""
         return len(self.first) - len(self.missing)
 
 
@@ -104,7 +104,7 @@ def plan_embedding(
     cache: VectorCache,
     take: Callable[[Sequence[int], Sequence[Vectors]], None] = lambda places, vectors: None,
 ) -> EmbeddingPlan:
-    """Look every distinct text up, `BLOCK` at a time; `take` is given the first positions and their vectors."""
+    """Look up each distinct text, `BLOCK` at a time, and pass `take` the first positions and their vectors."""
     hashes = hashes_of(texts, encoder.pages)
     first = distinct(hashes)
     first.pop("", None)
@@ -115,11 +115,11 @@ def plan_embedding(
 
 
 def hashes_of(texts: Sequence[Text], pages: Collection[str] | None = None) -> tuple[str, ...]:
-    """Each text's hash, "" for an empty one.
+    """Return each text's hash, "" for an empty one.
 
     Args:
-        texts: of pages and queries.
-        pages: see `Encoder.pages`; where it isn't None, the page counts beside the text, and another page's is "".
+        texts: the texts of pages and queries.
+        pages: `Encoder.pages`; unless None, the hash depends on the page, too, and is "" for any other page.
     """
     if pages is None:
         return tuple(text_hash(text) if text.whole else "" for text in texts)
@@ -129,7 +129,7 @@ def hashes_of(texts: Sequence[Text], pages: Collection[str] | None = None) -> tu
 def cached_vectors(
     hashes: Sequence[str], encoder: Encoder, cache: VectorCache
 ) -> Iterator[Mapping[str, Vectors]]:
-    """Yield the vectors that are in the cache, for `BLOCK` hashes at a time."""
+    """Yield the cached vectors for `BLOCK` hashes at a time."""
     for first in range(0, len(hashes), BLOCK):
         yield cache.get(encoder, hashes[first : first + BLOCK])
 
@@ -137,20 +137,20 @@ def cached_vectors(
 def encodable(
     texts: Sequence[Text], languages: Sequence[str], encoder: Encoder
 ) -> tuple[Sequence[Text], str]:
-    """The texts, blank where the encoder does not know the language; and a sentence on those that it leaves out.
+    """Return the texts, blank if the encoder does not know the language, and a sentence on those left out.
 
     Args:
-        texts: pages' texts first.
-        languages: the pages' codes, "" where unknown; texts beyond them are of no known language.
-        encoder: whose languages count, or whose pages.
+        texts: all texts, those of pages first.
+        languages: the pages' language codes, "" if unknown; the language of further texts is unknown.
+        encoder: the encoder, which limits the languages or the pages.
 
     Raises:
-        InputError: it was given vectors, and none of them is of one of these pages.
+        InputError: the encoder reads vectors from a file that has none for these pages.
     """
     if encoder.pages is not None:
         return texts, _left_out([text.key for text in texts], len(languages), encoder)
     known = tuple(encoder.languages)
-    # A language may be written as "en", "eng" or "english".
+    # A page may name its language as "en", "eng" or "english".
     unknown = {
         row for row, language in enumerate(languages) if known and language and not language.startswith(known)
     }
@@ -161,14 +161,14 @@ def encodable(
 
 
 def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
-    """How many of these pages, and of the queries behind them, have no vector; "" where all have."""
+    """Return a sentence with the count of pages, and of the queries after them, without a vector; "" if none."""
     given = encoder.pages or ()
     without = [key for key in keys[:pages] if key not in given]
     if pages and len(without) == pages:
         raise InputError(
-            f"{encoder.name} has vectors of {len(given)} pages, and none of them is yours: "
-            f"there {min(given, default='none')}, in your tables {without[0]}. "
-            "Write the URLs there as they are in your tables."
+            f"{encoder.name} has vectors of {len(given)} pages, but of none in your tables: "
+            f"the file has {min(given, default='none')}, your tables have {without[0]}. "
+            "Write the URLs in the file as they are in your tables."
         )
     counts = {"pages": len(without), "queries without a page": len(keys) - pages}
     some = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
@@ -176,22 +176,22 @@ def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
 
 
 class Shortened:
-    """An `Encoder` whose vectors count with their first numbers only.
+    """An `Encoder` whose vectors are cut to their first dimensions.
 
-    The cache keeps them whole: another number costs nothing anew.
+    The cache keeps whole vectors, so that another cut costs nothing.
 
     Args:
-        whole: the encoder; its name with the number is this one's.
-        first: numbers of a vector that count.
+        whole: the encoder; its name with the cut is this one's name.
+        first: count of dimensions to use.
 
     Raises:
-        ConfigurationError: its vectors are known to be shorter than that.
+        ConfigurationError: the encoder's vectors are known to have fewer dimensions.
     """
 
     def __init__(self, whole: Encoder, first: int) -> None:
         if 0 < whole.dimensions < first:
             raise ConfigurationError(
-                f"matryoshka_dimensions: {whole.name} gives vectors of {whole.dimensions} numbers, fewer than {first}."
+                f"matryoshka_dimensions is {first}, but {whole.name} has only {whole.dimensions} dimensions. Lower it."
             )
         self._whole, self.first = whole, first
         self.name, self.model, self.dimensions = (
@@ -203,37 +203,37 @@ class Shortened:
         self.pages = whole.pages
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        """As the encoder does: whole vectors."""
+        """Yield whole vectors; see `Encoder.encode`."""
         return self._whole.encode(texts)
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """As the encoder does."""
+        """Return what encoding would cost; see `Encoder.estimate`."""
         return self._whole.estimate(texts)
 
 
 def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress: Progress) -> Embedded:
-    """Encode what the cache lacks; each finished batch is in the cache before the next is waited for.
+    """Encode what the cache lacks; cache each finished batch before waiting for the next.
 
-    A service that fails ends the step, not the run: what was finished is kept, `problem` says why
-    the rest is missing. Beside the rows themselves, a block of the cache's vectors or a batch of the
-    encoder's is in memory.
+    A service that fails ends the step, not the run: the result has what was finished, and `problem` says why
+    the rest is missing. Besides the result, memory holds one block of cached vectors or one batch of
+    encoded ones.
 
     Raises:
-        ConfigurationError: the server's model now gives vectors of another length than the cached ones.
+        ConfigurationError: the server's model gives vectors whose dimensions differ from those of the cached ones.
     """
     first = encoder.first if isinstance(encoder, Shortened) else 0
     rows = _Rows(len(texts), cache.storage, encoder.name, first)
     plan = plan_embedding(texts, encoder, cache, rows.put)
     keys, places = list(plan.missing), list(plan.missing.values())
     encoded, tokens, cost, problem = 0, 0, 0.0, ""
-    # Statistics of all words come at once: a bar would stand still until they are there.
+    # A corpus-bound encoder finishes all texts at once: a progress bar would show nothing until then.
     progress.start("Embedding", 0 if encoder.corpus_bound else len(keys), "texts")
     try:
         for batch in encoder.encode(Lazy(len(places), lambda at: texts[places[at]])):
             if not encoder.corpus_bound:
                 fresh = zip(batch.positions, batch.vectors, strict=True)
                 cache.put(encoder, {keys[at]: vector for at, vector in fresh})
-            # As the cache gives them back: the next run must find the same links, to the last digit.
+            # The cache's dtype: the next run, which reads the cache, must find exactly the same links.
             rows.put([places[at] for at in batch.positions], batch.vectors.astype(cache.storage))
             encoded += len(batch.positions)
             tokens, cost = tokens + batch.usage.tokens, cost + batch.usage.cost_usd
@@ -248,14 +248,14 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
 
 
 class _Rows:
-    """(n, d) unit rows, all zeros at first; the first vector tells d, or how much of it counts."""
+    """(n, d) unit rows, zeros at first; the first vector sets d, unless it is cut to `first` dimensions."""
 
     def __init__(self, count: int, storage: str, encoder: str, first: int) -> None:
         self.array: Vectors = np.zeros((count, 1), storage)
         self._length, self._encoder, self._first = 0, encoder, first
 
     def put(self, places: Sequence[int], vectors: Sequence[Vectors] | Vectors) -> None:
-        """Vectors of any length but zero for so many rows."""
+        """Normalise and store vectors; none has norm zero."""
         if not len(places):
             return
         if not self._length:
@@ -263,8 +263,8 @@ class _Rows:
             self.array = np.zeros((len(self.array), self._first or self._length), self.array.dtype)
         if {len(vector) for vector in vectors} != {self._length}:
             raise ConfigurationError(
-                f"{self._encoder} gives vectors of another length than before: its model has changed. "
-                "Set embedding_dimensions to the new length; all pages are then embedded anew."
+                f"{self._encoder} gives vectors with other dimensions than before: its model has changed. "
+                "Set embedding_dimensions to the new count; the next run then embeds all pages again."
             )
         whole = np.asarray(vectors)
         self.array[places] = shortened(whole, self._first) if self._first else unit_rows(whole)

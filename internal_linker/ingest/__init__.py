@@ -1,1 +1,1 @@
-"""Pages and links in: crawl exports, websites, existing links and drafts."""
+"""Sources of pages and links: crawl exports, websites, existing links and drafts."""

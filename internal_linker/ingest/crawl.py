@@ -1,4 +1,4 @@
-"""Tables as crawlers export them -> the pages, each once, and the links, in our own words; rejects and counts."""
+"""Crawlers' tables: reads their pages, each once, and their links, translated to our vocabulary."""
 
 import json
 import math
@@ -22,11 +22,11 @@ from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
 from internal_linker.ingest.crawler_vocabulary import english
 from internal_linker.ingest.existing_links import rejected_link
 
-# What tells whether a page stands on its own; these cells of a page are those of one row.
+# What decides whether a page is a target of its own; a page takes all these cells from one row.
 STANDING = (Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT)
 PAGE_KINDS = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, *STANDING, Kind.ROLE)
 LINK_KINDS = (*(Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE), Kind.START)
-# The crawler's count of words is read and not written.
+# An import reads the crawler's count of words, but does not write it.
 KEPT = (*PAGE_KINDS, Kind.WORDS)
 AT = {kind: at for at, kind in enumerate(KEPT)}
 
@@ -35,45 +35,45 @@ Row = list[str | StoredText]
 
 
 def cell(row: Row, kind: Kind) -> str:
-    """A cell as text."""
+    """Return a cell as text."""
     return str(row[AT[kind]])
 
 
 def bad_status(row: Row) -> bool:
-    """Whether a server gave something else than the page."""
+    """Return whether the status code is not 200, so that the row is not a page."""
     status = re.match(r"\d+", cell(row, Kind.STATUS))
     return status is not None and status[0] != "200"
 
 
-# Numbers of an embedding: ten times what any model gives.
+# Maximum dimensions of an embedding: ten times those of any model.
 _MOST = 50_000
-# A float32, which is what vectors are kept as, holds no more, and its square nothing of less.
+# The range of float32, in which vectors are stored: larger numbers and smaller squares are lost.
 _LARGEST, _SMALLEST = 1e38, 1e-18
 
 
 def vector_cell(cell: str) -> tuple[str, int]:
-    """The list, its numbers spelt as they were, and how many they are.
+    """Return the list, with its numbers spelt as in the cell, and its dimensions.
 
     Args:
-        cell: numbers divided by commas, with or without square brackets.
+        cell: numbers separated by commas, with or without square brackets.
 
     Raises:
-        ValueError: it is no embedding; the message says why, in a person's words.
+        ValueError: the cell is not an embedding; the message says why.
     """
     inside = cell.strip()
     if inside.startswith("[") and inside.endswith("]"):
         inside = inside[1:-1]
     if inside.count(",") >= _MOST:
-        raise ValueError(f"its embedding has more than {_MOST:,} numbers")
+        raise ValueError(f"its embedding has more than {_MOST:,} dimensions")
     try:
         numbers = json.loads(f"[{inside}]", parse_constant=_refuse)
     except (ValueError, RecursionError):
-        raise ValueError("its embedding is no list of numbers") from None
+        raise ValueError("its embedding is not a list of numbers") from None
     if not all(type(number) in (int, float) for number in numbers) or len(numbers) < 2:
-        raise ValueError("its embedding is no list of numbers")
+        raise ValueError("its embedding is not a list of numbers")
     largest = max(abs(number) for number in numbers)
     if largest < _SMALLEST:
-        raise ValueError("its embedding is nothing but zeros")
+        raise ValueError("its embedding has only zeros")
     if largest > _LARGEST or not math.isfinite(largest):
         raise ValueError("its embedding has a number that is too large")
     return "[" + ", ".join(part.strip() for part in inside.split(",")) + "]", len(numbers)
@@ -83,23 +83,23 @@ def _refuse(name: str) -> float:
     raise ValueError(name)
 
 
-# Cells that are words of the crawler's own.
+# Cells in the crawler's own vocabulary.
 _WORDS = (Kind.LINK_POSITION, Kind.LINK_TYPE)
-# What is read of a page and not written with it.
+# Cells of a page that an import reads, but does not write.
 _ASIDE = (Kind.CONTENT_TYPE, Kind.WORDS)
-# Rows by which a column is told: redirects and errors may come first, and have none.
+# Rows that decide what a column is: redirects and errors may come first, with empty cells.
 _HEAD = 100
 _MIME = re.compile(r"[a-z]+/[a-z0-9.+-]+(;.*)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlTable:
-    """A table, and what it is.
+    """A table of pages or links, with its recognised columns.
 
     Attributes:
-        table: its rows were not gone through yet.
-        links: whether a row is a link; else it is a page.
-        columns: where its columns are.
+        table: the table, whose rows have not been read.
+        links: whether the rows are links; else they are pages.
+        columns: the positions of the columns.
     """
 
     table: TableStream
@@ -108,28 +108,29 @@ class CrawlTable:
 
     @property
     def rows_are(self) -> str:
-        """What its rows are: "links" or "pages"."""
+        """What the rows are: "links" or "pages"."""
         return "links" if self.links else "pages"
 
     @property
     def of_vectors(self) -> bool:
-        """Whether it tells nothing of its pages but their embeddings, as our own vectorized_urls.csv."""
+        """Whether the table has only embeddings of pages, like our own vectorized_urls.csv."""
         return self.columns.keys() == {Kind.URL, Kind.VECTOR}
 
 
 @dataclass
 class Crawl:
-    """What the rows have told so far.
+    """What an import has read so far.
 
     Attributes:
-        keep: where contents go.
-        pages: by their normal forms.
+        keep: stores a page's content.
+        pages: the pages' rows, by normal form.
         vectors: URL and embedding, by the page's normal form.
-        dimensions: numbers in each embedding; 0 before the first.
-        links: how many were passed on.
-        merged: rows of a page that an earlier row told of.
-        left_out: how many rows or pages, by the reason.
-        facts: what else was counted, by its name.
+        dimensions: dimensions of all embeddings; 0 before the first.
+        rejects: the rejected rows.
+        links: count of links read.
+        merged: count of rows whose page an earlier row had.
+        left_out: count of rows or pages left out, by the reason.
+        facts: other counts, by name.
     """
 
     keep: Callable[[str], str | StoredText] = str
@@ -147,12 +148,12 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
     """Tell pages from links by the header: links have a source and a destination.
 
     Args:
-        table: nothing was read of it but the header.
-        url_column: the name of the pages' column of URLs, where the table has it.
-        content_column: that of their main content, likewise.
+        table: the table, of which only the header was read.
+        url_column: the name of the column with the pages' URLs, if the table has it; "": recognise it.
+        content_column: the name of the column with their main content, if the table has it; "": recognise it.
 
     Raises:
-        InputError: there is neither a column of URLs nor such a pair; names those that there are.
+        InputError: the table has neither a column of URLs nor columns of sources and destinations; names its columns.
     """
     named = {
         kind: at
@@ -163,14 +164,14 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
     if Kind.URL not in named and None not in ends:
         columns = columns_of(table, LINK_KINDS[:2], LINK_KINDS[2:])
         return CrawlTable(table, links=True, columns=columns)
-    remedy = "Name the column that holds the pages' URLs with --url-column."
+    remedy = "Name the column with the pages' URLs with --url-column."
     required = () if Kind.URL in named else (Kind.URL,)
     columns = columns_of(table, required, (*PAGE_KINDS[1:], *_ASIDE), remedy) | named
     if (vectors := find_vectors(table.header)) is not None:
         columns[Kind.VECTOR] = vectors
     if Kind.CONTENT not in columns or Kind.CONTENT_TYPE in columns:
         return CrawlTable(table, links=False, columns=columns)
-    # In its older exports Screaming Frog has the MIME type under "Content".
+    # In older exports, Screaming Frog names the MIME type "Content".
     head = list(islice(table.rows, _HEAD))
     at = columns[Kind.CONTENT]
     contents = [row[at].strip() for _, row in head if at < len(row)]
@@ -180,13 +181,13 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
 
 
 def written(tables: Iterable[CrawlTable], kinds: Sequence[Kind]) -> list[Kind]:
-    """Those of the kinds that any of the tables has, in the given order."""
+    """Return the kinds of columns that any of the tables has, in the given order."""
     there = {kind for table in tables for kind in table.columns}
     return [kind for kind in kinds if kind in there]
 
 
 def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
-    """Read a table of pages; a page that is known already takes from it what it lacks."""
+    """Read a table of pages; fill in missing cells of pages that are known already."""
     name = pages.table.name
     for number, cells in cells_of(pages.table, pages.columns):
         kind = cells.get(Kind.CONTENT_TYPE, "")
@@ -210,7 +211,7 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
             continue
         crawl.merged += 1
         if _merge(known, row, crawl.keep):
-            reason = "the same page as an earlier row with another content: the earlier one is used"
+            reason = "the same page as an earlier row, with another content: the earlier row is used"
             crawl.rejects.append(Reject(name, number, cells[Kind.URL], reason))
     crawl.rejects += pages.table.asides.rejects
     crawl.left_out.update(pages.table.asides.left_out)
@@ -218,13 +219,13 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
 
 
 def page_cells(rows: Iterable[Row], header: Sequence[Kind]) -> Iterator[list[str]]:
-    """The rows' cells of these kinds, as text."""
+    """Yield each row's cells of these kinds, as text."""
     places = [AT[kind] for kind in header]
     return ([str(row[at]) for at in places] for row in rows)
 
 
 def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Iterator[list[str]]:
-    """The links of a table, one at a time; what leads to no page is counted, what is no URL rejected."""
+    """Yield the links of a table; count those that don't lead to a page, and reject those without a valid URL."""
     forms = NormalForms()
     for number, cells in cells_of(links.table, links.columns):
         source, target = cells[Kind.SOURCE], cells[Kind.DESTINATION]
@@ -243,13 +244,13 @@ def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Itera
 
 
 def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:
-    """Keep a page's embedding; one that can't be used, or is of another length than the first, is a reject."""
+    """Keep a page's embedding; reject one that is invalid or has other dimensions than the first."""
     if not cell or key in crawl.vectors:
         return
     try:
         numbers, count = vector_cell(cell)
         if crawl.dimensions not in (0, count):
-            raise ValueError(f"its embedding has {count} numbers, the first one {crawl.dimensions}")
+            raise ValueError(f"its embedding has {count} dimensions, the first one {crawl.dimensions}")
     except ValueError as error:
         crawl.rejects.append(replace(row, reason=str(error)))
         return
@@ -259,10 +260,10 @@ def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:
 
 def _row(cells: dict[Kind, str]) -> Row:
     row: Row = [cells.get(kind, "") for kind in KEPT]
-    # A crawl has few different ones.
+    # A crawl has few distinct values of these.
     for kind in (Kind.STATUS, Kind.LANG, Kind.ROLE, Kind.WORDS):
         row[AT[kind]] = intern(cells.get(kind, ""))
-    # Of two equal texts one is kept.
+    # Equal texts share one object, which saves memory.
     for kind, other in ((Kind.CANONICAL, Kind.URL), (Kind.H1, Kind.TITLE)):
         if row[AT[kind]] == row[AT[other]]:
             row[AT[kind]] = row[AT[other]]
@@ -271,7 +272,7 @@ def _row(cells: dict[Kind, str]) -> Row:
 
 
 def _merge(known: Row, row: Row, keep: Callable[[str], str | StoredText]) -> bool:
-    """Fill what a known page lacks from another of its rows; tells whether that has another content."""
+    """Fill in what a known page lacks from another of its rows; return whether that row has another content."""
     if _rank(row) > _rank(known):
         for kind in (Kind.URL, *STANDING):
             known[AT[kind]] = row[AT[kind]]
@@ -285,7 +286,7 @@ def _merge(known: Row, row: Row, keep: Callable[[str], str | StoredText]) -> boo
 
 
 def _rank(row: Row) -> int:
-    """A crawl lists a redirect (1) beside the page that it leads to (2); a table of texts knows neither (0)."""
+    """Return 2 for a page, 1 for a redirect or an error, 0 for a row without a status, as in a table of texts."""
     if not any(row[AT[kind]] for kind in STANDING):
         return 0
     return 1 if bad_status(row) else 2

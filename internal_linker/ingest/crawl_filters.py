@@ -1,4 +1,4 @@
-"""The pages of an import -> those that no filter leaves out, with their roles, and how many were left out and why."""
+"""Filters of an import: which pages it takes, with their roles, and how many it leaves out and why."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ from internal_linker.ingest.crawl import AT, Row, bad_status, cell
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE
 from internal_linker.text.html import is_html, read_html
 
-# /blog/page/2, /seite-3, ?page=2; not ?p=2, which is an article's number in WordPress.
+# /blog/page/2, /seite-3, ?page=2; not ?p=2, which is an article's id in WordPress.
 _PAGINATION = re.compile(
     r"/(page|seite|pagina|página)[/-]?\d+(?=[/?]|$)|[?&](page|paged|pg|seite|pagina)=\d+", re.IGNORECASE
 )
@@ -26,12 +26,12 @@ def _no_sections() -> Sections:
 
 
 @dataclass(frozen=True, slots=True)
-class PathFilter:
-    """Parts of the site.
+class SectionFilter:
+    """Sections of the site.
 
     Attributes:
-        include: only these; empty: all.
-        exclude: not these.
+        include: take only these sections; empty: all.
+        exclude: leave out these sections.
     """
 
     include: Sections = field(default_factory=_no_sections)
@@ -41,21 +41,26 @@ class PathFilter:
         return bool(self.include or self.exclude)
 
     def hold(self, key: str) -> bool:
-        """Whether a page is in them, by its normal form."""
+        """Return whether a page, by its normal form, is in the included sections and in no excluded one."""
         return (not self.include or self.include.hold(key)) and not self.exclude.hold(key)
 
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Which pages are left out; what is not known of a page is no reason to.
+    """Which pages to leave out; missing information about a page is never a reason.
 
     Attributes:
-        no_duplicates: of pages with wholly the same text the first is taken.
-        pages: the parts of the site that are taken.
-        sources: those that links are wanted for.
-        targets: those that links may lead to.
-        min_words: of the content, or where there is none of the crawler's own count.
-        limit: how many pages are taken at most; 0: all.
+        no_pagination: leave out further pages of lists.
+        no_parameters: leave out URLs with parameters.
+        only_indexable: leave out pages that are not indexable.
+        only_200: leave out pages with another status than 200.
+        no_canonicalised: leave out pages with another page as canonical.
+        no_duplicates: take only the first of pages with the same text.
+        pages: the sections to take.
+        sources: the sections that need links.
+        targets: the sections that links may lead to.
+        min_words: minimum of words of the content, or of the crawler's count if the content is missing.
+        limit: maximum of pages to take; 0: all.
     """
 
     no_pagination: bool = False
@@ -64,22 +69,22 @@ class Filters:
     only_200: bool = False
     no_canonicalised: bool = False
     no_duplicates: bool = False
-    pages: PathFilter = field(default_factory=PathFilter)
-    sources: PathFilter = field(default_factory=PathFilter)
-    targets: PathFilter = field(default_factory=PathFilter)
+    pages: SectionFilter = field(default_factory=SectionFilter)
+    sources: SectionFilter = field(default_factory=SectionFilter)
+    targets: SectionFilter = field(default_factory=SectionFilter)
     min_words: int = 0
     limit: int = 0
 
     @property
     def give_roles(self) -> bool:
-        """Whether pages are told from each other by what they are for."""
+        """Whether the filters give pages the role of a source or a target."""
         return bool(self.sources or self.targets)
 
 
 def page_rows(pages: Mapping[str, Row], filters: Filters) -> tuple[dict[str, Row], Counter[str]]:
-    """The pages that are taken, by their normal forms, and how many are left out, by the reason.
+    """Return the pages to take, by normal form, and the count of pages left out, by reason.
 
-    Where there are parts for sources or targets, the pages have their roles.
+    If `filters.give_roles`, the pages have their roles.
     """
     kept, left_out, texts = dict[str, Row](), Counter[str](), set[bytes]()
     for key, row in pages.items():
@@ -100,7 +105,7 @@ def page_rows(pages: Mapping[str, Row], filters: Filters) -> tuple[dict[str, Row
 
 
 def address_reason(key: str, filters: Filters) -> str:
-    """Why a page is left out whatever is on it, by its normal form; "" where it is not."""
+    """Return why the filters leave out a page by its URL, a normal form; "" if they don't."""
     if filters.no_pagination and _PAGINATION.search(key):
         return "pagination"
     if filters.no_parameters and "?" in key:
@@ -113,7 +118,7 @@ def address_reason(key: str, filters: Filters) -> str:
 
 
 def _reason(key: str, row: Row, filters: Filters) -> str:
-    """Why a page is left out, "" where it is not."""
+    """Return why the filters leave out a page; "" if they don't."""
     if filters.only_200 and bad_status(row):
         return "status is not 200"
     if filters.no_canonicalised and other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL)):
@@ -130,10 +135,10 @@ def _reason(key: str, row: Row, filters: Filters) -> str:
 
 
 def _role(key: str, written: str, filters: Filters) -> str | None:
-    """What a page is for, by its table and the filters; None for nothing."""
+    """Return a page's role by its table and the filters, "" for both; None: neither source nor target."""
     try:
         own = role_of(written)
-    except ValueError:  # a run says so of it
+    except ValueError:  # a run reports an unknown role
         own = ""
     source = own != TARGET and filters.sources.hold(key)
     target = own != SOURCE and filters.targets.hold(key)
@@ -148,7 +153,7 @@ def _text(row: Row) -> str:
 
 
 def _length(row: Row) -> float:
-    """How many words the page has; without end where nobody knows."""
+    """Return the page's count of words; infinity if unknown."""
     if row[AT[Kind.CONTENT]]:
         return len(_text(row).split())
     digits = re.sub(r"[\s.,']", "", cell(row, Kind.WORDS))
@@ -156,6 +161,6 @@ def _length(row: Row) -> float:
 
 
 def _digest(row: Row) -> bytes:
-    """Equal for two pages of the same words; empty without any."""
+    """Return a hash of the page's words, equal for pages with the same words; empty if it has none."""
     words = " ".join(_text(row).split())
     return hashlib.sha256(words.encode("utf-8", "surrogatepass")).digest() if words else b""

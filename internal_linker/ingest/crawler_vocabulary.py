@@ -1,4 +1,4 @@
-"""A cell as a crawler writes it, in one of five languages -> the English word for the same."""
+"""The vocabulary of crawlers: translates the words of their cells from five languages to English."""
 
 import re
 from functools import lru_cache
@@ -7,12 +7,12 @@ from internal_linker.adapters.tables.columns import Kind, fold_header
 
 HYPERLINK, CONTENT = "Hyperlink", "Content"
 NOT_INDEXABLE = "Non-Indexable"
-# Characters.
+# Maximum characters of a word.
 _LONGEST = 100
-# Open-ended: crawlers add the reason to it.
+# Not anchored at the end: crawlers append the reason.
 _NOT_INDEXABLE = re.compile(r"^(non|not|no|nicht|nein)\b|noindex|^(false|0)$")
-# English, German, Spanish, French and Italian as Screaming Frog has them, and what other tools say; as
-# `fold_header` spells them.
+# Words of Screaming Frog in English, German, Spanish, French and Italian, and words of other tools, as spelt by
+# `fold_header`.
 _WORDS: dict[Kind, dict[str, str]] = {
     Kind.INDEXABILITY: {
         "Indexable": "indexable|index|indexierbar|indicizzabile|true|yes|1|ja|sí|si|oui",
@@ -39,8 +39,8 @@ _ENGLISH = {
 
 
 def english(kind: Kind, cell: str) -> str:
-    """The English word for an indexability, a link's type or its position; a word that is not known stays."""
-    # What is longer is no word, and nothing to keep.
+    """Return the English word for an indexability, a link's type or its position; unknown words stay."""
+    # Longer cells are not words, so they must not fill the cache.
     return _english(kind, cell) if len(cell) <= _LONGEST else _english.__wrapped__(kind, cell)
 
 

@@ -1,4 +1,4 @@
-"""A .docx file -> its text as HTML, with headings, lists, tables, links and notes; pictures are left out."""
+"""Word documents: converts a .docx file to HTML with headings, lists, tables, links and notes, without images."""
 
 import io
 import zipfile
@@ -10,12 +10,12 @@ import mammoth
 
 from internal_linker.core.errors import InputError
 
-# Bytes of all parts, unpacked; elements in them, and elements in each other. Drafts have some thousand elements, a
-# book 50,000; for so many as this mammoth takes 5 seconds, for some kinds that no draft has, ten.
+# Limits of unpacked bytes, of elements and of their nesting. Drafts have a few thousand elements, a book 50,000; at the
+# limit, mammoth takes 5 seconds, or 10 for some kinds of elements that drafts do not have.
 _MOST_BYTES, _MOST_ELEMENTS, _DEEPEST = 10_000_000, 100_000, 80
-# Parts that hold no text.
+# Parts without text.
 _OTHER_PARTS = ("customXml/", "docProps/", "word/charts/", "word/diagrams/", "word/theme/")
-# Word's own style for a title is none of mammoth's headings.
+# mammoth does not map Word's own style for titles to a heading.
 _STYLES = "p[style-name='Title'] => h1:fresh"
 _REMEDY = "Open it in Word or LibreOffice and save it again as .docx, or save its text as .txt."
 
@@ -25,10 +25,10 @@ class _TooLarge(ValueError):
 
 
 def read_docx(path: Path) -> str:
-    """The document's text as HTML, with insertions that are tracked and without deletions.
+    """Return the document's text as HTML, with tracked insertions and without tracked deletions.
 
     Raises:
-        InputError: it can't be read, is damaged, too large or no Word document.
+        InputError: the file can't be read, is damaged, too large or not a Word document.
     """
     try:
         with path.open("rb") as file:
@@ -37,18 +37,18 @@ def read_docx(path: Path) -> str:
             ).value
     except _TooLarge as error:
         raise InputError(f"{path} can't be read: {error}. {_REMEDY}") from None
-    except Exception as error:  # mammoth has no error of its own for what is no such document
+    except Exception as error:  # mammoth has no error of its own for other files
         system = error.strerror if isinstance(error, OSError) else ""
-        why = system or "it is damaged, protected by a password or no Word document"
+        why = system or "it is damaged, password-protected or not a Word document"
         raise InputError(f"{path} can't be read: {why}. {_REMEDY}") from None
     return str(html)
 
 
 def _checked(file: BinaryIO) -> BinaryIO:
-    """The same document with nothing but parts that were looked at: no pictures, and no part by another name.
+    """Return a copy of the document with only the checked parts: XML, without images.
 
     Raises:
-        _TooLarge: it unpacks without end, or holds too much.
+        _TooLarge: the document exceeds a limit.
     """
     checked, scan, left = io.BytesIO(), _Scan(), _MOST_BYTES
     with zipfile.ZipFile(file) as parts, zipfile.ZipFile(checked, "w") as kept:
@@ -67,17 +67,17 @@ def _checked(file: BinaryIO) -> BinaryIO:
 
 
 class _Scan:
-    """Counts elements, and refuses what a document has not: entities, or elements in elements without end."""
+    """Counts elements, and rejects what documents never have: entities, or very deep nesting."""
 
     def __init__(self) -> None:
         self._elements = self._depth = self._fields = 0
 
     def look(self, content: bytes) -> None:
-        """Go through one part.
+        """Check one part.
 
         Raises:
-            _TooLarge: there is too much in it, or it could grow.
-            xml.parsers.expat.ExpatError: it is damaged.
+            _TooLarge: the part exceeds a limit or declares entities.
+            xml.parsers.expat.ExpatError: the part is damaged.
         """
         self._depth = self._fields = 0
         parser = expat.ParserCreate()
@@ -88,13 +88,13 @@ class _Scan:
     def _begin(self, name: str, attributes: dict[str, str]) -> None:
         self._elements, self._depth = self._elements + 1, self._depth + 1
         if name.endswith("fldChar"):
-            # Each open field is looked at for each run.
+            # mammoth goes through all open fields for each run of text.
             kinds = attributes.values()
             self._fields += ("begin" in kinds) - ("end" in kinds)
         if self._elements > _MOST_ELEMENTS:
             raise _TooLarge(f"it has more than {_MOST_ELEMENTS:,} elements")
         if max(self._depth, self._fields) > _DEEPEST:
-            raise _TooLarge(f"its elements lie in each other more than {_DEEPEST} deep")
+            raise _TooLarge(f"its elements are nested more than {_DEEPEST} levels deep")
 
     def _end(self, *_: object) -> None:
         self._depth -= 1

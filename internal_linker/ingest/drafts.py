@@ -1,4 +1,4 @@
-"""A file, standard input or a text itself -> the brief of a page that does not exist yet."""
+"""Drafts: reads the brief of a page that does not exist yet from a file, standard input or a text."""
 
 import io
 import re
@@ -14,13 +14,13 @@ from internal_linker.core.errors import InputError
 from internal_linker.ingest.docx import read_docx
 from internal_linker.text.html import HtmlText, is_html, read_html
 
-# What Hugo, Jekyll and others keep above the text.
+# The block that Hugo, Jekyll and others put above the text.
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _TITLE = re.compile(r"^title[ \t]*:[ \t]*(\"|'|)(.*?)\1[ \t]*$", re.MULTILINE)
 
 
 def read_markdown(text: str) -> tuple[str, str]:
-    """HTML, and the front matter's title, "" where there is none."""
+    """Return the text as HTML, and the front matter's title, "" if there is none."""
     title = ""
     if front := _FRONT_MATTER.match(text):
         text = text[front.end() :]
@@ -33,25 +33,25 @@ _MARKDOWN, _WORD = (".md", ".markdown"), ".docx"
 _KNOWN = (".txt", *_MARKDOWN, _WORD, ".html", ".htm")
 _REMEDY = "Save the draft as .docx, .md, .html or .txt (UTF-8)."
 _SHAPE = Shape("a draft", _REMEDY, html=True)
-# Bytes of a text; and characters of it that count, as of any page.
+# Maximum bytes of a text; and the characters that a run reads, as of any page.
 _MOST_BYTES, _LONGEST = 10_000_000, 1_000_000
-# Characters; a longer first line is a paragraph.
+# Maximum characters of a title; a longer first line is a paragraph.
 _LONGEST_TITLE = 300
 _STDIN = "The text of standard input"
 
 
 def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Brief:
-    """What there is of a new page: its title, and its outline or draft.
+    """Read a new page's title, and its outline or draft.
 
     Args:
-        given: a file's path, "-" for standard input, else the text itself; its first line may be all of it.
+        given: a file's path, "-" for standard input, else the text itself, even if it is only one line.
         stdin: opens standard input.
         title: the page's title; "": the first heading, else the first line.
 
     Raises:
-        InputError: the file can't be used, or there is nothing to read in what was given.
+        InputError: the file can't be used, or the text has no words.
     """
-    # A command line may hold halves of characters.
+    # A command line may contain lone surrogates.
     given, title = (text.encode("utf-8", "replace").decode() for text in (given, title))
     title = " ".join(title.split())
     if given == "-":
@@ -75,10 +75,10 @@ def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Br
 
 
 def _path(given: str) -> Path | None:
-    """The file that a person means, or None for a text.
+    """Return the file that `given` names, None if it is a text.
 
     Raises:
-        InputError: it is no such file.
+        InputError: it names a file that does not exist or is not a draft.
     """
     if not given.strip():
         return None
@@ -89,19 +89,21 @@ def _path(given: str) -> Path | None:
         there = False
     named = path.suffix.lower() in _KNOWN and "\n" not in given
     if not there and named:
-        raise InputError(f"{given} is not there. Correct its name, or give the text itself in its place.")
+        raise InputError(f"{given} not found: check the path, or give the text itself in its place.")
     if not there:
         return None
     if path.is_file() and not named:
-        raise InputError(f"{given} is no draft that can be read. {_REMEDY}")
+        raise InputError(f"{given} is not a draft in a supported format. {_REMEDY}")
     if not path.is_file():
         kind = "a folder" if path.is_dir() else "a pipe or a device"
-        raise InputError(f"{given} is {kind}, not {_SHAPE.name}. Name a file, or give a text by '-'.")
+        raise InputError(
+            f"{given} is {kind}, not {_SHAPE.name}. Name a file, or use '-' to read standard input."
+        )
     return path
 
 
 def _text(path: Path) -> tuple[str, tuple[str, ...]]:
-    """The text of a file in whatever encoding, and what is to be said of that."""
+    """Return the text of a file in any encoding, and remarks on its encoding."""
     try:
         _refuse_large(str(path), path.stat().st_size)
         known = recognise(path, _SHAPE)
@@ -113,7 +115,7 @@ def _text(path: Path) -> tuple[str, tuple[str, ...]]:
 def _refuse_large(name: str, size: int) -> None:
     if size > _MOST_BYTES:
         raise InputError(
-            f"{name} is larger than {_MOST_BYTES:,} bytes: no page is. Give the page's text alone."
+            f"{name} is larger than {_MOST_BYTES:,} bytes, too large for a page. Give only the page's text."
         )
 
 
@@ -130,9 +132,9 @@ def _rest_left_out(name: str, text: str) -> Iterator[str]:
 
 
 def _brief(name: str, read: HtmlText, title: str, remarks: tuple[str, ...] = ()) -> Brief:
-    """The brief; a title that is not given is taken from the text."""
+    """Return the brief; without a given title, take it from the text."""
     if not any(letter.isalnum() for letter in f"{title}{read.text}"):
-        raise InputError(f"{name} holds no words. Give a title, an outline or a draft.")
+        raise InputError(f"{name} has no words. Give a title, an outline or a draft.")
     text, headings = read.text[:_LONGEST], read.headings
     remarks = (*remarks, *_rest_left_out(name, read.text))
     lines = text.split("\n")

@@ -1,4 +1,4 @@
-"""A crawler's exports -> the project's tables of pages and links, and the counts of what came of them."""
+"""The import of crawl exports: writes the project's tables of pages and links, and counts what they contain."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ NO_CONTENT = (
     "No file has the pages' text, and a run needs a column 'Main Content': let your crawler extract it and import "
     "again, or name the column that has it with --content-column."
 )
-# As export-vectors has them.
+# The columns that export-vectors writes.
 _VECTORS = ("URL", "Embedding")
-# A header and rows -> what was unusual when they were written, one sentence each.
+# Writes a header and rows; returns what was unusual, one sentence each.
 WriteTable = Callable[[Sequence[str], Iterable[Sequence[str]]], Sequence[str]]
 
 
@@ -38,11 +38,11 @@ class Places:
     """Where an import is written.
 
     Attributes:
-        keep: where pages' contents lie meanwhile.
+        keep: stores a page's content until the import writes it.
         pages: replaces urls_rawdata.csv.
         links: replaces existing_links.csv.
         vectors: replaces page_vectors.csv.
-        rejects: the list of rejected rows.
+        rejects: replaces the list of rejected rows.
     """
 
     keep: Callable[[str], str | StoredText]
@@ -83,7 +83,7 @@ class Imported(Result):
     copies: Sequence[str] = ()
 
     def tables(self) -> dict[str, Columns]:
-        """`counts` by name; `columns`: what each column of each table was recognised as."""
+        """Return the `counts` by name, and the recognised `columns` of each table."""
         counts = {"pages": self.pages, "links": self.links, "embeddings": self.vectors}
         counts |= {"rejected": self.rejected, "merged": self.merged, **self.facts}
         counts |= {f"left out: {reason}": count for reason, count in sorted(self.left_out.items())}
@@ -102,10 +102,10 @@ class Imported(Result):
 def recognise(
     sources: Iterable[StreamSource], url_column: str, content_column: str, progress: Progress
 ) -> list[CrawlTable]:
-    """Open all tables and tell what each of them is; their rows are still to be read.
+    """Open all tables and recognise their columns, without reading their rows.
 
     Raises:
-        InputError: a table can't be read, or has no column of URLs; or none has a column that was named.
+        InputError: a table can't be read or has no column of URLs, or no table has a named column.
     """
     tables = []
     for source in sources:
@@ -117,8 +117,8 @@ def recognise(
         if name and all(find_named(each.table.header, name) is None for each in tables):
             there = dict.fromkeys(column for each in tables for column in each.table.header if column)
             raise InputError(
-                f"{option} {shortened(name)}: no file has a column of this name "
-                f"(there are: {shortened(', '.join(there), 500)})."
+                f"{option} {shortened(name)}: no file has a column with this name "
+                f"(the files have: {shortened(', '.join(there), 500)})."
             )
     return tables
 
@@ -126,11 +126,10 @@ def recognise(
 def import_tables(
     tables: Sequence[CrawlTable], filters: Filters, places: Places, progress: Progress
 ) -> Imported:
-    """Read all rows and write what they tell; pages are held but for their contents, links are passed on.
+    """Read all rows and write the project's tables; memory holds the pages without their contents, but no links.
 
     Raises:
-        InputError: a table has a damaged row, or nothing is left of all pages or of all links: then neither
-            table is replaced.
+        InputError: a table has a damaged row, or no row of a table is left: then no table is replaced.
         OutputError: a table can't be written.
     """
     crawl = Crawl(places.keep)
@@ -140,7 +139,7 @@ def import_tables(
         add_pages(crawl, replace(table, table=_counted(table.table, progress)))
     kept, left_out = page_rows(crawl.pages, filters)
     crawl.left_out.update(left_out)
-    # Of a page that is left out nothing is taken.
+    # A page that is left out has no vector, either.
     vectors = [row for key, row in crawl.vectors.items() if key in kept or key not in crawl.pages]
     page_columns = written((table for table in pages if not table.of_vectors), PAGE_KINDS)
     link_columns = written(links, LINK_KINDS)
@@ -178,7 +177,7 @@ def import_tables(
 
 
 def _counted(table: TableStream, progress: Progress) -> TableStream:
-    """The table; going through it advances the progress, by each row where the rows are known."""
+    """Return the table so that reading it advances the progress: by each row if their count is known, else once."""
 
     def rows() -> Iterator[tuple[int, Sequence[str]]]:
         for row in table.rows:
@@ -192,12 +191,12 @@ def _counted(table: TableStream, progress: Progress) -> TableStream:
 
 
 def _empty(tables: Iterable[CrawlTable], pages: bool, links: bool, vectors: bool) -> list[str]:
-    """The names of the tables of whose kind nothing is left."""
+    """Return the names of tables whose kind of rows has none left."""
 
     def left(table: CrawlTable) -> bool:
         if table.of_vectors:
             return vectors
-        # Pages may be without any link.
+        # Fetched pages may have no links.
         return links or table.table.made if table.links else pages
 
     return [table.table.name for table in tables if not left(table)]

@@ -1,4 +1,4 @@
-"""A project's files/, a crawler's files, a site -> the tables to import, and the places where an import is written."""
+"""Sources of an import: tables from a crawler's files or from a site, and the places where the import is written."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -35,20 +35,20 @@ from internal_linker.ingest.web.robots import Robots
 from internal_linker.ingest.web.saved_pages import SUFFIXES, SavedPages, html_files
 from internal_linker.ingest.web.sitemaps import sitemap_urls
 
-# Bytes of a list of URLs: a million of them.
+# Maximum bytes of a list of URLs: about a million URLs.
 _MOST_BYTES = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class FetchOptions:
     """What to fetch from a site, and how.
 
     Attributes:
-        sitemap: its address, or that of a host that has one; "" for none.
-        urls: a file with a URL a line; None for none.
+        sitemap: the address of a sitemap, or of a host that has one; "" for none.
+        urls: a file with one URL per line; None for none.
         delay: seconds between two requests to a host.
         allow_private: whether a host may be in a private network.
-        limit: pages at the most; 0: all.
+        limit: maximum of pages; 0: all.
     """
 
     sitemap: str = ""
@@ -59,20 +59,20 @@ class Wish:
 
 
 def link_spool(files: Path) -> LinkSpool:
-    """Where links lie meanwhile; `files` is the project's."""
+    """Return a spool for links, with its temporary file in the project's `files` folder."""
     return LinkSpool(files)
 
 
 def crawl_tables(paths: Sequence[Path], base_url: str, links: LinkSpool) -> list[StreamSource]:
-    """Files as their names say: workbooks, CSV files, HTML files and folders of these.
+    """Return the tables of files: workbooks, CSV files, HTML files and folders of HTML files.
 
     Args:
-        paths: relative ones start at the current directory.
-        base_url: the address of folders of HTML files, where the files don't say it themselves.
-        links: keeps the links of HTML files until all of these were read.
+        paths: the files and folders; relative paths start from the current directory.
+        base_url: the address of folders of HTML files, for files that don't state their own.
+        links: stores the links of HTML files until all files were read.
 
     Raises:
-        InputError: there is no HTML file in a folder, or `base_url` is none.
+        InputError: a folder has no HTML files, or `base_url` is not a URL.
     """
     saved = [path for path in paths if path.is_dir() or path.suffix.lower() in SUFFIXES]
     tables: list[StreamSource] = [_table(path) for path in paths if path not in saved]
@@ -85,36 +85,40 @@ def crawl_tables(paths: Sequence[Path], base_url: str, links: LinkSpool) -> list
 
 
 def site_tables(
-    wish: Wish, reason: Callable[[str], str], cache: PageCache, links: LinkSpool, progress: Progress
+    options: FetchOptions,
+    reason: Callable[[str], str],
+    cache: PageCache,
+    links: LinkSpool,
+    progress: Progress,
 ) -> list[StreamSource]:
-    """Fetch pages into the cache; tables of them and of their links.
+    """Fetch pages into the cache; return tables of the pages and of their links.
 
     Args:
-        wish: which, and how.
-        reason: why a page is not wanted, by its normal form; "" if it is.
-        cache: what was fetched earlier, and is now.
-        links: keeps the links until all pages were read.
-        progress: told of each page.
+        options: what to fetch, and how.
+        reason: returns why not to fetch a page, by its normal form; "": fetch it.
+        cache: has pages from earlier imports, and stores new ones.
+        links: stores the links until all pages were read.
+        progress: shows the pages.
 
     Raises:
-        InputError: there is no sitemap or list, or the site is in a private network.
-        ServiceError: the site doesn't answer, or gives no page.
+        InputError: the sitemap or the list is missing, or the site is in a private network.
+        ServiceError: the site doesn't answer, or returned no page.
     """
-    name, asides = " and ".join(filter(None, (wish.sitemap, str(wish.urls or "")))), Asides()
-    with closing(SiteClient(wish.delay, allow_private=wish.allow_private)) as client:
+    name, asides = " and ".join(filter(None, (options.sitemap, str(options.urls or "")))), Asides()
+    with closing(SiteClient(options.delay, allow_private=options.allow_private)) as client:
         robots = Robots(client)
         fetcher = Fetcher(client, robots, cache)
-        urls = list(listed_urls(wish.urls)) if wish.urls else []
-        if wish.sitemap:
+        urls = list(listed_urls(options.urls)) if options.urls else []
+        if options.sitemap:
             progress.start("Sitemap", 0, "")
-            found = list(enumerate(sitemap_urls(client, robots, _address(wish.sitemap), asides), 1))
+            found = list(enumerate(sitemap_urls(client, robots, _address(options.sitemap), asides), 1))
             progress.finish(f"{len(found)} pages")
             urls += found
         progress.start("Fetching", len(urls), "pages")
-        visits = fetcher.visit(Order(name, urls, reason, wish.limit), asides, progress)
-        told = ((asides.facts[FETCHED], "fetched"), (asides.facts[UNCHANGED], "unchanged"))
-        more = ((asides.facts[FAILED], "failed"), (asides.left_out[DISALLOWED], DISALLOWED))
-        progress.finish(", ".join(f"{count} {what}" for count, what in (*told, *more)))
+        visits = fetcher.visit(Order(name, urls, reason, options.limit), asides, progress)
+        fetched = ((asides.facts[FETCHED], "fetched"), (asides.facts[UNCHANGED], "unchanged"))
+        others = ((asides.facts[FAILED], "failed"), (asides.left_out[DISALLOWED], DISALLOWED))
+        progress.finish(", ".join(f"{count} {what}" for count, what in (*fetched, *others)))
         for remark in robots.remarks:
             progress.warn(remark)
     _require_pages(name, visits)
@@ -125,29 +129,29 @@ def site_tables(
 
 
 def _require_pages(name: str, visits: Sequence[Visit]) -> None:
-    """Refuse a site that answered and gave no page at all: most of all one that shuts out what is no browser.
+    """Check that a site that answered gave any page; some sites answer only browsers.
 
     Raises:
-        ServiceError: there are answers, and none is a page.
+        ServiceError: the site answered, but without a single page.
     """
     if visits and all(visit.status != 200 for visit in visits):
         statuses = Counter(visit.status for visit in visits).most_common(3)
-        told = ", ".join(f"{count} times HTTP {status}" for status, count in statuses)
+        summary = ", ".join(f"{count} times HTTP {status}" for status, count in statuses)
         raise ServiceError(
             "The site",
-            f"none of the URLs of {name} gave a page ({told}). No table was changed. Where a browser shows them, ask "
-            "whoever runs the site to let the user agent InternalLinker in.",
+            f"none of the URLs of {name} returned a page ({summary}). No table was changed. If a browser shows them, "
+            "ask the site's operator to allow the user agent InternalLinker.",
         )
 
 
 def listed_urls(path: Path) -> Iterator[tuple[int, str]]:
-    """The lines of a file with their numbers, without a header, empty ones and those that begin with #.
+    """Yield the lines of a file with their numbers, without a header, empty lines and lines that begin with #.
 
     Raises:
-        InputError: it is not there or can't be read.
+        InputError: the file is missing or can't be read.
     """
     if not path.is_file():
-        raise InputError(f"{path} is not there. Put the file there, a URL a line, or correct its name.")
+        raise InputError(f"{path} not found: check the path. The file needs one URL per line.")
     try:
         lines = plain_text(path, str(path), _MOST_BYTES).splitlines()
     except ConfigurationError as error:
@@ -172,7 +176,7 @@ def _table(path: Path) -> StreamSource:
 
 @contextmanager
 def import_places(files: Path) -> Iterator[tuple[Places, KeepingOld]]:
-    """Where an import is written, and what keeps the files that were there."""
+    """Yield where to write an import, and what keeps copies of the replaced files."""
     keeping = KeepingOld()
     spool = TextSpool(files)
     pages, links, vectors = (

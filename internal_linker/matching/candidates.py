@@ -1,4 +1,4 @@
-"""Vectors and words of a source and its candidates -> how similar they are, and its average target."""
+"""Comparison of a source with its candidates: similarity by vectors and by words, relative to its average target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, pairs_of
 from internal_linker.matching.inverted_index import Postings
 from internal_linker.matching.tfidf import Fits, TermFit, TermIndex
 
-# Targets by which a source's average target is known, beside its candidates: on a smaller site all of them. On
-# larger ones mean and deviation are within a tenth of a deviation of those of all targets
+# Targets that, besides its candidates, estimate a source's average target: all targets of a smaller site. On larger
+# ones, mean and deviation are within a tenth of a deviation of those over all targets
 # (tests/matching/test_candidates.py).
 SAMPLE = 2000
-# Vectors that are turned into float32 at once.
+# Vectors to convert to float32 at a time.
 _BLOCK = 4096
-# What float32 leaves of a deviation of 0.
+# Rounding in float32 may leave this much of a deviation of 0.
 _FLAT = 1e-6
 
 
@@ -25,10 +25,10 @@ class Index:
     """All texts of a run, one row each.
 
     Attributes:
-        vectors: (n, d) float16 or float32 rows, unit but for float16's rounding; zeros where a text has no vector.
-        terms: (n, v) float32 TF-IDF rows of unit length; empty where a text has no words.
-        languages: (n,) codes; two texts match if theirs are equal or one is -1 (unknown).
-        columns: (n,) which texts may be targets.
+        vectors: (n, d) float16 or float32 unit rows, up to float16's rounding; zeros if a text has no vector.
+        terms: (n, v) float32 TF-IDF rows of unit length; empty if a text has no words.
+        languages: (n,) language codes; two texts match if their codes are equal or one is -1 (unknown).
+        columns: (n,) whether each text may be a target.
     """
 
     vectors: Vectors
@@ -39,15 +39,15 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The candidates of one source, and what its average target is like.
+    """The candidates of one source, and the statistics of all its targets.
 
     Attributes:
-        rows: (m,) int32, ascending.
-        similarity: (m,) float32, cosines of the vectors, -1 to 1; NaN where one is missing.
-        lexical: (m,) float32, cosines of TF-IDF, 0 to 1.
-        means, deviations: of similarity and of lexical, over all targets of the source; a deviation of 0: the
-            signal says nothing about this source.
-        targets: how many targets the source has.
+        rows: (m,) int32 rows of the candidates, ascending.
+        similarity: (m,) float32 cosines of the vectors, -1 to 1; NaN if one is missing.
+        lexical: (m,) float32 cosines of the TF-IDF rows, 0 to 1.
+        means, deviations: mean and standard deviation of similarity and of lexical over all targets of the source;
+            a signal with deviation 0 says nothing about this source.
+        targets: count of the source's targets.
     """
 
     rows: Ints
@@ -60,13 +60,13 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Targets of several texts, the best of each first, equals by row; all arrays have one length.
+    """Targets of several texts, best first, ties by row; all arrays have one length.
 
     Attributes:
-        of: the place of the text, ascending.
+        of: positions of the texts, ascending.
         rows: the targets' rows in the index.
         score: see `scores`; NaN for a target in another language.
-        similarity, lexical: as in `Pool`.
+        similarity, lexical: see `Pool`.
     """
 
     of: Ints
@@ -81,24 +81,24 @@ class Matches:
         return Pairs(self.of, self.rows)
 
     def at(self, places: Ints | Bools) -> "Matches":
-        """Those at the given places."""
+        """Return the matches at these positions."""
         return Matches(*(getattr(self, name)[places] for name in Matches.__slots__))
 
 
 def scores(
     pools: Sequence[Pool], of: Ints, similarity: Vectors, lexical: Vectors, lexical_weight: float
 ) -> Vectors:
-    """(k,) float64: the blend of both signals, in standard deviations above the average target of each text.
+    """Return (k,) float64: the blend of both signals, in standard deviations above each text's average target.
 
-    A signal that says nothing leaves the whole weight to the other; a page without a vector is at the
-    average of the vectors'.
+    If a signal has deviation 0, the other one has the whole weight; a target without a vector has the average
+    similarity.
 
     Args:
-        pools: of the texts.
-        of: (k,) which of them.
-        similarity: (k,) of a target.
-        lexical: (k,) of a target.
-        lexical_weight: the share of the words, 0 to 1.
+        pools: the pools of the texts.
+        of: (k,) positions of the targets' texts in `pools`.
+        similarity: (k,) similarity of each target.
+        lexical: (k,) lexical similarity of each target.
+        lexical_weight: weight of the words, 0 to 1.
     """
     means, deviations = (
         np.array([getattr(pool, name) for pool in pools], np.float64).reshape(-1, 2)
@@ -113,13 +113,13 @@ def scores(
 
 
 def language_codes(languages: Sequence[str]) -> Ints:
-    """(n,) codes, equal for equal languages, -1 for an unknown one."""
+    """Return (n,) language codes, equal for equal languages, -1 if unknown."""
     codes = {name: code for code, name in enumerate(sorted(set(languages) - {""}))}
     return np.array([codes.get(name, -1) for name in languages], dtype=np.int32)
 
 
 def understands(languages: Ints, texts: Ints | int, others: Ints) -> Bools:
-    """(len(others),): which are in the language of their text, or in an unknown one, or it is."""
+    """Return (len(others),) whether each is in its text's language, or one of the two languages is unknown."""
     ours, theirs = languages[texts], languages[others]
     known: Bools = (theirs == ours) | (theirs < 0) | (ours < 0)
     return known
@@ -130,8 +130,7 @@ class Comparer:
 
     Args:
         index: all texts.
-        order: (n,) numbers that say nothing about the texts and don't change: those with the lowest stand for
-            all targets.
+        order: (n,) stable pseudo-random numbers; the targets with the lowest ones are the sample of all targets.
     """
 
     def __init__(self, index: Index, order: Ints) -> None:
@@ -142,8 +141,8 @@ class Comparer:
         self._samples: dict[int, _Sample] = {}
 
     def pairs(self, rows: Ints, others: Sequence[Ints]) -> list[tuple[Vectors, Vectors]]:
-        """For each row (m,) float32 each: cosines of the vectors (NaN where one is missing), and of the terms."""
-        # One row of terms, dense: a product with it is many times quicker than with a sparse one.
+        """Return, for each row, (m,) float32 cosines of the vectors (NaN if one is missing), and of the terms."""
+        # A dense row of terms, because the product with a sparse one is many times slower.
         words = np.zeros(self.index.terms.shape[1], np.float32)
         return [
             (self._similarity(row, theirs), self._lexical(row, theirs, words))
@@ -151,7 +150,7 @@ class Comparer:
         ]
 
     def pools(self, rows: Ints, candidates: Sequence[Ints]) -> list[Pool]:
-        """Each row's pool, of these candidates (ascending, distinct, all of them allowed)."""
+        """Return the pool of each row from its candidates, which are ascending, distinct and allowed."""
         made: list[Pool | None] = [None] * len(rows)
         for language in np.unique(self.index.languages[rows]).tolist():
             sample = self._sample(language)
@@ -199,7 +198,7 @@ class Comparer:
 
 
 def _lengths(vectors: Vectors) -> Vectors:
-    """(n,) float32, in blocks: never all of them are there in float32."""
+    """Return (n,) float32 norms, in blocks, so that memory never has all vectors in float32."""
     lengths = np.zeros(len(vectors), np.float32)
     for first in range(0, len(vectors), _BLOCK):
         block = vectors[first : first + _BLOCK].astype(np.float32)
@@ -208,7 +207,7 @@ def _lengths(vectors: Vectors) -> Vectors:
 
 
 class _Sample:
-    """All targets of one language, and those of them that stand for the others."""
+    """All targets of one language, and the sample that represents them."""
 
     def __init__(self, index: Index, targets: Ints, order: Ints, has_vector: Bools) -> None:
         self._targets = len(targets)
@@ -223,7 +222,7 @@ class _Sample:
         self._terms = index.terms[rows].T.tocsr()
 
     def targets_of(self, row: int) -> int:
-        """How many targets a row has."""
+        """Return the count of a row's targets."""
         return self._targets - bool(self._is_target[row])
 
     def standards(
@@ -233,15 +232,15 @@ class _Sample:
         others: Sequence[Ints],
         signals: Sequence[tuple[Vectors, Vectors]],
     ) -> tuple[Vectors, Vectors]:
-        """Means and deviations (t, 2) float64 of similarity and lexical, over all targets of each text.
+        """Return (t, 2) float64 means and deviations of similarity and lexical over all targets of each text.
 
-        Those of which the signals are known count as they are, the sample stands for all others.
+        Targets with known signals count as they are; the sample represents all others.
 
         Args:
             index: all texts.
-            texts: (t,) rows.
-            others: for each of them targets of which the signals are known.
-            signals: these, similarity (NaN where it can't be had) and lexical.
+            texts: (t,) rows of the texts.
+            others: for each text, the targets with known signals.
+            signals: for each text, the similarity (NaN if missing) and lexical of these targets.
         """
         pairs = pairs_of([[*ours, text] for ours, text in zip(others, texts, strict=True)])
         sampled = self._place[pairs.rows] >= 0
@@ -275,14 +274,14 @@ class _Sample:
         targets: Ints,
         known: tuple[Ints, Vectors],
     ) -> tuple[Vectors, Vectors]:
-        """Mean and deviation (t,) of one signal.
+        """Return the mean and deviation, (t,) each, of one signal.
 
         Args:
-            sampled: (t, m) with the sample.
-            counts: (m,) which of the sample have the signal.
-            cells: text and place of those that are known, or no target; they don't stand for others.
-            targets: (t,) how many targets have the signal.
-            known: text and signal of the others.
+            sampled: (t, m) the signal of the sample.
+            counts: (m,) whether each text of the sample has the signal.
+            cells: text and sample positions of texts that are known or not targets; they don't represent others.
+            targets: (t,) count of targets with the signal.
+            known: text and signal of the known targets.
         """
         rest = np.tile(counts, (len(sampled), 1))
         rest[cells] = False
@@ -298,17 +297,20 @@ class _Sample:
         return mean, np.where((targets > 0) & (deviation > _FLAT), deviation, 0.0)
 
 
-# Candidates of a text by its vector, and as many by its words, or twice as many where it has no vector. With 100
+# Candidates of a text by its vector, and as many by its words, or twice as many if it has no vector. With 100,
 # the development sites' links are the same.
 SERVED = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All that comparing a site's texts takes, in arrays alone, so that other processes can do it, too.
+    """All data for comparing a site's texts, as arrays only, so that other processes can share the work.
 
     Attributes:
-        index, comparer, postings, fit: of all texts.
+        index: all texts.
+        comparer: compares the texts of `index`.
+        postings: the champion lists of their terms.
+        fit: compares their passages.
     """
 
     index: Index
@@ -320,7 +322,7 @@ class Comparison:
     def of(
         cls, vectors: Vectors, terms: TermIndex, languages: Ints, columns: Bools, order: Ints
     ) -> "Comparison":
-        """See `Index` and `Comparer`."""
+        """Build the index; see `Index` and `Comparer`."""
         index = Index(vectors, terms.rows, languages, columns)
         return cls(index, Comparer(index, order), Postings(terms.rows, columns, languages), TermFit(terms))
 
@@ -328,8 +330,8 @@ class Comparison:
         """Find and compare the candidates of some texts.
 
         Args:
-            texts: (t,) rows.
-            near: (t, k) the rows of the pages that are nearest to each by the vectors; -1 where there are no more.
+            texts: (t,) rows of the texts.
+            near: (t, k) rows of the pages nearest to each text by vectors, padded with -1.
         """
         lexical = np.full((len(texts), 2 * SERVED), -1, np.int32)
         by_both = (near >= 0).any(axis=1)
@@ -341,5 +343,5 @@ class Comparison:
         return self.comparer.pools(texts, [ours[fresh] for ours, fresh in zip(every, new, strict=True)])
 
     def fits(self, texts: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
-        """See `TermFit.of`."""
+        """Compare texts with other pages; see `TermFit.of`."""
         return self.fit.of(texts, others, linked)

@@ -1,8 +1,8 @@
-"""Weighted terms of all texts -> for each text the pages that share its telling words: candidates, not scores.
+"""An inverted index of champion lists, which finds candidates: the pages that share a text's characteristic words.
 
-The product of all texts with all pages is out of reach on a large site, and nearly all of its work is in words
-of many pages, which say little. So each term is followed to the pages only that it weighs most in (a champion
-list); what that finds is a page's candidates, whose cosines are then computed in full.
+The product of all texts with all pages is too expensive on a large site, and nearly all of its cost is due to words
+that many pages have, which say little. So the index has, for each term, only the pages in which it weighs most (its
+champion list). It finds candidates only; their cosines are then computed in full.
 """
 
 import numpy as np
@@ -10,10 +10,10 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 
-# Pages that a term is followed to at the most. On 10,000 pages of Debian's documentation 100 candidates hold 0.97 of
-# the 50 nearest with 50 of them, 0.98 with 100, 0.99 with 200; of the 20 nearest 0.998 and more with each.
+# Length of a champion list. On 10,000 pages of Debian's documentation, 100 candidates include 0.97 of the 50 nearest
+# pages with lists of 50, 0.98 with 100, 0.99 with 200; of the 20 nearest, at least 0.998 with each length.
 CHAMPIONS = 100
-# Cells of a block's product that are alive at once: 12 bytes each.
+# Cells of a block's product in memory at a time, 12 bytes each.
 BLOCK_CELLS = 4_000_000
 
 
@@ -21,9 +21,9 @@ class Postings:
     """The champion lists of a site's terms.
 
     Args:
-        terms: (n, v) float32, one text each, of unit length.
-        columns: (n,) which texts may be found.
-        languages: (n,) codes; two texts match if theirs are equal or one is -1 (unknown).
+        terms: (n, v) float32 rows of unit length, one per text.
+        columns: (n,) whether each text may be found.
+        languages: (n,) language codes; two texts match if their codes are equal or one is -1 (unknown).
     """
 
     def __init__(self, terms: sparse.csr_matrix, columns: Bools, languages: Ints) -> None:
@@ -33,7 +33,7 @@ class Postings:
         self._step = max(1, int(BLOCK_CELLS * terms.shape[0] / max(1, work)))
 
     def nearest(self, rows: Ints, keep: int) -> Ints:
-        """(len(rows), keep) int32: the texts that share most with each row, ascending; -1 behind the last."""
+        """Return (len(rows), keep) int32: the texts that share most with each row, ascending, padded with -1."""
         found = np.full((len(rows), keep), -1, np.int32)
         for first in range(0, len(rows), self._step):
             some = rows[first : first + self._step]
@@ -46,7 +46,7 @@ class Postings:
 
 
 def _champions(terms: sparse.csr_matrix, columns: Bools) -> sparse.csr_matrix:
-    """(v, n): each term's texts, those that it weighs most in."""
+    """Return (v, n): the champion list of each term."""
     lists = sparse.diags_array(columns.astype(np.float32)).dot(terms).T.tocsr()
     lists.eliminate_zeros()
     kept = np.ones(lists.nnz, bool)

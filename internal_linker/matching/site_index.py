@@ -1,4 +1,4 @@
-"""The pages of a run -> all of them ready to be compared: words, vectors, dates, near-duplicates."""
+"""The index of a run's pages, ready for comparison: words, vectors, dates, near-duplicates."""
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,9 +27,9 @@ from internal_linker.text.boilerplate import Boilerplate
 from internal_linker.text.words import words
 
 T = TypeVar("T")
-# Texts whose candidates are compared at a time.
+# Texts to compare with their candidates at a time.
 _BLOCK = 256
-# Below so many texts other processes save little (at 3,000 of them 2 of 17 seconds) and take 100 MB each.
+# With fewer texts, other processes save little (2 of 17 seconds at 3,000 texts) and take 100 MB each.
 SHARED_FROM = 5_000
 
 
@@ -39,15 +39,14 @@ class Site:
     Args:
         pages: all pages.
         texts: one for each page, then one for each source without a page.
-        vectors: (len(texts), d) unit rows, zeros where there is none.
-        terms: how words are weighed.
-        near_duplicate: cosine of two near-duplicates, 0 to 1.
-        joined: the `SERVED` pages or more that are nearest to each text by the vectors, where that is known;
-            else it is found out for each text that is asked for.
-        workers: what shares the comparing of a large site; all of it is done here if not given.
+        vectors: (len(texts), d) unit rows, zeros if a text has no vector.
+        terms: the weights of terms.
+        near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
+        joined: at least the `SERVED` nearest pages of each text by vectors; None: find them when needed.
+        workers: other processes that share the comparisons of a large site; None: compare in this process.
 
     Attributes:
-        with_text: (len(texts),) which rows are pages that can be compared.
+        with_text: (len(texts),) whether each row is a page with a text.
         has_vectors, has_dates: whether any text has a vector, and any URL a date.
     """
 
@@ -78,7 +77,7 @@ class Site:
         self._workers = workers
         if workers and len(texts) >= SHARED_FROM:
             workers.share(comparison)
-            # Half of its memory is needed by the workers only.
+            # Only the workers need the rest, half of its memory.
             self._comparison = None
         self._joined, self._n = joined, max(1, len(texts))
         self._pools: dict[int, Pool] = {}
@@ -89,11 +88,11 @@ class Site:
 
     @property
     def near_duplicates(self) -> Mapping[tuple[int, int], Pair]:
-        """Pairs of nearly the same text that were met so far, by their rows."""
+        """The pairs of near-duplicates found so far, by their rows."""
         return self._duplicates.pairs
 
     def prepare(self, rows: Iterable[int]) -> None:
-        """Find and compare the candidates of these rows, where that was not done before."""
+        """Find and compare the candidates of these rows, unless this was done before."""
         wanted = np.array([row for row in dict.fromkeys(rows) if row not in self._pools], np.int64)
         blocks = [wanted[first : first + _BLOCK] for first in range(0, len(wanted), _BLOCK)]
         tasks = ((some, self._nearest(some)) for some in blocks)
@@ -101,13 +100,13 @@ class Site:
             self._pools.update(zip(some.tolist(), pools, strict=True))
 
     def matches(self, texts: Ints, among: Bools, lexical_weight: float, asked: Pairs = NO_PAIRS) -> Matches:
-        """The matches of some texts, best first: their candidates, and the pages that are asked for.
+        """Return the matches of some texts, best first: their candidates and the rows in `asked`.
 
         Args:
-            texts: (t,) rows.
-            among: (n,) which texts may be matches.
-            lexical_weight: share of the words in the blend, 0 to 1.
-            asked: further rows of each text whose signals are wanted; one in another language has no score.
+            texts: (t,) rows of the texts.
+            among: (n,) whether each text may be a match.
+            lexical_weight: weight of the words in the blend, 0 to 1.
+            asked: further rows to compare with each text; a row in another language has no score.
         """
         self.prepare(texts.tolist())
         pools = [self._pools[row] for row in texts.tolist()]
@@ -130,45 +129,45 @@ class Site:
         lexical_weight: float,
         old: Pairs,
     ) -> tuple[Matches, Pairs]:
-        """The matches to which a link is new, `count` of them if there are so many, and the near-duplicates.
+        """Return the matches to which a link is new, at least `count` per text if possible, and the near-duplicates.
 
-        Only where linked pages and near-duplicates crowd the candidates, all texts are compared.
+        If too many candidates of a text are linked pages or near-duplicates, compare it with all texts.
 
         Args:
-            texts: (t,) what the matches are of.
-            matches: what `matches` gave for them.
-            count: how many are wanted of each.
-            among: as in `matches`.
-            lexical_weight: as in `matches`.
-            old: rows of each text to which a link is none or not new.
+            texts: (t,) rows of the texts.
+            matches: the result of `matches` for these texts.
+            count: count of matches needed per text.
+            among: see `matches`.
+            lexical_weight: see `matches`.
+            old: rows of each text that it links to already, or that a link can't lead to.
         """
-        new, twins = self._new(texts, matches, old)
+        new, duplicates = self._new(texts, matches, old)
         pools = [self._pools[row] for row in texts.tolist()]
-        # What was asked for comes beside the best and takes no place of theirs.
+        # Rows from `asked` are extra: only candidates count towards `count`.
         own = is_in(new.pairs.keys(self._n), pairs_of([pool.rows for pool in pools]).keys(self._n))
         enough = np.bincount(new.of[own], minlength=len(texts)) >= count
         crowded = [at for at in np.flatnonzero(~enough).tolist() if len(pools[at].rows) < pools[at].targets]
         for at in crowded:
             every, more = self._new(texts, self._all_matches(texts, at, among, lexical_weight), old)
-            new, twins = _replaced(new, every, at), both(twins, more)
-        return new, twins
+            new, duplicates = _replaced(new, every, at), both(duplicates, more)
+        return new, duplicates
 
     def fits(self, tasks: Iterable[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]) -> Iterator[Fits]:
-        """Yield `TermFit.of` for each of the tasks; a few are taken ahead."""
+        """Yield `TermFit.of` for each of the tasks; take a few tasks ahead."""
         return self._each(Comparison.fits, tasks)
 
     def nearness(self, texts: Ints, others: Ints) -> Vectors:
-        """(len(others),) float64: how near in time each page is to its text; NaN where a date is unknown."""
+        """Return (len(others),) float64: how near in time each page is to its text; NaN if a date is unknown."""
         return nearness(self._days[texts], self._days[others])
 
     def _each(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """Yield `work` of the comparison and each of the tasks."""
+        """Yield `work(comparison, *task)` for each task."""
         if self._comparison or not self._workers:
             return (work(self._comparison, *task) for task in tasks)
         return self._workers.run(work, tasks)
 
     def _nearest(self, rows: Ints) -> Ints:
-        """(len(rows), k): the rows of the nearest pages by the vectors; -1 where there are no more."""
+        """Return (len(rows), k) rows of the nearest pages by vectors, padded with -1."""
         if self._joined:
             return self._joined.rows[rows, :SERVED]
         if not self.has_vectors:
@@ -177,13 +176,13 @@ class Site:
         return nearest(index.vectors, index.languages, rows, np.flatnonzero(index.columns), SERVED).rows
 
     def _more(self, texts: Ints, asked: Pairs, known: Pairs, among: Bools) -> Pairs:
-        """Those of the pairs that are asked for and not known, each once, by their text."""
+        """Return the asked pairs that are not known, each once, by their text."""
         keys = np.unique(asked.keys(self._n))
         more = Pairs(*np.divmod(keys[~is_in(keys, known.keys(self._n))], self._n))
         return more.at(among[more.rows] & (more.rows != texts[more.of]))
 
     def _all_matches(self, texts: Ints, at: int, among: Bools, lexical_weight: float) -> Matches:
-        """Every text that may be a match of one of the texts."""
+        """Return all possible matches of the text at position `at`."""
         row, languages = int(texts[at]), self._comparer.index.languages
         others = np.flatnonzero(among & understands(languages, row, np.arange(self._n)))
         others = others[others != row]
@@ -201,7 +200,7 @@ class Site:
         among: Bools,
         lexical_weight: float,
     ) -> Matches:
-        """Those of the rows that are `among`, by their score."""
+        """Return the matches whose rows are `among`, by text, then by score."""
         pools = [self._pools[row] for row in texts.tolist()]
         score = scores(pools, pairs.of, similarity, lexical, lexical_weight)
         score[~understands(self._comparer.index.languages, texts[pairs.of], pairs.rows)] = nan
@@ -210,29 +209,29 @@ class Site:
         return Matches(pairs.of, pairs.rows, score, similarity, lexical).at(order)
 
     def _new(self, texts: Ints, matches: Matches, old: Pairs) -> tuple[Matches, Pairs]:
-        """Those that have a score, are no near-duplicates and not old; and the near-duplicates."""
+        """Return the matches with a score that are neither near-duplicates nor old, and the near-duplicates."""
         close = matches.at(self._duplicates.may_be(matches.similarity, matches.lexical))
-        twins = [
+        duplicates = [
             Pairs(np.full(len(found), at), np.array([*found], np.int64))
             for at in np.unique(close.of).tolist()
-            if (found := self._twins(int(texts[at]), close.at(close.of == at)))
+            if (found := self._near_duplicates(int(texts[at]), close.at(close.of == at)))
         ]
-        gone = both(old, *twins)
+        gone = both(old, *duplicates)
         new = np.isfinite(matches.score) & ~is_in(matches.pairs.keys(self._n), gone.keys(self._n))
-        return matches.at(new), both(NO_PAIRS, *twins)
+        return matches.at(new), both(NO_PAIRS, *duplicates)
 
-    def _twins(self, row: int, close: Matches) -> set[int]:
+    def _near_duplicates(self, row: int, close: Matches) -> set[int]:
         return self._duplicates.among(row, close.rows, close.similarity, close.lexical)
 
 
 def _by_text(texts: Ints, pairs: Pairs) -> tuple[Ints, Sequence[Ints]]:
-    """The texts that have any, and the rows of each."""
+    """Return the texts that have pairs, and the rows of each."""
     of, starts = np.unique(pairs.of, return_index=True)
     return texts[of], np.split(pairs.rows, starts[1:]) if len(of) else []
 
 
 def _replaced(matches: Matches, other: Matches, at: int) -> Matches:
-    """The matches, with those of one text taken from elsewhere."""
+    """Return the matches with those of the text at position `at` replaced by `other`."""
     before, behind = matches.at(matches.of < at), matches.at(matches.of > at)
     parts = [[getattr(part, name) for part in (before, other, behind)] for name in Matches.__slots__]
     return Matches(*(np.concatenate(each) for each in parts))

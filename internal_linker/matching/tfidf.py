@@ -1,4 +1,4 @@
-"""Words of titles and contents -> their terms, weighted; and how well a page's best passage fits other pages."""
+"""TF-IDF: the weighted terms of titles and contents, and how well a page's best passage fits other pages."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -10,34 +10,34 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 
-# The title says in few words what a page is about, so each of its terms counts as often as this. 15 times
-# made no sure difference on the development sites; 3 times cost NDCG@5 0.003, once 0.009 (this and all figures
-# below: tests/quality/WEIGHTS.md).
+# The title says in few words what a page is about, so each of its terms counts this many times. 15 made no clear
+# difference on the development sites; 3 cost NDCG@5 0.003, 1 cost 0.009 (this and all figures below:
+# tests/quality/WEIGHTS.md).
 TITLE_COUNT = 8
-# A term on more than this share of the pages is the site's furniture: menus, calls, the brand. 0.2 to 0.5
-# are within 0.002 of each other; 0.1 costs 0.003, all terms 0.001.
+# A term on more than this share of the pages is boilerplate: menus, calls to action, the brand. 0.2 to 0.5 are within
+# 0.002 of each other; 0.1 costs 0.003, all terms 0.001.
 COMMON_SHARE = 0.3
-# On a handful of pages a share says nothing.
+# Among a handful of pages, a share says nothing.
 FEW_PAGES = 10
-# How far rare terms outweigh common ones. With the usual 1 a page is like many, and NDCG@5 is 0.01
-# lower; 1.5 costs 0.003, 2.5 made no sure difference.
+# How far rare terms outweigh common ones. With the usual 1, a page is similar to many, and NDCG@5 is 0.01
+# lower; 1.5 costs 0.003, 2.5 made no clear difference.
 IDF_POWER = 2.0
-# Words of a passage, about a paragraph: 60 and 150 cost 0.002 or less, 250 nothing, 40 costs 0.005.
+# Words of a passage, about a paragraph: 60 and 150 cost 0.002 or less, 250 costs nothing, 40 costs 0.005.
 PASSAGE = 100
-# Codes of terms without a column: furniture, and what stands on one page only.
+# Codes of terms without a column: boilerplate, and terms on only one page.
 _NO_WEIGHT, _ON_ONE_PAGE = -1, -2
-# Most pairs of words stand on one page. Those that surely do are known, before pairs are counted, by a table of at
-# most 2 to the power of this, a byte each: 64 MB.
+# Most pairs of words are on one page only. Before pairs are counted, a hash table of at most 2 to the power of this,
+# a byte each (64 MB), identifies most of them.
 _MOST_BITS = 26
 _PAIR = np.int64(1 << 32)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
-# How well some pages fit each of several texts, and groups of pages that these link to: see `TermFit.of`.
+# For each of several texts, how well pages fit it and groups of pages that it links to: see `TermFit.of`.
 Fits = Sequence[tuple[Vectors, Sequence[Vectors]]]
 
 
 @dataclass(frozen=True, slots=True)
 class TermWeights:
-    """How terms are weighed: the constants above, unless others are measured (tests/quality/WEIGHTS.md)."""
+    """The weights of terms: the constants above, except in measurements (tests/quality/WEIGHTS.md)."""
 
     title_count: float = TITLE_COUNT
     common_share: float = COMMON_SHARE
@@ -50,16 +50,16 @@ FIXED_TERMS = TermWeights()
 
 @dataclass(frozen=True, slots=True)
 class TermIndex:
-    """The terms of n texts: single words, and two words in a row.
+    """The terms of n texts: single words, and pairs of consecutive words.
 
     Attributes:
-        rows: (n, v) float32, one text each, of unit length: (1 + ln count) x idf ** IDF_POWER. A term
-            that stands in one text only counts in the length and has no column.
-        codes: (2, words of all contents) int32: the columns of the words, and of the pairs that they begin,
-            in order; below 0 where there is no column.
-        starts: (n + 1,) where each text's words begin in `codes`.
+        rows: (n, v) float32 rows of unit length, one per text: (1 + ln count) x idf ** IDF_POWER. A term
+            in only one text counts in the length, but has no column.
+        codes: (2, words of all contents) int32 columns of the words, and of the pairs that they begin, in order;
+            below 0 if a term has no column.
+        starts: (n + 1,) the position at which each text's words begin in `codes`.
         weights: (v + 2,) float32, idf ** IDF_POWER of each column; the last two are for the codes below 0.
-        passage: words of a passage.
+        passage: words per passage.
     """
 
     rows: sparse.csr_matrix
@@ -72,7 +72,7 @@ class TermIndex:
 def index_terms(
     texts: Iterable[tuple[Sequence[str], Sequence[str]]], weights: TermWeights = FIXED_TERMS
 ) -> TermIndex:
-    """Weigh the words of titles and contents, text by text; they are gone through once."""
+    """Build the index from the words of titles and contents; iterate once."""
     titles, bodies = _numbered(texts)
     n = len(bodies)
     once = (1 + np.log((1 + n) / 2)) ** weights.idf_power
@@ -88,12 +88,12 @@ def index_terms(
     value = 1 + np.log(_joined([times for _, times, _ in found], np.float32))
     terms = _joined([terms for terms, _, _ in found], np.int64)
     del found
-    # np.unique takes three times as long.
+    # Sorting, because np.unique takes three times as long.
     distinct = np.sort(terms)
     first = np.ones(len(terms), np.bool_)
     first[1:] = distinct[1:] != distinct[:-1]
     distinct = distinct[first]
-    # Terms are by far the most of all numbers here: what is made of all of them at once is kept small.
+    # Terms are by far the largest array here, so temporary arrays over all of them are kept small.
     column = np.empty(len(terms), np.int32)
     for start, end in pairwise(ends.tolist()):
         column[start:end] = np.searchsorted(distinct, terms[start:end])
@@ -106,7 +106,7 @@ def index_terms(
     value /= np.repeat(lengths.astype(np.float32), np.diff(ends))
     telling = (frequency > 1) & (weight > 0)
     code = np.where(weight > 0, _ON_ONE_PAGE, _NO_WEIGHT).astype(np.int32)
-    # The commonest first: what is looked up most then lies together.
+    # The most common first, so that frequent lookups are close together in memory.
     order = np.flatnonzero(telling)[np.argsort(-frequency[telling], kind="stable")]
     code[order] = np.arange(len(order))
     column = code[column]
@@ -117,13 +117,13 @@ def index_terms(
     by_code = np.concatenate([weight[order], [once, 0]]).astype(np.float32)
     by_text = np.split(codes, starts[1:-1], axis=1), np.split(column, ends[1:-1])
     for ours, text in zip(*by_text, strict=True):
-        # What is below 0 stays as it is.
+        # The two appended values keep the codes below 0 as they are.
         ours[:] = np.append(text, [_ON_ONE_PAGE, _NO_WEIGHT])[ours]
     return TermIndex(rows, codes, starts, by_code, weights.passage)
 
 
 class TermFit:
-    """Tells how well the words of pages fit those of a text, in detail.
+    """Compares the words of pages with the passages of a text.
 
     Args:
         index: all texts.
@@ -133,18 +133,18 @@ class TermFit:
         self._index = index
 
     def of(self, rows: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
-        """How well the words of `others` fit those of some texts, and those of groups of pages that these link to.
+        """Return how well pages fit the passages of some texts, and groups of pages that these link to.
 
         Args:
-            rows: texts.
-            others: for each of them (m,) rows.
-            linked: for each of them groups of rows.
+            rows: rows of the texts.
+            others: for each text, (m,) rows of the pages.
+            linked: for each text, groups of rows.
 
         Returns:
-            For each text (m,) float32, 0 to 1: the cosine with its passage that fits best; and for each group
-            (m,) float32, 0 to 1: the mean cosine with its pages, 0 without any.
+            For each text, (m,) float32, 0 to 1: the cosine of each page with the passage that fits it best; and for
+            each group (m,) float32, 0 to 1: the mean cosine with the group's pages, 0 for an empty group.
         """
-        # The place of a few columns among them, else 0: looking there is quicker than in the few.
+        # Maps a few columns to their positions among them, all others to 0: faster than a search in the few.
         place = np.zeros(self._index.rows.shape[1], np.int32)
         each = zip(rows.tolist(), others, linked, strict=True)
         return [self._of(row, theirs, groups, place) for row, theirs, groups in each]
@@ -156,10 +156,10 @@ class TermFit:
         columns, weights = _passages(self._index, row)
         groups = [terms[rows] for rows in linked]
         ours = np.concatenate([columns, *(group.indices for group in groups)])
-        # A column that comes again is known by its last place.
+        # A repeated column gets its last position.
         place[ours] = np.arange(1, len(ours) + 1)
         passages = weights.shape[1]
-        # What has no place has the first, where all is 0.
+        # Columns without a position get position 0, whose row is all zeros.
         wanted = np.zeros((len(ours) + 1, passages + len(groups)), np.float32)
         wanted[place[columns], :passages] = weights
         for at, group in enumerate(groups, passages):
@@ -173,21 +173,21 @@ class TermFit:
 
 
 def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
-    """The columns of a content's terms (u,), ascending, and its passages, (u, p) float32, of unit length or less."""
+    """Return a content's columns, (u,) ascending, and its passages, (u, p) float32 of length 1 or less."""
     codes = index.codes[:, index.starts[row] : index.starts[row + 1]]
-    # Each begins in the middle of the last, so that no sentence stands at an edge only.
+    # Each passage begins in the middle of the previous one, so that no sentence is only at an edge.
     stride = index.passage // 2
     starts = np.arange(0, max(1, codes.shape[1] - stride + 1), stride)
     at = (starts[:, None] + np.arange(index.passage)).clip(max=codes.shape[1])
     columns, local = np.unique(codes, return_inverse=True)
-    # Behind the last word there is nothing; a pair belongs to the passage that it begins in.
+    # Positions after the last word map to an empty cell; a pair belongs to the passage in which it begins.
     width, ends = len(columns) + 1, np.full((2, 1), len(columns))
     cells = np.concatenate([local.reshape(codes.shape), ends], axis=1)[:, at]
     cells += width * np.arange(len(starts))[:, None]
     times = np.bincount(cells.ravel(), minlength=width * len(starts)).reshape(len(starts), width)[:, :-1]
     weight = index.weights[columns]
     values = (1 + np.log(np.maximum(times, 1))) * weight * (times > 0)
-    # Terms of one page are many and share a code: each counts once.
+    # The many terms of only one page share a code, but each counts on its own.
     squares = np.where(columns == _ON_ONE_PAGE, times * weight**2, values**2)
     values /= np.sqrt(squares.sum(axis=1, keepdims=True)).clip(min=1e-9)
     kept = columns >= 0
@@ -197,7 +197,7 @@ def _passages(index: TermIndex, row: int) -> tuple[Ints, Vectors]:
 def _numbered(
     texts: Iterable[tuple[Sequence[str], Sequence[str]]],
 ) -> tuple[list[Ints], list[Ints]]:
-    """Each text's words of title and content as int32 numbers, equal for equal words."""
+    """Return each text's words of title and content as int32 numbers, equal for equal words."""
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     titles: list[Ints] = []
     bodies: list[Ints] = []
@@ -208,12 +208,12 @@ def _numbered(
 
 
 def _pairs(words: Ints) -> Ints:
-    """(words - 1,) int64: a number above all words' for each two in a row."""
+    """Return (words - 1,) int64: a number for each two consecutive words, above all numbers of words."""
     return (words[:-1].astype(np.int64) + 1) * _PAIR + words[1:]
 
 
 class _SharedPairs:
-    """Tells pairs of words that stand in several texts, and by chance a few others."""
+    """A hash table of the pairs of words in several texts, with a few false positives."""
 
     def __init__(self, titles: Sequence[Ints], bodies: Sequence[Ints]) -> None:
         total = sum(map(len, bodies)) + sum(map(len, titles))
@@ -235,9 +235,9 @@ class _SharedPairs:
 def _counts(
     title: Ints, body: Ints, title_count: float, shared: _SharedPairs, places: Ints
 ) -> tuple[Ints, Vectors, float]:
-    """The terms of a text that others may have too, their weighted counts, and the squares of all others'.
+    """Return the terms of a text that other texts may share, their weighted counts, and the squares of the rest.
 
-    Into `places`, (2, len(body)), goes which of these terms each word is, and the pair that it begins.
+    Write into `places`, (2, len(body)), which of these terms each word is, and which one the pair that it begins.
     """
     pairs = _pairs(title), _pairs(body)
     terms = np.concatenate([title, pairs[0], body, pairs[1]])
@@ -253,7 +253,7 @@ def _counts(
 
 
 def _sums(values: Vectors | Bools, ends: Ints) -> Vectors:
-    """(len(ends) - 1,) float64: the sum of each part of the values, 0 for an empty one."""
+    """Return (len(ends) - 1,) float64: the sum of each slice of the values, 0 for an empty one."""
     sums, some = np.zeros(len(ends) - 1), np.flatnonzero(np.diff(ends))
     if len(some):
         sums[some] = np.add.reduceat(values, ends[some], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""URLs -> the day that stands in their path, and how near in time two pages are."""
+"""Dates in URLs: the day in a URL's path, and how near in time two pages are."""
 
 import re
 from collections.abc import Iterable
@@ -8,20 +8,20 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 
-# "/2024/05/31/", "/2024/05/" and "/2024-05-31-name": how blogs and news sites write it.
+# "/2024/05/31/", "/2024/05/" and "/2024-05-31-name", as in URLs of blogs and news sites.
 _DATE = re.compile(r"/((?:19|20)\d\d)([/-])(0[1-9]|1[0-2])(?:\2(0[1-9]|[12]\d|3[01]))?(?=[/_.-]|$)")
 _BEHIND_PATH = re.compile("[?#]")
-# Days below which two pages count as of one time: the month that many URLs name only.
+# Days that hardly matter: many URLs name only the month.
 _SAME_TIME = 30.0
 
 
 def days(urls: Iterable[str]) -> Vectors:
-    """(n,) float64: the day of each URL, counted from year 1; NaN where none stands in its path."""
+    """Return (n,) float64: the day in each URL's path, counted from year 1; NaN if it has none."""
     return np.array([_day(url) for url in urls], np.float64)
 
 
 def nearness(day: float | Vectors, others: Vectors) -> Vectors:
-    """(n,) float64: the higher, the nearer in time; minus the logarithm of the days between, NaN if unknown."""
+    """Return (n,) float64: minus the logarithm of the days between, plus a month; NaN if a day is unknown."""
     near: Vectors = -np.log(_SAME_TIME + np.abs(others - day))
     return near
 

@@ -1,4 +1,4 @@
-"""Main queries -> eligible search results for each source, from the cache or paid for, several at a time."""
+"""The search step: eligible results for each source's main query, from the cache or from paid, concurrent searches."""
 
 import re
 import threading
@@ -20,8 +20,8 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.urls import normal_form, within_site, without_tracking
 
-# What Google would read as an operator inside a main query; the words themselves stay.
-# A name with a space after its colon is no operator but a word ("cache: how it works").
+# What Google would read as an operator in a main query; its words stay.
+# A name with a space after its colon is a word, not an operator ("cache: how it works").
 _OPERATOR = re.compile(
     r'["“”„|]|(?<!\S)[-+]+(?=\S)'
     r"|\b(site|(all)?in(url|title|text|anchor)|filetype|ext|related|cache|before|after):(?=\S)",
@@ -30,7 +30,7 @@ _OPERATOR = re.compile(
 
 
 def search_text(template: str, query: str) -> str:
-    """The search for one main query: the template with the query's bare words, unquoted."""
+    """Return the search for a main query: the template with the query's words, without quotes and operators."""
     return " ".join(template.replace("{main_query}", _OPERATOR.sub(" ", query)).split())
 
 
@@ -42,22 +42,22 @@ def eligible_targets(
     targets: Targets,
     excluded: Callable[..., str],
 ) -> tuple[SerpTarget, ...]:
-    """The results that a new link of `source` may lead to, best first, each page once.
+    """Return the results that a new link of `source` may lead to, best first, each page once.
 
-    A result that redirects, or is a copy of another page, stands for that page.
+    A result that redirects to another page, or is a copy of one, is replaced by that page.
 
     Args:
-        source: the page or query that links are wanted for.
-        hits: results in the order of their rank.
-        site: host and path that the search was narrowed to.
-        targets: where links may lead.
-        excluded: tells which pattern, if any, forbids a URL.
+        source: the page or query that needs links.
+        hits: results by rank.
+        site: host and path that the search was limited to.
+        targets: the pages that links may lead to.
+        excluded: returns the pattern that excludes a URL, "" if none does.
     """
     found: dict[str, SerpTarget] = {}
     for hit in hits:
         try:
             key = normal_form(hit.url)
-        except ValueError:  # a result that is no web page, such as a file in a cache, is no target
+        except ValueError:  # a result that is not a web page, such as a cached file, is not a target
             continue
         if (final := targets.aliases.get(key, "")) in targets.known:
             key = final
@@ -69,11 +69,11 @@ def eligible_targets(
 
 
 def wants_another_page(found: int, wanted: int, pages_read: int, max_pages: int, last_page_hits: int) -> bool:
-    """Whether to pay for the next page: links are still missing, the cap allows it, the last page was not the end."""
+    """Return whether to pay for another page: links are missing, the cap allows it, and the last page had results."""
     return found < wanted and pages_read < max_pages and last_page_hits > 0
 
 
-# A service that failed this many queries in a row, each tried several times, is down: stop asking.
+# After this many failed queries in a row, each tried several times, the service is down: stop searching.
 FAILURES_IN_A_ROW = 5
 
 
@@ -82,12 +82,12 @@ class SearchRules:
     """How to search.
 
     Attributes:
-        template: the search with {main_query} in it.
-        site: host and path that results must lie in.
-        max_pages: result pages paid for at the most, for each query.
-        wanted: eligible results that are enough.
-        in_flight: searches under way at the same time.
-        excluded: tells which pattern, if any, forbids a URL.
+        template: the search, with {main_query} for the query.
+        site: host and path that results must be in.
+        max_pages: maximum of result pages to pay for, per query.
+        wanted: count of eligible results that ends a search.
+        in_flight: maximum of concurrent searches.
+        excluded: returns the pattern that excludes a URL, "" if none does.
     """
 
     template: str
@@ -99,7 +99,7 @@ class SearchRules:
 
 
 def group_by_search(sources: Sequence[Source], template: str) -> dict[str, dict[int, Source]]:
-    """Group sources, with their places, by what is searched for: two with one query share its first spelling."""
+    """Group sources, with their positions, by their search; equal queries share the first one's spelling."""
     groups: dict[str, dict[int, Source]] = {}
     spelling: dict[str, str] = {}
     for place, source in enumerate(sources):
@@ -119,13 +119,13 @@ def search_all(
 ) -> Searched:
     """Search for every source with a main query.
 
-    Out of credits, a refused key, a closed budget or a service that is down stop all further calls;
-    the cache still answers, and every source that went without is told why in `notes`.
+    No credits, a refused key, a reached budget or a service that is down stop all further calls;
+    the cache still answers, and `notes` has the reason for every source without results.
     """
     groups = group_by_search(sources, rules.template)
     search = _Search(client, cache, cache.get(list(groups), client.market), targets, rules)
     progress.start("Search results", len(groups), "queries")
-    # What the cache answers takes no thread: matching patterns in many threads is slower than in one.
+    # Answers from the cache need no threads: matching patterns in many threads is slower than in one.
     asked = []
     for text, members in groups.items():
         if search.group(text, members, may_pay=False):
@@ -153,7 +153,7 @@ def search_all(
 def search_cached(
     sources: Sequence[Source], market: SerpMarket, cache: SerpCache, targets: Targets, rules: SearchRules
 ) -> Searched:
-    """What was paid for before, and no call: sources whose results aren't all there go without."""
+    """Return results from the cache, without calls; sources whose results are not all cached have none."""
     groups = group_by_search(sources, rules.template)
     search = _Search(None, cache, cache.get(list(groups), market), targets, rules)
     for text, members in groups.items():
@@ -162,7 +162,7 @@ def search_cached(
 
 
 class _Search:
-    """One step's shared state: the answers, the counts, and the reason to stop, if there is one."""
+    """The shared state of a search step: the answers, the counts, and the reason to stop, if any."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ class _Search:
             self.result.problem = self.result.problem or reason
 
     def group(self, text: str, sources: Mapping[int, Source], *, may_pay: bool = True) -> bool:
-        """Read result pages until every source of the group has enough; False if that takes a call it may not make."""
+        """Read result pages until every source of the group has enough; return False if that requires paying."""
         hits: list[SerpHit] = []
         found: dict[int, tuple[SerpTarget, ...]] = dict.fromkeys(sources, ())
         note = ""
@@ -223,7 +223,7 @@ class _Search:
             return None
         answer = self._paid(self._client, text, page)
         if not answer.links and page == 1 and not self.result.problem:
-            # An empty first page can be a passing fault of the service: one more try before it is believed.
+            # An empty first page can be a transient error of the service, so try once more.
             answer = self._paid(self._client, text, page)
         self._cache.put(text, page, self._client.market, answer)
         return answer

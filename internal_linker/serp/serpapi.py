@@ -1,4 +1,4 @@
-"""The links on one page of Google's results for a query, through serpapi.com."""
+"""Google's search results through serpapi.com."""
 
 from typing import Any
 
@@ -8,9 +8,9 @@ from internal_linker.core.errors import ConfigurationError, CredentialsRefused, 
 from internal_linker.core.records import SerpMarket, SerpPage
 
 SERPAPI = PaidService("SerpApi", "config/serpapi_api_key.txt", "serpapi_url", "error")
-# One search is one page. Google shows ten results a page, whatever number is asked for.
+# A search returns one page, and Google shows ten results per page, whatever the request says.
 CREDITS_A_SEARCH, RESULTS_A_PAGE = 1, 10
-# In the one refusal, of status 429, that does not pass: what SerpApi documents, and what it said before.
+# Texts of the status 429 that does not pass: the one that SerpApi documents, and an earlier one.
 NO_SEARCHES_LEFT = ("run out of searches", "searches for the month")
 MORE_SEARCHES = "Wait until its plan is renewed, or choose a larger one at serpapi.com/pricing."
 
@@ -18,22 +18,22 @@ MORE_SEARCHES = "Wait until its plan is renewed, or choose a larger one at serpa
 class SerpApi:
     """Implements `ports.SerpClient`; safe between threads.
 
-    The key travels in the address, as SerpApi knows no other way: `JsonClient` hides it there.
+    The key is part of the URL, as SerpApi supports no other way; `JsonClient` hides it in messages.
 
-    Each search counts as one credit. SerpApi answers a search that it answered within the hour for free, and
-    does not say so: the count may be above what the account was charged for, never below.
+    Each search counts as one credit. SerpApi repeats an answer from the last hour for free without saying so:
+    the count may be higher than what the account was charged, never lower.
 
     Args:
         api_key: the account's key.
-        url: the service's address; `/search.json` and `/account.json` are put behind it.
-        market: country, language and place of the search; an empty one is not sent.
+        url: the service's address, without `/search.json` and `/account.json`.
+        market: country, language and location of the search; an empty value is not sent.
         budget: credits; each attempt reserves one.
-        per_second: the most searches a second.
-        in_flight: how many threads will search at the same time; the number of connections kept.
-        timeout: seconds of silence after which an answer is given up; SerpApi's own clients wait as long.
+        per_second: maximum of searches per second.
+        in_flight: count of threads that search concurrently; the client keeps as many connections.
+        timeout: seconds of silence after which a request fails; SerpApi's own clients wait as long.
 
     Raises:
-        ConfigurationError: the key or the address can't be one.
+        ConfigurationError: the key or the address is invalid.
     """
 
     name = SERPAPI.name
@@ -64,22 +64,22 @@ class SerpApi:
         )
 
     def search(self, query: str, page: int) -> SerpPage:
-        """Organic links of result page `page` (from 1), as SerpApi gives them; no results are an empty tuple.
+        """Return the organic links, unchanged, of result page `page` (from 1); an empty tuple without results.
 
         Raises:
-            CredentialsRefused: the key is wrong; stop asking.
-            OutOfCredits: the account has no searches left; stop asking.
-            BudgetReached: one more credit would pass the cap; nothing was sent.
-            ServiceDown: nothing but failures for a while; nothing was sent, stop asking.
-            ServiceError: no usable answer, after several tries where trying again could help.
+            CredentialsRefused: the key is wrong; stop searching.
+            OutOfCredits: the account has no searches left; stop searching.
+            BudgetReached: one more credit would exceed the cap; nothing was sent.
+            ServiceDown: the circuit breaker is open; nothing was sent, stop searching.
+            ServiceError: no usable answer, after several attempts if the error was retryable.
         """
-        # Half a surrogate pair, as broken exports hold it, can't be written in an address.
+        # A URL can't encode lone surrogates, which broken exports contain.
         clean = query.encode("utf-8", "replace").decode()
         asked: dict[str, Any] = {"engine": "google", "q": clean, **self.market.where}
         if page > 1:
             asked["start"] = RESULTS_A_PAGE * (page - 1)
         if (clean, page) in self._empty:
-            # Asked again after an empty page: the answer that SerpApi keeps for an hour would be the same one.
+            # SerpApi caches answers for an hour, so a second try after an empty page must bypass its cache.
             asked["no_cache"] = "true"
         answer = with_retries(lambda: self._search_once(asked))
         if not answer.links:
@@ -87,11 +87,11 @@ class SerpApi:
         return answer
 
     def check(self) -> str:
-        """Ask how many searches are left, and how many the plan allows in an hour; free.
+        """Return a sentence with the searches left and the plan's searches per hour; free.
 
         Raises:
             ConfigurationError: no searches are left.
-            ServiceError: as `search`.
+            ServiceError: see `search`.
         """
         left, rate = with_retries(self._account, attempts=FEW_ATTEMPTS)
         if left <= 0:
@@ -101,7 +101,7 @@ class SerpApi:
         return f"{left} searches left, {rate} an hour allowed"
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def _account(self) -> tuple[int, int]:
@@ -117,24 +117,24 @@ class SerpApi:
             self._require_success(answer, settle)
         organic = answer.get("organic_results") or []
         if not isinstance(organic, list):
-            raise self._http.unreadable("its results are no list")
+            raise self._http.unreadable("its results are not a list")
         links = (entry.get("link") for entry in organic if isinstance(entry, dict))
         return SerpPage(tuple(link for link in links if isinstance(link, str) and link), CREDITS_A_SEARCH)
 
     def _require_success(self, answer: dict[str, Any], settle: Settle) -> None:
-        """Raise the error behind a status 200 that holds none; no results are a success, with an `error` beside it."""
+        """Raise the error of a failed search with HTTP status 200; an `error` that means no results is a success."""
         metadata = answer.get("search_metadata")
         status = metadata.get("status") if isinstance(metadata, dict) else None
         if status == "Success":
             return
-        if status == "Error":  # SerpApi counts no search that failed
+        if status == "Error":  # SerpApi does not charge failed searches
             settle(0.0)
         refused = Refused(200, self._http.shown(answer.get("error") or f"the search's status is {status}"))
         problem = f"the search failed ({refused.message}). Try again later."
         raise self._refusal(refused) or ServiceError(self.name, problem, retryable=True)
 
     def _refusal(self, refused: Refused) -> ServiceError | None:
-        """The error behind an answer without results: a 429 can be said only by its message."""
+        """Return the error for an answer without results; only its message tells one 429 from the other."""
         said, low = refused.said, refused.message.lower()
         if refused.status in (401, 403) or "invalid api key" in low:
             return self._http.final(
@@ -148,8 +148,8 @@ class SerpApi:
             )
         if refused.status == 429:
             problem = (
-                f"more searches at once or in an hour than the plan allows ({said}). Run again in an hour: "
-                "what was found is not paid for again."
+                f"more searches at once or per hour than the plan allows ({said}). Run again in an hour: "
+                "results that were found are not paid for again."
             )
             return ServiceError(self.name, problem, retryable=True, retry_after=refused.retry_after)
         return None

@@ -1,4 +1,4 @@
-"""A query and the number of a result page in, that page's links out: Google's results through serper.dev."""
+"""Google's search results through serper.dev."""
 
 from typing import Any
 
@@ -14,20 +14,20 @@ CREDITS_A_SEARCH = 1
 class Serper:
     """Implements `ports.SerpClient`; safe between threads.
 
-    The first answer that says "bad key" or "no credits" holds for the rest of this client's life: later
-    searches raise the same error without a request.
+    After the first answer that refuses the key or reports no credits, later searches of this client raise the
+    same error without a request.
 
     Args:
         api_key: the account's key.
-        url: the service's address; `/search` and `/account` are put behind it.
-        market: country, language and place of the search; an empty one is not sent.
-        budget: credits; each attempt reserves one, and is settled with what the answer says it cost.
-        per_second: the most searches a second.
-        in_flight: how many threads will search at the same time; the number of connections kept.
-        timeout: seconds of silence after which an answer is given up; the whole answer may take twice that.
+        url: the service's address, without `/search` and `/account`.
+        market: country, language and location of the search; an empty value is not sent.
+        budget: credits; each attempt reserves one, and settles what the answer says it cost.
+        per_second: maximum of searches per second.
+        in_flight: count of threads that search concurrently; the client keeps as many connections.
+        timeout: seconds of silence after which a request fails; the whole answer may take twice that.
 
     Raises:
-        ConfigurationError: the key or the address can't be one.
+        ConfigurationError: the key or the address is invalid.
     """
 
     name = SERPER.name
@@ -57,25 +57,25 @@ class Serper:
         )
 
     def search(self, query: str, page: int) -> SerpPage:
-        """Organic links of result page `page` (from 1), as Serper gives them; no results are an empty tuple.
+        """Return the organic links, unchanged, of result page `page` (from 1); an empty tuple without results.
 
         Raises:
-            CredentialsRefused: the key is wrong, or its plan does not allow such a query; stop asking.
-            OutOfCredits: the account is empty; stop asking.
-            BudgetReached: one more credit would pass the cap; nothing was sent.
-            ServiceDown: nothing but failures for a while; nothing was sent, stop asking.
-            ServiceError: no usable answer, after several tries where trying again could help.
+            CredentialsRefused: the key is wrong, or its plan does not allow such a query; stop searching.
+            OutOfCredits: the account has no credits left; stop searching.
+            BudgetReached: one more credit would exceed the cap; nothing was sent.
+            ServiceDown: the circuit breaker is open; nothing was sent, stop searching.
+            ServiceError: no usable answer, after several attempts if the error was retryable.
         """
-        # Half a surrogate pair, as broken exports hold it, can't be written as JSON in UTF-8.
+        # JSON in UTF-8 can't encode lone surrogates, which broken exports contain.
         clean = query.encode("utf-8", "replace").decode()
         return with_retries(lambda: self._search_once({"q": clean, "page": page, **self.market.where}))
 
     def check(self) -> str:
-        """Ask how many credits are left and how fast the plan lets us search; free, and some minutes behind.
+        """Return a sentence with the credits left and the plan's rate; free, and some minutes behind.
 
         Raises:
             ConfigurationError: no credits are left.
-            ServiceError: as `search`.
+            ServiceError: see `search`.
         """
         credits, rate = with_retries(self._account, attempts=FEW_ATTEMPTS)
         if credits <= 0:
@@ -85,7 +85,7 @@ class Serper:
         return f"{credits} credits left, {rate:g} searches a second allowed"
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def _account(self) -> tuple[int, float]:
@@ -102,12 +102,12 @@ class Serper:
             settle(cost)
         organic = answer.get("organic") or []
         if not isinstance(organic, list):
-            raise self._http.unreadable("its results are no list")
+            raise self._http.unreadable("its results are not a list")
         links = (entry.get("link") for entry in organic if isinstance(entry, dict))
         return SerpPage(tuple(link for link in links if isinstance(link, str) and link), cost)
 
     def _refusal(self, refused: Refused) -> ServiceError | None:
-        """The error behind a status that is not 200: a 400 can be said only by its message."""
+        """Return the error for a status other than 200; only its message tells one 400 from another."""
         status, said, low = refused.status, refused.said, refused.message.lower()
         if status in (401, 403):
             return self._http.final(
@@ -133,5 +133,5 @@ class Serper:
 
 
 def _cost(said: object) -> int:
-    """What the answer says it cost; one credit where it says nothing sensible."""
+    """Return what the answer says it cost, one credit if that is missing or invalid."""
     return said if isinstance(said, int) and not isinstance(said, bool) and said >= 0 else CREDITS_A_SEARCH

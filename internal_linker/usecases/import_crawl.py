@@ -9,9 +9,9 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import Sections
 from internal_linker.ingest.crawl import CrawlTable
-from internal_linker.ingest.crawl_filters import Filters, PathFilter, address_reason
+from internal_linker.ingest.crawl_filters import Filters, SectionFilter, address_reason
 from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
-from internal_linker.ingest.sources import Wish, crawl_tables, import_places, link_spool, site_tables
+from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.options import ImportOptions
 from internal_linker.usecases.project import Project
@@ -48,7 +48,7 @@ class CrawlImport:
             places, keeping = closing.enter_context(import_places(files))
             if options.sitemap or options.urls:
                 cache = closing.enter_context(self.project.databases.page_cache())
-                wanted = Wish(
+                wanted = FetchOptions(
                     options.sitemap, options.urls, options.delay, options.allow_private, options.limit
                 )
                 reason = partial(address_reason, filters=filters)
@@ -92,13 +92,13 @@ def _filters(options: ImportOptions) -> Filters:
         only_200=options.only_200,
         no_canonicalised=not options.canonicalised,
         no_duplicates=not options.duplicates,
-        pages=_path_filter(options.include, options.exclude),
-        sources=_path_filter(options.source_include, options.source_exclude),
-        targets=_path_filter(options.target_include, options.target_exclude),
+        pages=_section_filter(options.include, options.exclude),
+        sources=_section_filter(options.source_include, options.source_exclude),
+        targets=_section_filter(options.target_include, options.target_exclude),
         min_words=options.min_words,
         limit=options.limit,
     )
 
 
-def _path_filter(include: Sequence[str], exclude: Sequence[str]) -> PathFilter:
-    return PathFilter(Sections(include), Sections(exclude))
+def _section_filter(include: Sequence[str], exclude: Sequence[str]) -> SectionFilter:
+    return SectionFilter(Sections(include), Sections(exclude))

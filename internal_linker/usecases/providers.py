@@ -19,7 +19,11 @@ from internal_linker.embeddings.encoders.dask import DaskEncoder
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.embeddings.encoders.multilingual import MultilingualEncoder
-from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder, Wishes, loaded_model
+from internal_linker.embeddings.encoders.sentence_transformers import (
+    ModelOptions,
+    TransformerEncoder,
+    loaded_model,
+)
 from internal_linker.embeddings.encoders.vector_file import (
     VectorFile,
     array_rows,
@@ -85,7 +89,7 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
         case "multilingual":
             return MultilingualEncoder()
         case "sentence-transformers":
-            wishes = Wishes(
+            wishes = ModelOptions(
                 settings.transformer_pooling,
                 settings.transformer_max_length,
                 settings.transformer_device,

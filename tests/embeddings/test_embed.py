@@ -154,7 +154,7 @@ def test_a_model_that_changed_its_vectors_is_told() -> None:
     """Where new vectors are longer than the kept ones, one sentence says so; what was paid for is kept."""
     cache = MemoryVectors()
     cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
-    with pytest.raises(ConfigurationError, match="letters gives vectors of another length than before"):
+    with pytest.raises(ConfigurationError, match="letters gives vectors with other dimensions than before"):
         run(TEXTS, Letters(), cache)
     assert set(cache.kept) == {text_hash(text) for text in TEXTS[:3]}
 
@@ -202,7 +202,7 @@ def test_shortened_vectors_are_cut_behind_the_cache() -> None:
 
 def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
     """Where the encoder knows its length it is told before anything is spent, else with the first vectors."""
-    with pytest.raises(ConfigurationError, match="letters gives vectors of 26 numbers, fewer than 27"):
+    with pytest.raises(ConfigurationError, match="matryoshka_dimensions is 27, but letters has only 26"):
         Shortened(Letters(), 27)
     unknown = Letters()
     unknown.dimensions = 0

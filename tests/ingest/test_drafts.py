@@ -223,7 +223,7 @@ def test_a_title_alone_will_do() -> None:
 
 def test_a_file_that_is_not_there_is_no_title() -> None:
     """The name of a draft that does not exist is not taken for the page's title."""
-    with pytest.raises(InputError, match=r"nix\.docx is not there"):
+    with pytest.raises(InputError, match=r"nix\.docx not found"):
         read("nix.docx")
 
 

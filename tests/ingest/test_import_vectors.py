@@ -54,18 +54,18 @@ def test_our_own_vectors_come_back_byte_by_byte(
 
 
 BAD = {
-    "words": ("Error: 429 Too many requests", "no list of numbers"),
-    "another length": ("1,2", "has 2 numbers, the first one 3"),
-    "NaN": ("NaN,1,2", "no list of numbers"),
+    "words": ("Error: 429 Too many requests", "not a list of numbers"),
+    "another length": ("1,2", "has 2 dimensions, the first one 3"),
+    "NaN": ("NaN,1,2", "not a list of numbers"),
     "infinite": ("[1e999, 1, 2]", "a number that is too large"),
     "beyond float32": ("1e39,1,2", "a number that is too large"),
-    "zeros": ("0,0.0,-0", "nothing but zeros"),
-    "nested": ("[1, [2, 3]]", "no list of numbers"),
-    "deeply nested": ("[" * 100_000, "no list of numbers"),
-    "truths": ("true,1,2", "no list of numbers"),
-    "one": ("1", "no list of numbers"),
-    "far too many": ("1," * 60_000 + "1", "more than 50,000 numbers"),
-    "digits without end": ("9" * 5_000 + ",1,2", "no list of numbers"),
+    "zeros": ("0,0.0,-0", "has only zeros"),
+    "nested": ("[1, [2, 3]]", "not a list of numbers"),
+    "deeply nested": ("[" * 100_000, "not a list of numbers"),
+    "truths": ("true,1,2", "not a list of numbers"),
+    "one": ("1", "not a list of numbers"),
+    "far too many": ("1," * 60_000 + "1", "more than 50,000 dimensions"),
+    "digits without end": ("9" * 5_000 + ",1,2", "not a list of numbers"),
 }
 
 

@@ -42,13 +42,15 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
     matches = made.matches(texts, every, 1.0)
     assert np.bincount(matches.of).tolist() == [2 * SERVED] * 3
     old = matches.rows[matches.of == 1]
-    new, twins = made.fresh(texts, matches, 5, among=every, lexical_weight=1.0, old=pairs_of([[], old, [0]]))
+    new, duplicates = made.fresh(
+        texts, matches, 5, among=every, lexical_weight=1.0, old=pairs_of([[], old, [0]])
+    )
     whole = made.matches(FIRST, every, 1.0, asked(*range(5 * SERVED)))
     assert new.rows[new.of == 1].tolist() == [row for row in whole.rows.tolist() if row not in old]
     for at in (0, 2):
         kept = [row for row in matches.rows[matches.of == at].tolist() if (at, row) != (2, 0)]
         assert new.rows[new.of == at].tolist() == kept
-    assert (np.diff(new.of) >= 0).all() and not len(twins.rows)
+    assert (np.diff(new.of) >= 0).all() and not len(duplicates.rows)
     matches, old = made.matches(FIRST, every, 1.0), asked(*range(5 * SERVED))
     gone, _ = made.fresh(FIRST, matches, 5, among=every, lexical_weight=1.0, old=old)
     assert gone.rows.tolist() == []

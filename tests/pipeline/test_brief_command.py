@@ -125,7 +125,7 @@ def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (("nix.docx",), 3, "nix.docx is not there"),
+        (("nix.docx",), 3, "nix.docx not found"),
         (("tea", "--url", "tea"), 3, "not a full URL"),
         (("tea", "--limit", "51"), 2, "--limit"),
         (("?",), 3, "no words"),

@@ -16,7 +16,11 @@ import pytest
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import Text
-from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder, Wishes, loaded_model
+from internal_linker.embeddings.encoders.sentence_transformers import (
+    ModelOptions,
+    TransformerEncoder,
+    loaded_model,
+)
 
 torch: Any = pytest.importorskip("torch", reason="the extra transformers is not installed")
 pytest.importorskip("sentence_transformers", reason="the extra transformers is not installed")
@@ -68,7 +72,9 @@ TEXTS = [
 
 def encoder_of(folder: Path, **wishes: Any) -> TransformerEncoder:
     """The model as an encoder, on the processor if nothing else is wished."""
-    return TransformerEncoder(loaded_model(str(folder), Path("/"), Wishes(**{"device": "cpu", **wishes})))
+    return TransformerEncoder(
+        loaded_model(str(folder), Path("/"), ModelOptions(**{"device": "cpu", **wishes}))
+    )
 
 
 def vectors(encoder: TransformerEncoder, texts: Sequence[Text]) -> Vectors:

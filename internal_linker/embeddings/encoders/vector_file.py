@@ -1,4 +1,4 @@
-"""A file of vectors -> its rows: of a CSV table, a Parquet file, or a NumPy array beside a list of URLs."""
+"""Vectors from a file: a CSV table, a Parquet file, or a NumPy array with a list of URLs."""
 
 import hashlib
 import re
@@ -22,19 +22,19 @@ from internal_linker.core.records import EncodedBatch, Text, Usage
 from internal_linker.core.urls import NormalForms
 
 Row = tuple[int, str, NDArray[np.float64]]
-"""Its number in the file, the URL as it is written, and (d,) numbers; none where the row has no vector."""
+"""The row's number in the file, its URL as written, and its vector (d,), empty if the row has none."""
 
-# A vector of more is no embedding, and memory ends somewhere: 4 GB.
+# More dimensions are not an embedding, and more numbers would take over 4 GB.
 MOST_DIMENSIONS, MOST_NUMBERS = 65_536, 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class FileVectors:
     """The vectors of a file.
 
     Attributes:
-        rows: normal form of each page -> its row in `vectors`.
-        vectors: (n, d) float32 rows of length one; a row whose URL comes again later belongs to no page.
+        rows: each page's row in `vectors`, by the page's normal form.
+        vectors: (n, d) float32 unit rows; a row whose URL has a later row is unused.
         remarks: what was unusual, one sentence each.
     """
 
@@ -44,86 +44,88 @@ class Given:
 
     @property
     def digest(self) -> str:
-        """Hexadecimal: equal where the pages and their vectors are."""
+        """The hexadecimal hash of the pages and their vectors."""
         mark = hashlib.sha256("\n".join(self.rows).encode())
         mark.update(self.vectors[list(self.rows.values())].tobytes())
         return mark.hexdigest()
 
 
-def gathered(rows: Iterable[Row], name: str) -> Given:
-    """Take all rows in, one at a time.
+def gathered(rows: Iterable[Row], name: str) -> FileVectors:
+    """Collect the vectors of a file, row by row.
 
     Args:
-        rows: of the file.
-        name: what messages call it.
+        rows: the rows of the file.
+        name: the file's name in messages.
 
     Raises:
-        InputError: a row holds what is no vector, or there is none at all.
+        InputError: a row has an invalid vector, or no row has any.
     """
     forms, places, numbers = NormalForms(), dict[str, int](), array("f")
-    length = again = nowhere = empty = 0
+    length = repeated = without_url = empty = 0
     for number, url, vector in rows:
         key = forms[url]
         if not key:
-            nowhere += 1
+            without_url += 1
         elif not vector.any():
             empty += 1
         else:
             length = length or len(vector)
             unit = _unit(vector, length, f"{name}, row {number} ({shortened(url)})")
-            again += key in places
+            repeated += key in places
             places[key] = len(numbers) // length
             numbers.frombytes(unit.tobytes())
             if len(numbers) > MOST_NUMBERS:
-                raise InputError(f"{name} holds more than {MOST_NUMBERS:,} numbers: give shorter vectors.")
+                raise InputError(
+                    f"{name} has more than {MOST_NUMBERS:,} numbers: use vectors with fewer dimensions."
+                )
     if not places:
-        raise InputError(
-            f"{name} holds no vector of a page: each row needs a URL with https:// and its numbers."
-        )
+        raise InputError(f"{name} has no vector of a page: each row needs a URL with https:// and a vector.")
     vectors = np.frombuffer(numbers, np.float32).reshape(-1, length)
-    return Given(places, vectors, [*_remarks(name, again, nowhere, empty)])
+    return FileVectors(places, vectors, [*_remarks(name, repeated, without_url, empty)])
 
 
 def _unit(vector: NDArray[np.float64], length: int, where: str) -> NDArray[np.float32]:
     if len(vector) != length:
         raise InputError(
-            f"{where}: {len(vector)} numbers, and {length} in the rows before. All must have the same."
+            f"{where}: the vector has {len(vector)} dimensions, earlier rows have {length}. All must have the same."
         )
     if length > MOST_DIMENSIONS:
-        raise InputError(f"{where}: {length:,} numbers are no embedding ({MOST_DIMENSIONS:,} at the most).")
+        raise InputError(
+            f"{where}: {length:,} dimensions are too many for an embedding (at most {MOST_DIMENSIONS:,})."
+        )
     if not np.isfinite(vector).all():
-        raise InputError(f"{where}: a number is missing or infinite. Make the vector anew.")
-    # Squares of huge or tiny numbers would be infinite or nothing.
+        raise InputError(f"{where}: a number is missing or infinite. Compute the vector again.")
+    # Squares of huge or tiny numbers would overflow or vanish.
     scaled = vector / np.abs(vector).max()
     unit: NDArray[np.float32] = (scaled / np.linalg.norm(scaled)).astype(np.float32)
     return unit
 
 
-def _remarks(name: str, again: int, nowhere: int, empty: int) -> Iterable[str]:
-    if again:
-        yield f"{name}: {again} rows are of a page that stood before; the last vector of a page counts."
-    if nowhere:
-        yield f"{name}: {nowhere} rows are left out, for they have no full URL."
+def _remarks(name: str, repeated: int, without_url: int, empty: int) -> Iterable[str]:
+    if repeated:
+        yield f"{name}: {repeated} rows repeat a page; the last vector of a page is used."
+    if without_url:
+        yield f"{name}: {without_url} rows are left out because they have no full URL."
     if empty:
-        yield f"{name}: {empty} rows are left out, for they have no vector."
+        yield f"{name}: {empty} rows are left out because they have no vector."
 
 
-# Columns of this name hold the vector: ours, and those of crawlers ("Extract embeddings from page content 1").
+# Names of vector columns: ours, and those of crawlers ("Extract embeddings from page content 1").
 _NAMES = re.compile(r"\b(embeddings?|vectors?)\b")
-# Rows of a Parquet file that are unpacked at a time.
+# Rows of a Parquet file to unpack at a time.
 _ROWS = 256
-# Characters that a number and its separator can have; JSON writes 25.
+# Maximum characters of a number and its separator; JSON writes 25.
 _LONGEST_NUMBER = 32
-# Bytes that a URL can have; a list of URLs with more is none.
+# Maximum bytes of a URL: a larger file is not a list of URLs.
 _LONGEST_URL = 8192 * 4
 _NUMBERS = NDArray[np.float64]
 
 
 def table_rows(table: StreamSource) -> Iterator[Row]:
-    """Of a table with a URL and, in one cell, the numbers: a JSON list, or separated by commas or spaces.
+    """Yield the rows of a table with a URL and a vector: a JSON list, or numbers separated by commas or spaces.
 
     Raises:
-        InputError: the table can't be read, lacks a column, or a cell holds anything else.
+        InputError: the table can't be read or lacks a column, or a cell has anything else.
     """
     stream = table.stream()
     at = columns_of(stream, [Kind.URL])[Kind.URL]
@@ -131,7 +133,7 @@ def table_rows(table: StreamSource) -> Iterator[Row]:
     numbers = next((column for column in named if column != at), None)
     if numbers is None:
         raise InputError(
-            f"{table.name}: the header row has no column 'Embedding'. Name the one with the numbers so."
+            f"{table.name}: the header row has no column 'Embedding'. Give the column with the vectors this name."
         )
     for row, cells in stream.rows:
         url, cell = (cells[column] if column < len(cells) else "" for column in (at, numbers))
@@ -141,41 +143,41 @@ def table_rows(table: StreamSource) -> Iterator[Row]:
 def _parsed(cell: str, where: str) -> _NUMBERS:
     if len(cell) > MOST_DIMENSIONS * _LONGEST_NUMBER:
         raise InputError(
-            f"{where}: {len(cell):,} characters are no embedding. Correct the row or leave it out."
+            f"{where}: the cell is too long for an embedding ({len(cell):,} characters). Correct or remove the row."
         )
     bare = cell.strip().removeprefix("[").removesuffix("]")
     try:
         return np.array(bare.replace(",", " ").split(), np.float64)
     except ValueError:
         raise InputError(
-            f"{where}: '{shortened(bare, 30)}' is no list of numbers, as in [0.12, -0.03]. "
-            "Correct the row or leave it out."
+            f"{where}: '{shortened(bare, 30)}' is not a list of numbers such as [0.12, -0.03]. "
+            "Correct or remove the row."
         ) from None
 
 
 def parquet_rows(path: Path, name: str) -> Iterator[Row]:
-    """Of a Parquet file with a URL and a list of numbers, or a column for each number.
+    """Yield the rows of a Parquet file with a URL and a list of numbers, or one column per dimension.
 
     Args:
         path: the file.
-        name: what messages call it.
+        name: the file's name in messages.
 
     Raises:
-        ConfigurationError: the package that reads it is not installed.
-        InputError: it can't be read or lacks a column.
+        ConfigurationError: the package `pyarrow` is not installed.
+        InputError: the file can't be read or lacks a column.
     """
     try:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise ConfigurationError(
-            f"{name} takes a package that can't be loaded ({error}). Install it into the project's own Python "
+            f"{name} requires a package that can't be loaded ({error}). Install it into the project's own Python "
             "(in the folder .venv): python -m pip install pyarrow"
         ) from None
     try:
         with path.open("rb") as raw, parquet.ParquetFile(raw) as file:
             yield from _unpacked(file, arrow, name)
     except (arrow.ArrowException, OSError, ValueError, NotImplementedError, MemoryError) as error:
-        raise InputError(f"{name} can't be read ({_reason(error)}). Write it anew.") from None
+        raise InputError(f"{name} can't be read ({_reason(error)}). Export it again.") from None
 
 
 def _unpacked(file: Any, arrow: Any, name: str) -> Iterator[Row]:
@@ -186,7 +188,7 @@ def _unpacked(file: Any, arrow: Any, name: str) -> Iterator[Row]:
     if url is None or not (lists or len(wide) > 1):
         there = shortened(", ".join(schema.names), 200)
         raise InputError(
-            f"{name} needs a column 'url' and one 'embedding' with lists of numbers (it has: {there})."
+            f"{name} needs a column 'url' and a column 'embedding' with lists of numbers (it has: {there})."
         )
     chosen = lists[:1] or wide
     _refuse_bombs(file, chosen, name)
@@ -204,41 +206,41 @@ def _holds_numbers(kind: Any, arrow: Any) -> bool:
 
 
 def _split(column: Any, arrow: Any) -> Iterator[_NUMBERS]:
-    """One vector a row; an empty one where the row has none."""
+    """Yield one vector per row, an empty one if the row has none."""
     compute = import_module("pyarrow.compute")
     lengths = compute.fill_null(compute.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     yield from np.split(_plain(compute.list_flatten(column)), np.cumsum(lengths)[:-1])
 
 
 def _plain(column: Any) -> _NUMBERS:
-    """What is missing is no number."""
+    """Return the column's numbers; a missing one is NaN."""
     numbers: _NUMBERS = column.to_numpy(zero_copy_only=False).astype(np.float64)
     return numbers
 
 
 def _refuse_bombs(file: Any, chosen: Sequence[str], name: str) -> None:
-    """A few bytes can stand for millions of equal numbers."""
-    # It fails in an orderly way where a damaged file's metadata would end the whole process.
+    """Reject a file that unpacks to too much: a few bytes can encode millions of equal numbers."""
+    # On a damaged file the scan raises an error, while reading its metadata could crash the process.
     file.scan_contents(chosen)
     paths = [file.schema.column(at).path.partition(".")[0] for at in range(len(file.schema))]
     for group in map(file.metadata.row_group, range(file.num_row_groups)):
         held = sum(group.column(at).num_values for at, path in enumerate(paths) if path in chosen)
         if held > min(MOST_NUMBERS, group.num_rows * MOST_DIMENSIONS):
             raise InputError(
-                f"{name} unpacks to {held:,} numbers in {group.num_rows:,} rows: that is no embedding."
+                f"{name} unpacks to {held:,} numbers in {group.num_rows:,} rows: too many for embeddings."
             )
 
 
 def array_rows(path: Path, name: str, pages: StreamSource | None) -> Iterator[Row]:
-    """Of a NumPy array (n, d) and a list of n URLs.
+    """Yield the rows of a NumPy array (n, d) and a list of n URLs.
 
     Args:
-        path: the array; the URLs stand one a line in NAME.urls.txt beside it.
-        name: what messages call it.
-        pages: the table whose rows they are where there is no such list.
+        path: the array; NAME.urls.txt beside it has its URLs, one per line.
+        name: the array's name in messages.
+        pages: the table with the array's URLs, used if that list does not exist.
 
     Raises:
-        InputError: array or list can't be read, or one is longer than the other.
+        InputError: the array or the list can't be read, or their lengths differ.
     """
     numbers = _mapped(path, name)
     listed = path.with_suffix(".urls.txt")
@@ -247,7 +249,7 @@ def array_rows(path: Path, name: str, pages: StreamSource | None) -> Iterator[Ro
         where = listed.name if listed.exists() else pages.name if pages else "no table of pages"
         raise InputError(
             f"{name} has {len(numbers)} rows, and {where} has {len(urls)} URLs. "
-            f"Write the URLs of its rows, one a line, into {listed.name} beside it."
+            f"Write the URLs of the array's rows, one per line, into {listed.name} beside it."
         )
     for at, url in enumerate(urls):
         yield at + 1, url, numbers[at].astype(np.float64)
@@ -261,18 +263,18 @@ def _mapped(path: Path, name: str) -> NDArray[Any]:
     try:
         # Pickled objects could run code.
         found = np.load(path, mmap_mode="r", allow_pickle=False)
-    except Exception as error:  # a damaged header fails in Python's own parser, in any of its ways
-        raise InputError(f"{name} can't be read ({_reason(error)}). Save it by numpy.save.") from None
+    except Exception as error:  # on a damaged header, Python's own parser may raise anything
+        raise InputError(f"{name} can't be read ({_reason(error)}). Save it with numpy.save.") from None
     if not isinstance(found, np.ndarray) or found.ndim != 2 or found.dtype.kind not in "fiu":
         shape = f"{found.dtype} of shape {found.shape}" if isinstance(found, np.ndarray) else "an archive"
-        raise InputError(f"{name} must hold one array of numbers, a row a page; it is {shape}.")
+        raise InputError(f"{name} must be one array of numbers with a row per page; it is {shape}.")
     return found
 
 
 def _lines(path: Path, wanted: int) -> Sequence[str]:
     try:
         if path.stat().st_size > (wanted + 1) * _LONGEST_URL:
-            raise InputError(f"{path.name} is too large for a list of {wanted} URLs.")
+            raise InputError(f"{path.name} is too large for a list of {wanted} URLs: check the file.")
         return path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path.name} can't be read ({_reason(error)}). Save it as UTF-8 text.") from None
@@ -286,25 +288,25 @@ def _urls_of(pages: StreamSource | None) -> Sequence[str]:
     return [cells[at] if at < len(cells) else "" for _, cells in stream.rows]
 
 
-# Rows taken out of the file's vectors at a time: 12 MB of them at 1536 numbers each.
+# Vectors copied at a time: 12 MB at 1,536 dimensions.
 _PAGES_A_BATCH = 2_000
 
 
 class VectorFile:
     """Implements `ports.Encoder` for pages that have a vector in a file.
 
-    Another content of the file is another `model`, but neither another name nor another recipe: most often it holds
-    new pages and vectors of the same kind, and whether links drifted is seen by their similarities.
+    A change of the file changes `model`, but neither the name nor the recipe: usually the file has new pages and
+    vectors of the same kind, and the similarities show whether links drifted.
 
     Args:
-        name: the file's, as links.csv shows it.
-        given: its vectors.
+        name: the file's name, as links.csv shows it.
+        given: the file's vectors.
     """
 
     corpus_bound = True
     languages: frozenset[str] = frozenset()
 
-    def __init__(self, name: str, given: Given) -> None:
+    def __init__(self, name: str, given: FileVectors) -> None:
         self._given = given
         self.name, self.model, self.dimensions = f"file/{name}", given.digest, given.vectors.shape[1]
         self.recipe = f"given/{self.dimensions}"
@@ -321,11 +323,11 @@ class VectorFile:
 
     @property
     def facts(self) -> str:
-        """What `check` says of it."""
-        return f"{self.name} has vectors of {len(self.pages)} pages, {self.dimensions} numbers each"
+        """A description of the file for `check`."""
+        return f"{self.name} has vectors of {len(self.pages)} pages with {self.dimensions} dimensions"
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
-        """Yield (len, d) float32 unit vectors, in order; each text is of one of `pages`."""
+        """Yield (len, d) float32 unit vectors, in order; each text belongs to one of `pages`."""
         for first in range(0, len(texts), _PAGES_A_BATCH):
             places = range(first, min(first + _PAGES_A_BATCH, len(texts)))
             yield EncodedBatch(
@@ -333,5 +335,5 @@ class VectorFile:
             )
 
     def estimate(self, texts: Sequence[Text]) -> Usage:
-        """Nothing: the vectors are there."""
+        """Return a usage of zero: the vectors exist."""
         return Usage()

@@ -1,1 +1,1 @@
-"""Pages of a site, as saved files or from its server -> what an import reads of them."""
+"""Pages of a site, fetched from its server or saved as files, and what an import reads of them."""

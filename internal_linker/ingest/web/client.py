@@ -1,4 +1,4 @@
-"""A URL in, its server's answer out: one request at a time, politely spaced, within bounds of size and time."""
+"""The HTTP client for sites: one request at a time, with a delay per host and limits of size and time."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,23 +14,23 @@ from internal_linker.core.version import __version__
 from internal_linker.ingest.web.public_hosts import PrivateAddress, PublicHosts
 
 ROBOT = "InternalLinker"
-# Bytes of a sitemap, which may be the largest of all that is fetched.
+# Maximum bytes of a sitemap, the largest of all files to fetch.
 MOST_BYTES = 50_000_000
-# Seconds of silence, and of a whole answer.
+# Seconds of silence, of connecting, and of a whole answer.
 _SILENCE_S, _CONNECT_S, LONGEST_S = 20.0, 10.0, 60.0
 _ATTEMPTS = 3
-# Statuses by which a server asks for patience.
+# Statuses that ask to retry later.
 _BUSY = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said.
+    """A server's answer.
 
     Attributes:
-        status: 200, 301, 404, ...
-        headers: their names in lower case; lines of one name joined by ", ".
-        body: empty where nobody wanted it.
+        status: the HTTP status: 200, 301, 404, ...
+        headers: the headers, with names in lower case; repeated headers are joined by ", ".
+        body: the body; empty if it was not read.
     """
 
     status: int
@@ -39,21 +39,21 @@ class Answer:
 
 
 class NoAnswer(ServiceError):
-    """Nothing usable came; `str()` has the reason."""
+    """No usable answer; `str()` has the reason."""
 
 
 class Refused(InputError):
-    """The host is no public one, and nobody said that it may be."""
+    """The host is not public, and private hosts are not allowed."""
 
 
 class SiteClient:
-    """Fetches from the hosts of a site; a host is asked no more often than each `delay` seconds.
+    """Fetches from the hosts of a site, with at least `delay` seconds between two requests to a host.
 
     Args:
         delay: seconds between two requests to a host.
         allow_private: whether a host may be in a private network.
-        silence: seconds without a word after which an answer is given up.
-        longest: seconds that an answer may take.
+        silence: seconds of silence after which a request fails.
+        longest: maximum seconds of a whole answer.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class SiteClient:
         )
 
     def slow_down(self, url: str, delay: float) -> None:
-        """Ask this URL's host no more often than that, if that is longer than asked for anyway; seconds."""
+        """Raise the delay between requests to this URL's host to `delay` seconds, unless it is longer already."""
         self._delays[_host(url)] = max(delay, self._delay)
         self._pacers.pop(_host(url), None)
 
@@ -83,17 +83,17 @@ class SiteClient:
         most: int = MOST_BYTES,
         wanted: Callable[[Answer], bool] = lambda _: True,
     ) -> Answer:
-        """Ask; again after a pause where the server is busy or not there. No redirect is followed.
+        """Fetch a URL; retry if the server is busy or unreachable, and do not follow redirects.
 
         Args:
-            url: what to ask for.
-            headers: to send with it.
-            most: bytes of the body.
-            wanted: whether to read the body, by the answer's head.
+            url: the URL to fetch.
+            headers: headers to send.
+            most: maximum bytes of the body.
+            wanted: whether to read the body, by the answer's status and headers.
 
         Raises:
-            NoAnswer: there is no server, it takes too long or says too much.
-            Refused: it is in a private network.
+            NoAnswer: the server is unreachable or too slow, or its answer is too large.
+            Refused: the server is in a private network.
         """
         try:
             return with_retries(lambda: self._get_once(url, headers or {}, most, wanted), attempts=_ATTEMPTS)
@@ -101,7 +101,7 @@ class SiteClient:
             return error.answer
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._client.close()
 
     def _get_once(
@@ -118,12 +118,12 @@ class SiteClient:
         except TooLarge:
             raise NoAnswer(host, f"the answer is larger than {most / 1e6:g} MB") from None
         except httpx.DecodingError:
-            raise NoAnswer(host, "the answer is compressed, which nobody asked for") from None
+            raise NoAnswer(host, "the answer is compressed, although the request did not allow it") from None
         except httpx.TimeoutException:
-            raise NoAnswer(host, "no whole answer in time", retryable=True) from None
+            raise NoAnswer(host, "no complete answer in time", retryable=True) from None
         except httpx.ConnectError as error:
             if isinstance(error.__cause__, PrivateAddress):
-                raise Refused(f"{error}. Fetch from your own network with --allow-private.") from None
+                raise Refused(f"{error}. To fetch from a private network, use --allow-private.") from None
             raise NoAnswer(host, f"no connection ({error})", retryable=True) from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
             raise NoAnswer(host, f"the connection broke ({type(error).__name__})", retryable=True) from None
@@ -159,11 +159,12 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
 def fetch_whole(client: SiteClient, url: str, most: int) -> Answer:
-    """The answer at the end of the redirects.
+    """Fetch a URL and follow redirects within its site.
 
     Raises:
-        NoAnswer: there is no server, it takes too long or says too much, or redirects without end or elsewhere.
-        Refused: it is in a private network.
+        NoAnswer: the server is unreachable or too slow, its answer too large, or its redirects too many or to
+            another site.
+        Refused: the server is in a private network.
     """
     at = url
     for _ in range(_MOST_HOPS + 1):
@@ -178,7 +179,7 @@ def fetch_whole(client: SiteClient, url: str, most: int) -> Answer:
 
 
 def target_of(answer: Answer, url: str) -> str:
-    """Where an answer to this URL redirects, absolute and without a fragment; "" if it doesn't."""
+    """Return the absolute URL, without a fragment, to which an answer redirects; "" if it doesn't."""
     address = answer.headers.get("location", "") if answer.status in REDIRECTS else ""
     if not address:
         return ""
@@ -189,7 +190,7 @@ def target_of(answer: Answer, url: str) -> str:
 
 
 def site_of(url: str) -> str:
-    """Host and port without www., which two URLs of one site share; "" for what is no URL."""
+    """Return host and port without www., which all URLs of a site share; "" for an invalid URL."""
     try:
         key = normal_form(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""URLs -> their pages, each fetched once, and what became of those that gave none."""
+"""Fetching: gets each page of a list of URLs once, and records why others have none."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,10 +15,10 @@ from internal_linker.ingest.web.robots import Robots
 from internal_linker.ingest.web.saved_pages import MOST_BYTES
 
 _MOST_HOPS = 10
-# Requests in a row without an answer, or with a plea for patience: the site is gone.
+# After this many requests in a row without an answer, or with a request to retry later, the site is gone.
 _GONE = 10
 _KINDS = ("text/html", "application/xhtml+xml")
-# What is looked at later of an answer's head.
+# Headers that an import reads later.
 _HEADERS = ("content-type", "content-language", "x-robots-tag", "link", "etag", "last-modified")
 FETCHED, UNCHANGED, FAILED = "Pages fetched", "Pages unchanged since they were fetched", "Pages that failed"
 DISALLOWED, ELSEWHERE = "disallowed by robots.txt", "redirects to another site"
@@ -27,10 +27,12 @@ NOT_HTML = "no HTML page"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a URL gave: with 200 its page is in the cache.
+    """The result of a URL; with status 200 its page is in the cache.
 
     Attributes:
-        redirect: where it leads instead, "" if nowhere else.
+        url: the URL.
+        status: the HTTP status of its answer.
+        redirect: the URL that it redirects to, "" if it doesn't.
     """
 
     url: str
@@ -43,10 +45,10 @@ class Order:
     """What to fetch.
 
     Attributes:
-        name: what rejects call the list of URLs.
-        urls: each with its row in the list.
-        reason: why a page is not fetched, by its normal form; "" if it is.
-        limit: rows at the most, those of redirects and errors among them; 0: all.
+        name: the name of the list of URLs in rejects.
+        urls: the URLs, each with its row in the list.
+        reason: returns why not to fetch a page, by its normal form; "": fetch it.
+        limit: maximum of rows, including those of redirects and errors; 0: all.
     """
 
     name: str
@@ -56,12 +58,12 @@ class Order:
 
 
 class Fetcher:
-    """Visits pages one after the other; what it fetched is in the cache at once, so that nothing is lost.
+    """Visits pages one after another, and caches each at once, so that an interrupted import loses nothing.
 
     Args:
-        client: asks the hosts.
-        robots: their rules.
-        cache: keeps the pages.
+        client: sends the requests.
+        robots: the rules of the hosts.
+        cache: stores the pages.
     """
 
     def __init__(self, client: SiteClient, robots: Robots, cache: PageCache) -> None:
@@ -69,15 +71,15 @@ class Fetcher:
         self._failures = 0
 
     def visit(self, order: Order, asides: Asides, progress: Progress) -> list[Visit]:
-        """Fetch all that may be fetched; redirects are followed within the site, each page once.
+        """Fetch all allowed pages, each once, and follow redirects within the site.
 
         Args:
             order: what to fetch.
-            asides: what gave no page.
+            asides: collects the URLs without a page.
             progress: advances by each URL.
 
         Raises:
-            ServiceError: the site is gone, or a host doesn't give its robots.txt.
+            ServiceError: the site is gone, or the robots.txt of a host can't be read.
         """
         visits, seen = list[Visit](), set[str]()
         for number, start in order.urls:
@@ -93,7 +95,7 @@ class Fetcher:
                 visit = self._visit(url, hops, Reject(order.name, number, url, ""), order, asides)
                 if visit is None:
                     continue
-                # Of a page that only changes its own spelling there is one row.
+                # A redirect to another spelling of the same page has no row of its own.
                 if not visit.redirect or _other_page(visit):
                     visits.append(visit)
                 if visit.redirect and site_of(visit.redirect) == site_of(url):
@@ -104,7 +106,7 @@ class Fetcher:
         return visits
 
     def rows(self, name: str, visits: Iterable[Visit], links: LinkSpool, asides: Asides) -> Iterator[Row]:
-        """The row of each visit, with its page's links in the spool."""
+        """Yield the row of each visit, and put its page's links into the spool."""
         for number, visit in enumerate(visits, 1):
             if visit.status != 200:
                 yield number, cells_of_answer(visit.url, visit.status, visit.redirect)
@@ -112,7 +114,7 @@ class Fetcher:
             kept = self._cache.get(visit.url)
             if kept is None:
                 asides.rejects.append(
-                    Reject(name, number, visit.url, "what was fetched is damaged: import again")
+                    Reject(name, number, visit.url, "its page in the cache is damaged: import again")
                 )
                 continue
             html = decoded(kept.body, kept.headers.get("content-type", ""))
@@ -121,7 +123,7 @@ class Fetcher:
             yield number, cells_of_page(page, asides, str(visit.status))
 
     def _visit(self, url: str, hops: int, reject: Reject, order: Order, asides: Asides) -> Visit | None:
-        """One URL; None where it gave nothing for a row."""
+        """Visit one URL; return None if it has no row."""
 
         def rejected(reason: str) -> None:
             asides.rejects.append(Reject(reject.table, reject.row, url, reason))
@@ -171,18 +173,18 @@ class Fetcher:
         return Visit(url, answer.status, target_of(answer, url))
 
     def _count_failure(self, error: ServiceError | Refused | None) -> None:
-        """One more in a row.
+        """Count another failure in a row.
 
         Raises:
-            ServiceError: they are too many.
+            ServiceError: there were too many.
         """
         self._failures += 1
         if self._failures >= _GONE:
-            last = str(error) if error else "it asks for patience"
+            last = str(error) if error else "it asks to retry later"
             raise ServiceError(
                 "The site",
                 f"{_GONE} requests in a row had no answer; the last: {last}. No table was changed. Import again later, "
-                "perhaps with a longer --delay: pages that were fetched and say how to tell a change are kept.",
+                "perhaps with a longer --delay: fetched pages with an ETag or a date are cached.",
             )
 
 
@@ -192,7 +194,7 @@ def _other_page(visit: Visit) -> bool:
 
 
 def _is_page(answer: Answer) -> bool:
-    """Whether an answer's head is that of a page; a server that says nothing of its kind means one."""
+    """Return whether an answer is a page, by its status and content type; without a type, it is one."""
     kind = answer.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
     return answer.status == 200 and kind in _KINDS
 
@@ -202,7 +204,7 @@ def _looked_at(answer: Answer) -> dict[str, str]:
 
 
 def _conditions(kept: FetchedPage | None) -> dict[str, str]:
-    """What to ask with, so that an unchanged page is not sent again."""
+    """Return the headers of a conditional request, so that the server does not send an unchanged page again."""
     if kept is None:
         return {}
     names = (("If-None-Match", "etag"), ("If-Modified-Since", "last-modified"))

@@ -1,4 +1,4 @@
-"""A page's HTML, its URL and its server's headers -> what an import knows of it, and its links by their position."""
+"""Web pages: reads a page's text, metadata and links, with their positions, from its HTML and headers."""
 
 import codecs
 import logging
@@ -12,13 +12,13 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from internal_linker.ingest.crawler_vocabulary import CONTENT, NOT_INDEXABLE
 from internal_linker.text.html import parsed, read_html
 
-# Names of encodings that browsers know; Python knows others, too, that are no encodings of text.
+# Names of encodings that browsers know; Python's other codecs include some that don't encode text.
 _KNOWN = re.compile(
     r"utf-?8|utf-?16(le|be)?|us-ascii|iso-?8859-\d{1,2}|latin-?\d|windows-\d{3,4}|cp-?\d{3,4}|koi8-[ru]|shift[-_]jis"
     r"|sjis|euc-(jp|kr)|iso-2022-jp|gb2312|gbk|gb18030|big5(-hkscs)?|tis-620|macintosh",
     re.IGNORECASE,
 )
-# Browsers read the smaller ones as the larger ones that hold them.
+# Browsers read the smaller encodings as the larger ones that include them.
 _LARGER = {"us-ascii": "cp1252", "iso-8859-1": "cp1252", "latin-1": "cp1252", "latin1": "cp1252"}
 _LARGER |= {"gb2312": "gb18030", "gbk": "gb18030", "iso-8859-9": "cp1254", "shift_jis": "cp932"}
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"))
@@ -28,19 +28,19 @@ _HEAD = 4096
 
 
 def decoded(data: bytes, content_type: str = "") -> str:
-    """The text: by its byte order mark, its server's word, its own, else UTF-8 or Windows-1252; never an error.
+    """Decode a page by its byte order mark, its header, its meta element, else as UTF-8 or Windows-1252; never fail.
 
     Args:
         data: the page.
-        content_type: the header of that name, "" without one.
+        content_type: the header Content-Type, "" if missing.
     """
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return _text(data.removeprefix(codecs.BOM_UTF8), encoding)
-    told = re.search(r"charset\s*=\s*[\"']?([^\s;\"']+)", content_type, re.IGNORECASE)
+    header = re.search(r"charset\s*=\s*[\"']?([^\s;\"']+)", content_type, re.IGNORECASE)
     meta = _META.search(data[:_HEAD])
-    for name in (told[1] if told else "", meta[1].decode("ascii") if meta else ""):
-        if encoding := _python_name(name, of_meta=not told or name != told[1]):
+    for name in (header[1] if header else "", meta[1].decode("ascii") if meta else ""):
+        if encoding := _python_name(name, of_meta=not header or name != header[1]):
             return _text(data, encoding)
     try:
         return _text(data, "utf-8", "strict")
@@ -49,12 +49,12 @@ def decoded(data: bytes, content_type: str = "") -> str:
 
 
 def _python_name(name: str, *, of_meta: bool) -> str:
-    """What Python calls it; "" for none that is known."""
+    """Return Python's name of an encoding, "" if unknown."""
     low = name.lower()
     if not _KNOWN.fullmatch(low):
         return ""
     if of_meta and low.startswith("utf-16"):
-        # Whoever could read that in the page was not reading UTF-16.
+        # A page whose meta element is readable as ASCII is not in UTF-16.
         return "utf-8"
     try:
         return codecs.lookup(_LARGER.get(low, low)).name
@@ -66,9 +66,9 @@ def _text(data: bytes, encoding: str, errors: str = "replace") -> str:
     return data.decode(encoding, errors).replace("\0", "")
 
 
-# Each page without a text would be a line on the terminal.
+# It would log a line on the terminal for each page without a text.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL + 1)
-# Characters of HTML: this much takes some four seconds.
+# Maximum characters of HTML for the extraction, which then takes about four seconds.
 _MOST = 3_000_000
 _NO_TEXT = "script, style, noscript, template, svg, iframe, object, select, textarea, dialog"
 
@@ -76,17 +76,17 @@ _NO_TEXT = "script, style, noscript, template, svg, iframe, object, select, text
 def main_html(
     tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]
 ) -> tuple[str, bool, Set[tuple[str, str]]]:
-    """HTML of the main text, whether it is the whole page instead, and (target, anchor) of the links in it.
+    """Return the main text's HTML, whether it is the whole page instead, and (target, anchor) of its links.
 
-    The text keeps its markup, since a run tells headings and links by it: neither becomes an anchor.
+    The text keeps its markup, by which a run recognises headings and links: neither may become an anchor.
 
     Args:
-        tree: the page; the parts are taken out of it.
-        url: where it is.
+        tree: the page; this removes the parts from it.
+        url: the page's URL.
         parts: menus, footers and the like, the outer ones first.
     """
     before = tree.html or ""
-    # Inner ones first: with an outer one its inner ones are gone.
+    # Inner ones first, because removing an outer one would free its inner ones.
     for node in reversed(parts):
         node.decompose()
     html = tree.html or ""
@@ -100,21 +100,21 @@ def main_html(
 def _extracted(html: str, url: str) -> str:
     if len(html) > _MOST:
         return ""
-    # Half a second, which an import of tables alone need not wait for.
+    # Imported late, because it takes half a second, which an import of tables does not need.
     import trafilatura
 
     try:
         found = trafilatura.extract(
             html, url=url, output_format="html", include_links=True, include_comments=False
         )
-    # A page may be of any kind, and none ends an import: what the library stumbles over is read whole.
+    # No page may end an import, whatever its HTML: if the extraction fails, the whole page is read.
     except Exception:
         return ""
     return found if found and read_html(found).text else ""
 
 
 def _rest(html: str) -> str:
-    """All that a person reads, as HTML; "" where there is nothing."""
+    """Return all visible text, as HTML; "" if there is none."""
     tree = LexborHTMLParser(html.encode("utf-8", "replace"))
     if tree.body is None:
         return ""
@@ -123,24 +123,24 @@ def _rest(html: str) -> str:
     return (tree.body.html or "") if tree.body.text(strip=True) else ""
 
 
-# What a page's part is, by its element or by the role that it has.
+# The name of a page's part, by its element or by its role.
 _PARTS = {"nav": "Navigation", "header": "Header", "footer": "Footer", "aside": "Aside"}
 _ROLES = {"navigation": "Navigation", "menu": "Navigation", "menubar": "Navigation", "banner": "Header"}
 _ROLES |= {"contentinfo": "Footer", "complementary": "Aside"}
-# In one of these a header or footer is the text's own: it has its headline or its date.
+# Inside these, a header or footer belongs to the text: it has the headline or the date.
 _TEXTS = frozenset({"article", "main", "section"})
 _MAIN = frozenset({"article", "main"})
 _BESIDE = "Aside"
-# Robots other than Google's may be told something else.
+# Only directives for all robots and for Google's count.
 _ROBOTS = 'meta[name="robots" i], meta[name="googlebot" i]'
 _OF_A_ROBOT = re.compile(r"\s*(?!unavailable_after|max-)([a-z][\w-]*)\s*:(.*)", re.IGNORECASE | re.DOTALL)
-# Characters; a title of more is something else.
+# Maximum characters of a title or an anchor.
 _LONGEST_LINE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The part of a page that an element stands in, "" for none with a name, and in what it stands besides."""
+    """The named part of a page that contains an element, "" if none, and whether a text or main element does."""
 
     part: str = ""
     in_text: bool = False
@@ -152,8 +152,8 @@ class PageLink:
     """A link of a page.
 
     Attributes:
-        target: absolute; where that can't be said as it stands.
-        anchor: its text, or the word for its picture; one line.
+        target: the absolute URL, or the address as written if it is invalid.
+        anchor: the link's text, else its image's alternative text; one line.
         position: Content, Navigation, Header, Footer or Aside.
     """
 
@@ -164,15 +164,18 @@ class PageLink:
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
-    """What an import knows of a page.
+    """The data of a page that an import reads.
 
     Attributes:
-        url: where it is.
-        content: HTML with the main text, its headings and links.
-        whole: whether no main text was found in it, and `content` is all but menus and the like.
-        lang: as the page or its server has it.
-        indexability: "Indexable" or "Non-Indexable"; a canonical elsewhere is not looked at.
-        canonical: absolute.
+        url: the page's URL.
+        title: the title in its head.
+        h1: the text of its first H1.
+        content: HTML of the main text, with its headings and links.
+        whole: whether no main text was recognised, and `content` is everything except menus and the like.
+        lang: the language code that the page or its server states.
+        indexability: "Indexable" or "Non-Indexable", regardless of the canonical.
+        canonical: the absolute canonical URL, "" if none.
+        links: the page's links.
     """
 
     url: str
@@ -192,13 +195,13 @@ def read_page(
     headers: Mapping[str, str] | None = None,
     leads_to: Callable[[str], str] | None = None,
 ) -> WebPage:
-    """Read a page; broken HTML is read as a browser reads it.
+    """Read a page; broken HTML is parsed as browsers do.
 
     Args:
-        html: all of it.
-        url: where it is.
-        headers: of the server's answer, their names in lower case; lines of one name joined by ", ".
-        leads_to: the URL that a link means by itself (a saved file's), "" where it is relative to the page.
+        html: the page's HTML.
+        url: the page's URL.
+        headers: the answer's headers, with names in lower case; repeated headers are joined by ", ".
+        leads_to: returns the URL that a link to a saved file means, "" for links relative to the page.
     """
     given = headers or {}
     tree = parsed(html)
@@ -234,7 +237,7 @@ def read_page(
 
 
 def address_in(html: str) -> tuple[str, str]:
-    """Where a saved page says that it is from: the address that a browser noted, and its canonical or og:url."""
+    """Return the URLs that a saved page states: the one that a browser noted, and its canonical or og:url."""
     noted = re.search(r"<!--\s*saved from url=\(\d+\)(https?://\S+)\s*-->", html[:5_000], re.IGNORECASE)
     tree = parsed(html)
     canonical = _attribute(tree, 'link[rel~="canonical" i][href]', "href")
@@ -245,7 +248,7 @@ def address_in(html: str) -> tuple[str, str]:
 def _absolute_links(
     tree: LexborHTMLParser, base: str, leads_to: Callable[[str], str] | None, places: dict[int, _Place]
 ) -> list[tuple[str, str, _Place]]:
-    """Target, anchor and place of each link; the tree gets the targets."""
+    """Return target, anchor and place of each link; write absolute targets into the tree."""
     found = []
     for node in tree.css("a[href], area[href]"):
         href = (node.attributes.get("href") or "").strip()
@@ -257,7 +260,7 @@ def _absolute_links(
 
 
 def _place_of(node: LexborNode, known: dict[int, _Place]) -> _Place:
-    """Where what stands in an element is, seen from the page's root; `known` has what was found before."""
+    """Return the place of an element's content; `known` caches the places of elements."""
     path = list[LexborNode]()
     above: LexborNode | None = node
     while above is not None and above.mem_id not in known:
@@ -283,7 +286,7 @@ def _part_of(node: LexborNode) -> str:
 
 
 def _containers(tree: LexborHTMLParser, known: dict[int, _Place]) -> list[LexborNode]:
-    """The parts of the page that are none of its text, the outer ones first."""
+    """Return the parts of the page that do not belong to its text, the outer ones first."""
     named = ", ".join([*_PARTS, *(f'[role="{role}" i]' for role in _ROLES)])
     return [
         node
@@ -293,14 +296,14 @@ def _containers(tree: LexborHTMLParser, known: dict[int, _Place]) -> list[Lexbor
 
 
 def _no_index(tree: LexborHTMLParser, header: str) -> bool:
-    told = [node.attributes.get("content") or "" for node in tree.css(_ROBOTS)]
+    directives = [node.attributes.get("content") or "" for node in tree.css(_ROBOTS)]
     words, robot = list[str](), ""
     for piece in header.split(","):
         if of_robot := _OF_A_ROBOT.fullmatch(piece):
             robot, piece = of_robot[1].lower(), of_robot[2]  # noqa: PLW2901
         if robot in ("", "googlebot"):
             words.append(piece)
-    words += [word for each in told for word in each.split(",")]
+    words += [word for each in directives for word in each.split(",")]
     return any(word.strip().lower() in ("noindex", "none") for word in words)
 
 
@@ -312,7 +315,7 @@ def _canonical_header(headers: Mapping[str, str]) -> str:
 
 
 def _joined(base: str, address: str) -> str:
-    """An address that a page names, absolute; as it stands where it is none."""
+    """Return an address in a page as an absolute URL; unchanged if it is invalid."""
     try:
         return urljoin(base, address.strip())
     except ValueError:

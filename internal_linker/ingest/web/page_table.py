@@ -1,4 +1,4 @@
-"""Pages as they are read -> the table of pages and, once that was gone through, the table of their links."""
+"""Tables of pages and of their links; reading the first fills the second."""
 
 import csv
 import tempfile
@@ -18,9 +18,9 @@ _PAGE = (
     *(Kind.REDIRECT, Kind.CONTENT_TYPE),
 )
 _LINK = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE)
-# Bytes of links that stay in memory; the rest lies in a temporary file until all pages were read.
+# Bytes of links to keep in memory; more links go to a temporary file until all pages were read.
 _IN_MEMORY = 20_000_000
-# Characters: what is longer is a picture or the like in the address itself.
+# Maximum characters of a target: longer ones embed an image or other data.
 _LONGEST_TARGET = 10_000
 _UNRECOGNISED = "Pages whose main text was not recognised: all but menus is taken"
 _EMPTY = "Pages without a text (scripts may write theirs)"
@@ -29,10 +29,10 @@ Row = tuple[int, Sequence[str]]
 
 
 class LinkSpool:
-    """The links of pages that were read, in their order; nothing of them is left when its block ends.
+    """Stores the links of pages in order; a context manager that deletes its temporary file.
 
     Args:
-        folder: where the temporary file is made, once one is needed.
+        folder: the folder for the temporary file, if one is needed.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -46,15 +46,15 @@ class LinkSpool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        # What is still to be written is not needed any more: a full disk is no error now.
+        # Closing may flush links that are no longer needed, so a full disk is not an error here.
         with suppress(OSError):
             self._file.close()
 
     def put(self, source: str, links: Sequence[PageLink]) -> None:
-        """Keep a page's links.
+        """Store a page's links.
 
         Raises:
-            OutputError: the disk is full, or the folder read-only.
+            OutputError: the disk is full or the folder is read-only.
         """
         with self._usable():
             self._writer.writerows(
@@ -63,7 +63,7 @@ class LinkSpool:
             )
 
     def rows(self) -> Iterator[Row]:
-        """All of them, numbered from 1.
+        """Yield all links, numbered from 1.
 
         Raises:
             OutputError: the file can't be read.
@@ -78,20 +78,20 @@ class LinkSpool:
             yield
         except OSError as error:
             raise OutputError(
-                f"The pages' links take a temporary file in {self._folder}, and it can't be used "
-                f"({error.strerror or error}). Free some disk space or mend the folder's rights, and run again."
+                f"The temporary file for the pages' links in {self._folder} can't be used "
+                f"({error.strerror or error}). Free some disk space or correct the folder's permissions, and run again."
             ) from error
 
 
 class PageTable:
-    """A StreamSource of pages.
+    """Implements `ports.StreamSource` for pages.
 
     Args:
-        name: what rejects call it.
-        size: how many rows there are at the most.
-        rows: reads the pages: cells as of `cells_of_page`, their links into the spool, and what is no row.
-        links: where the links go.
-        asides: what is known before the first row.
+        name: the table's name in rejects.
+        size: maximum count of rows.
+        rows: reads the pages: yields cells as of `cells_of_page`, and puts links and rejects into its arguments.
+        links: stores the links.
+        asides: rejects and counts from before the first row.
     """
 
     def __init__(
@@ -107,17 +107,17 @@ class PageTable:
         self.remarks: tuple[str, ...] = ()
 
     def stream(self) -> TableStream:
-        """The header and, while they are gone through, the rows."""
+        """Return the header and an iterator that reads the pages."""
         rows = self._rows(self._links, self._asides)
         return TableStream(self.name, tuple(map(str, _PAGE)), rows, self._asides, made=True, size=self._size)
 
 
 class LinkTable:
-    """A StreamSource of the links of a `PageTable`; its rows come after those.
+    """Implements `ports.StreamSource` for the links of a `PageTable`; read that table first.
 
     Args:
-        name: what rejects call it.
-        links: where the links are.
+        name: the table's name in rejects.
+        links: the stored links.
     """
 
     def __init__(self, name: str, links: LinkSpool) -> None:
@@ -125,12 +125,12 @@ class LinkTable:
         self.remarks: tuple[str, ...] = ()
 
     def stream(self) -> TableStream:
-        """The header and, once all pages were read, the rows."""
+        """Return the header and an iterator over the links, which are complete once all pages were read."""
         return TableStream(self.name, tuple(map(str, _LINK)), self._links.rows(), made=True)
 
 
 def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[str]:
-    """The row of a page that was read."""
+    """Return the row of a page, and count a page without a recognised text."""
     if page.whole:
         asides.facts[_UNRECOGNISED if page.content else _EMPTY] += 1
     return (
@@ -140,5 +140,5 @@ def cells_of_page(page: WebPage, asides: Asides, status: str = "") -> Sequence[s
 
 
 def cells_of_answer(url: str, status: int, redirect: str = "") -> Sequence[str]:
-    """The row of a page that its server did not give."""
+    """Return the row of a URL whose answer is not a page."""
     return url, "", "", "", "", NOT_INDEXABLE, str(status), "", redirect, "text/html"

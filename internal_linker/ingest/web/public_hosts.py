@@ -1,4 +1,4 @@
-"""A host's name -> a connection to one of its public addresses, on which no answer takes without end."""
+"""Connections to public hosts only, with a time limit for each answer."""
 
 import socket
 import ssl
@@ -10,27 +10,27 @@ from typing import Any
 import httpcore
 import httpx
 
-# Public by their numbers; clouds answer there with what is their machines' own.
+# Addresses in public ranges where clouds serve internal data of their machines.
 _OF_CLOUDS = frozenset({ip_address("168.63.129.16")})
-# Addresses that stand for one of IPv4: their last 32 bits.
+# IPv6 addresses whose last 32 bits are an IPv4 address.
 _TRANSLATED = ip_network("64:ff9b::/96")
 
 
 class PrivateAddress(httpcore.ConnectError):
-    """The host is no public one."""
+    """The host is not public."""
 
 
 class PublicHosts(httpx.HTTPTransport):
-    """Connects to public addresses only, to those that were looked at: a name can't mean another one meanwhile.
+    """Connects only to public addresses, and to the very addresses it checked, which prevents DNS rebinding.
 
     Args:
-        longest: seconds from a request to the end of its answer, head and all.
-        allow_private: whether any address will do.
+        longest: maximum seconds from a request to the end of its answer.
+        allow_private: whether to allow private addresses, too.
     """
 
     def __init__(self, longest: float, *, allow_private: bool) -> None:
         super().__init__()
-        # The library lends no public way to its pool's own network; without this attribute nothing goes out.
+        # httpx has no public way to set the pool's network backend; if the attribute vanishes, requests fail.
         self._pool.close()
         self._pool = httpcore.ConnectionPool(
             ssl_context=httpx.create_ssl_context(), network_backend=_Network(longest, allow_private)
@@ -56,7 +56,7 @@ class _Network(httpcore.SyncBackend):
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         for address in addresses:
             if not (self._allow_private or is_public(address)):
-                raise PrivateAddress(f"{host} is at {address}, which is no public address")
+                raise PrivateAddress(f"{host} is at {address}, which is not a public address")
         failed = httpcore.ConnectError("no address")
         for address in addresses:
             try:
@@ -69,7 +69,7 @@ class _Network(httpcore.SyncBackend):
 
 
 class _Timed(httpcore.NetworkStream):
-    """A connection on which an answer, its head too, ends so many seconds after its request."""
+    """A connection that limits the seconds from a request to the end of its answer, headers included."""
 
     def __init__(self, stream: httpcore.NetworkStream, longest: float) -> None:
         self._stream, self._longest, self._asked = stream, longest, time.monotonic()
@@ -97,7 +97,7 @@ class _Timed(httpcore.NetworkStream):
 
 
 def is_public(address: str) -> bool:
-    """Whether anybody may reach an IP address: it is not of this computer, of a private network or a cloud's own."""
+    """Return whether an IP address is public: not of this computer, a private network or a cloud's internals."""
     ip = ip_address(address.partition("%")[0])
     embedded = _embedded(ip)
     if embedded:
@@ -107,7 +107,7 @@ def is_public(address: str) -> bool:
 
 
 def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """The IPv4 address that one of IPv6 leads to."""
+    """Return the IPv4 address that an IPv6 address contains, if any."""
     if isinstance(ip, IPv4Address):
         return None
     if ip in _TRANSLATED:

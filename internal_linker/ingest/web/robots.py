@@ -1,4 +1,4 @@
-"""A host's robots.txt -> whether we may fetch a page of it, how often, and where its sitemaps are."""
+"""Rules of robots.txt: whether we may fetch a page of a host, how often, and where its sitemaps are."""
 
 import math
 from urllib.parse import urljoin, urlsplit
@@ -8,40 +8,40 @@ from protego import Protego
 from internal_linker.core.errors import ServiceError
 from internal_linker.ingest.web.client import ROBOT, NoAnswer, SiteClient, fetch_whole
 
-# Bytes of which a search engine reads a robots.txt.
+# Maximum bytes of a robots.txt, as for search engines.
 _MOST_BYTES = 500_000
-# Seconds between two pages: whoever asks for more wants to be left alone, and is asked this often.
+# Maximum seconds between two pages, even for hosts that ask for more.
 LONGEST_DELAY_S = 60.0
 
 
 class Robots:
-    """The rules of each host that is met.
+    """The rules of all hosts, fetched when needed.
 
     Args:
-        client: fetches them.
+        client: fetches the rules.
     """
 
     def __init__(self, client: SiteClient) -> None:
         self._client = client
         self._rules: dict[str, Protego] = {}
         self.remarks: list[str] = []
-        """What a person should know of the rules, one sentence each."""
+        """Remarks on the rules, one sentence each."""
 
     def allow(self, url: str) -> bool:
-        """Whether a page may be fetched.
+        """Return whether the rules allow to fetch a page.
 
         Raises:
-            ServiceError: the host doesn't say, so that nothing may be.
-            Refused: it is in a private network.
+            ServiceError: the host's rules can't be read, so no page may be fetched.
+            Refused: the host is in a private network.
         """
         return self._of(url).can_fetch(url, ROBOT)
 
     def sitemaps(self, url: str) -> list[str]:
-        """The sitemaps that this URL's host names.
+        """Return the sitemaps that the robots.txt of a URL's host names.
 
         Raises:
-            ServiceError: as `allow`.
-            Refused: as `allow`.
+            ServiceError: see `allow`.
+            Refused: see `allow`.
         """
         return list(self._of(url).sitemaps)
 
@@ -53,14 +53,14 @@ class Robots:
             if asked:
                 self._client.slow_down(url, min(asked, LONGEST_DELAY_S))
                 self.remarks.append(
-                    f"{host}/robots.txt asks for {asked:g} seconds between two pages"
-                    + (f"; {LONGEST_DELAY_S:g} are kept." if asked > LONGEST_DELAY_S else ", which are kept.")
+                    f"{host}/robots.txt asks for {asked:g} seconds between two pages; the import waits "
+                    + (f"{LONGEST_DELAY_S:g}." if asked > LONGEST_DELAY_S else "that long.")
                 )
         return self._rules[host]
 
     def _fetched(self, host: str) -> tuple[Protego, float]:
         url = urljoin(host, "/robots.txt")
-        again = "Nothing is fetched without it; try again later."
+        again = "No page is fetched without it; try again later."
         try:
             answer = fetch_whole(self._client, url, _MOST_BYTES)
         except NoAnswer as error:
@@ -71,7 +71,7 @@ class Robots:
 
 
 def rules_of(body: bytes) -> tuple[Protego, float]:
-    """What a robots.txt allows, and the seconds between two pages that it asks us for, 0 for none."""
+    """Return the rules of a robots.txt, and its crawl delay for us in seconds, 0 if none."""
     rules = Protego.parse(body.decode("utf-8-sig", "replace"))
     delay = rules.crawl_delay(ROBOT) or 0.0
     return rules, delay if 0 < delay < math.inf else 0.0

@@ -1,4 +1,4 @@
-"""HTML files that a browser, wget or a publishing program saved -> the pages in them, each with its URL."""
+"""Saved pages: HTML files from a browser, wget or a publishing program, each with its URL."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,10 +13,10 @@ from internal_linker.ingest.web.html_page import address_in, decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_page
 
 SUFFIXES = frozenset({".html", ".htm", ".xhtml"})
-# Bytes of a page; a server's is held to the same.
+# Maximum bytes of a page, saved or fetched.
 MOST_BYTES = 10_000_000
 _NO_URL = (
-    "it doesn't say which page it is: it has neither a canonical nor an og:url. Name the address of its folder "
+    "the file's URL is unknown: it has neither a canonical nor an og:url. Name the address of its folder "
     "with --base-url"
 )
 
@@ -24,22 +24,22 @@ File = tuple[Path, Path]
 
 
 def html_files(given: Iterable[Path]) -> list[File]:
-    """The HTML files among and below these paths, in their order, each with the folder that it is counted from.
+    """Return the HTML files among and below these paths, in order, each with the folder that its URL starts from.
 
     Raises:
-        InputError: there is none in a folder, or a file is not there.
+        InputError: a folder has no HTML file, or a file does not exist.
     """
     found: list[File] = []
     for path in given:
         if path.is_dir():
             inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
             if not inside:
-                raise InputError(f"{path} has no HTML file (.html, .htm, .xhtml) in it. Name another folder.")
+                raise InputError(f"{path} has no HTML files (.html, .htm, .xhtml). Name another folder.")
             found += [(file, path) for file in inside]
         elif path.exists():
             found.append((path, path.parent))
         else:
-            raise InputError(f"{path} is not there. Put the file there, or correct its name.")
+            raise InputError(f"{path} not found: check the path.")
     return found
 
 
@@ -47,11 +47,11 @@ class SavedPages:
     """Reads saved pages, one at a time.
 
     Args:
-        files: as of `html_files`.
-        base_url: the address of the folders that they are counted from; "" where nobody says so.
+        files: the result of `html_files`.
+        base_url: the address of the files' folders; "" if unknown.
 
     Raises:
-        InputError: the address is none.
+        InputError: `base_url` is not a URL.
     """
 
     def __init__(self, files: Sequence[File], base_url: str) -> None:
@@ -62,7 +62,7 @@ class SavedPages:
         self._files = files
 
     def rows(self, links: LinkSpool, asides: Asides) -> Iterator[Row]:
-        """The row of each page; a file without a URL, or that can't be read, is a reject."""
+        """Yield the row of each page; reject files that can't be read and those without a URL."""
         urls = self._urls()
         for number, (path, _) in enumerate(self._files, 1):
             html, url = _html(path), urls.get(_place(path), "")
@@ -78,7 +78,7 @@ class SavedPages:
             yield number, cells_of_page(page, asides)
 
     def _urls(self) -> dict[str, str]:
-        """Each file's URL, by its place: links between files mean these. Files without one are left out."""
+        """Return each file's URL by its path, for links between files; leave out files without a URL."""
         urls = {}
         for path, folder in self._files:
             html = _html(path)
@@ -104,7 +104,7 @@ class SavedPages:
 def _html(path: Path) -> str | OSError:
     try:
         if not path.is_file():
-            return OSError(None, "it is no file")
+            return OSError(None, "it is not a file")
         if path.stat().st_size > MOST_BYTES:
             return OSError(None, f"it is larger than {MOST_BYTES // 1_000_000} MB")
         return decoded(path.read_bytes())
@@ -117,7 +117,7 @@ def _place(path: Path) -> str:
 
 
 def _target(path: Path, urls: Mapping[str, str], href: str) -> str:
-    """The URL of the saved file that a relative link leads to; "" for another link."""
+    """Return the URL of the saved file that a relative link leads to; "" for any other link."""
     local = unquote(href.partition("#")[0].partition("?")[0])
     if not local or local.startswith(("/", "\\")) or ":" in local.partition("/")[0]:
         return ""

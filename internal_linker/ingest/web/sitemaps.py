@@ -1,4 +1,4 @@
-"""The address of a sitemap, or of a site that has one -> the URLs of its pages."""
+"""Sitemaps: the URLs of a site's pages, from a sitemap's address or from the site's own."""
 
 import io
 import re
@@ -13,29 +13,29 @@ from internal_linker.core.records import Asides, Reject
 from internal_linker.ingest.web.client import MOST_BYTES, NoAnswer, SiteClient, fetch_whole, site_of
 from internal_linker.ingest.web.robots import Robots
 
-# Sitemaps of one site, of up to 50,000 pages each.
+# Maximum of sitemaps per site, with up to 50,000 pages each.
 _MOST_SITEMAPS = 5_000
 _ELSEWHERE = "URL of another site than the sitemap"
-# Elements that one may stand in: a picture in a page in a sitemap stands in two.
+# Maximum nesting of elements: an image of a page in a sitemap is in two.
 _DEEPEST = 50
 _GZIP = b"\x1f\x8b"
 
 
 class NoSitemap(ValueError):
-    """What is there is no sitemap; `str()` says why."""
+    """The answer is not a sitemap; `str()` has the reason."""
 
 
 def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Asides) -> Iterator[str]:
-    """The pages' URLs, each once; those of another site are counted, sitemaps that can't be read are rejects.
+    """Yield the pages' URLs, each once; count URLs of other sites, and reject sitemaps that can't be read.
 
     Args:
         client: fetches the sitemaps.
-        robots: knows where a host's sitemaps are.
-        address: a sitemap's or an index' of sitemaps, or a host's.
-        asides: what became no URL.
+        robots: names the sitemaps of a host.
+        address: the address of a sitemap, of an index of sitemaps, or of a host.
+        asides: collects counts and rejects.
 
     Raises:
-        InputError: there is no sitemap.
+        InputError: the site has no readable sitemap, or the sitemaps have no URL of it.
         ServiceError: the host doesn't answer.
     """
     bare = urlsplit(address).path in ("", "/") and not urlsplit(address).query
@@ -63,7 +63,7 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
         seen.update(new)
         queue.extend(new)
         for url in pages:
-            # What is no URL gets its reason where it is asked for.
+            # The fetcher rejects invalid URLs, with a reason.
             if site_of(url) not in ("", site_of(address)):
                 asides.left_out[_ELSEWHERE] += 1
             elif url not in known:
@@ -74,15 +74,17 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
         asides.left_out[f"sitemap beyond the first {_MOST_SITEMAPS:,}"] += len(queue)
     if not found:
         why = problems[0] if problems else f"{address} names no page of this site"
-        raise InputError(f"{why}. Name the address of a sitemap with --sitemap, or a list with --urls.")
+        raise InputError(
+            f"{why}. Name the address of a sitemap with --sitemap, or a list of URLs with --urls."
+        )
 
 
 def _read(client: SiteClient, url: str) -> tuple[list[str], list[str]]:
-    """The sitemaps and the pages that a sitemap names.
+    """Return the URLs of sitemaps and of pages in a sitemap.
 
     Raises:
-        NoSitemap: it is none, or it isn't there.
-        NoAnswer: there is no server, it takes too long or says too much.
+        NoSitemap: the answer is not a sitemap, or its status is not 200.
+        NoAnswer: the server is unreachable or too slow, or its answer is too large.
     """
     answer = fetch_whole(client, url, MOST_BYTES)
     if answer.status != 200:
@@ -91,40 +93,40 @@ def _read(client: SiteClient, url: str) -> tuple[list[str], list[str]]:
 
 
 def packed_sitemap(data: bytes) -> tuple[list[str], list[str]]:
-    """As `read_sitemap`, where the sitemap may be packed by gzip.
+    """Read a sitemap that gzip may have compressed; see `read_sitemap`.
 
     Raises:
-        NoSitemap: it is none.
+        NoSitemap: the data is not a sitemap.
     """
     return read_sitemap(_unpacked(data))
 
 
 def read_sitemap(data: bytes) -> tuple[list[str], list[str]]:
-    """The addresses of sitemaps and of pages in a sitemap: of XML, or a URL a line.
+    """Return the URLs of sitemaps and of pages in a sitemap: XML, or a text with one URL per line.
 
     Raises:
-        NoSitemap: it is neither.
+        NoSitemap: the data is neither.
     """
     text = data.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not text.startswith(b"<") and not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         lines = [line.strip() for line in text.decode("utf-8", "replace").splitlines()]
         pages = [line for line in lines if re.match("https?://", line, re.IGNORECASE)]
         if not pages and any(lines):
-            raise NoSitemap("it is no sitemap")
+            raise NoSitemap("it is not a sitemap")
         return [], pages
     found = dict[str, list[str]]()
     try:
         for parent, address in _locations(text if text.startswith(b"<") else data):
             found.setdefault(parent, []).append(address)
     except (ParseError, ValueError, LookupError) as error:
-        raise NoSitemap(f"it is no sitemap, or a damaged one ({error})") from None
+        raise NoSitemap(f"it is not a sitemap, or it is damaged ({error})") from None
     if not found.keys() & {"url", "sitemap"} and "urlset" not in text[:2000].decode("latin-1"):
-        raise NoSitemap("it is no sitemap")
+        raise NoSitemap("it is not a sitemap")
     return found.get("sitemap", []), found.get("url", [])
 
 
 def _locations(data: bytes) -> Iterator[tuple[str, str]]:
-    """Each `loc` with the name of the element that it is in."""
+    """Yield the name of the element around each `loc`, and the address in it."""
     if b"<!ENTITY" in data:
         raise ValueError("it defines entities")
     above = list[Element]()
@@ -132,13 +134,13 @@ def _locations(data: bytes) -> Iterator[tuple[str, str]]:
         if event == "start":
             above.append(element)
             if len(above) > _DEEPEST:
-                raise ValueError("elements in elements without end")
+                raise ValueError("its elements are nested too deeply")
             continue
         above.pop()
         if above and _name(element) == "loc" and (address := (element.text or "").strip()):
             yield _name(above[-1]), address
         if above:
-            # What was read takes no memory any more.
+            # Frees the memory of elements that were read.
             above[-1].clear()
 
 
@@ -147,10 +149,10 @@ def _name(element: Element) -> str:
 
 
 def _unpacked(data: bytes) -> bytes:
-    """What gzip packed, or what was not packed.
+    """Decompress data if gzip compressed it.
 
     Raises:
-        NoSitemap: it is damaged, or unpacks to more than a sitemap may have.
+        NoSitemap: the gzip data is damaged, or too large when decompressed.
     """
     if not data.startswith(_GZIP):
         return data

@@ -1,4 +1,4 @@
-"""Unit vectors -> for each text its nearest targets: exact, tile by tile, in memory that never grows with the texts."""
+"""Exact k-NN by cosine, tile by tile, in memory that does not grow with the count of texts."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,16 +18,16 @@ from internal_linker.core.arrays import (
     scores_of,
 )
 
-# A tile of scores is 16 MB. Fewer rows would turn the same columns into float32 more often (7% of the time
-# with 1,024 rows at 384 dimensions, 4% with 2,048), larger tiles gain nothing.
+# A tile of scores is 16 MB. Fewer rows would convert the same columns to float32 more often (7% of the time
+# with 1,024 rows at 384 dimensions, 4% with 2,048); larger tiles gain nothing.
 TILE_ROWS = 2048
 TILE_COLUMNS = 2048
-# What is taken from a tile at once: bounds the memory where most of a tile is wanted (many equal texts).
+# Scores to take from a tile at a time: bounds the memory if a list needs most of a tile (many equal texts).
 HANDFUL = 131_072
-# Room behind a list for what may enter it; a short list gets some more, to be put in order less often.
+# Minimum buffer of a list for new entries; short lists get relatively more, so that they are sorted less often.
 LEAST_SPARE = 32
 # A list starts with the best of the first 16 times as many columns: its bound is then nearly that of the
-# whole tile, and ordering the whole tile isn't needed.
+# whole tile, without sorting the whole tile.
 START = 16
 LEAST_START = 256
 
@@ -42,16 +42,16 @@ def nearest(
     excluded: Sequence[Ints] | None = None,
     above: Vectors | None = None,
 ) -> Nearest:
-    """The best columns of each row, by cosine; beside the arrays it takes and gives at most 90 MB.
+    """Return the best columns of each row by cosine; uses at most 90 MB besides arguments and result.
 
     Args:
-        vectors: (n, d) float16 or float32 unit rows; one of zeros has an empty list and is in no list.
-        languages: (n,) codes; two texts match if theirs are equal or one is -1.
-        rows: (m,) texts that lists are wanted for.
-        columns: (c,) distinct texts that may stand in them; none is in its own list.
-        keep: the longest list, at least 1.
+        vectors: (n, d) float16 or float32 unit rows; a row of zeros has an empty list and is in no list.
+        languages: (n,) language codes; two texts match if their codes are equal or one is -1.
+        rows: (m,) texts that get lists.
+        columns: (c,) distinct texts that may be in the lists; no text is in its own list.
+        keep: maximum length of a list, at least 1.
         excluded: for each row, further texts that may not be in its list.
-        above: (m,) scores; what doesn't score above is left out (the floor then is this score at least).
+        above: (m,) scores; only higher ones enter the lists (the floor is then at least this score).
     """
     result = empty_lists(len(rows), keep)
     for at, among in _by_language(vectors, languages, rows, columns):
@@ -69,10 +69,10 @@ def nearest(
 def mutual(
     vectors: Vectors, languages: Ints, rows: Ints, columns: Ints, keep: int, *, above: Vectors | None = None
 ) -> Nearest:
-    """The lists of the rows, as `nearest` gives them, and behind them those of the columns with the rows in them.
+    """Return the lists of the rows, see `nearest`, followed by the lists of the columns, which contain rows.
 
-    Each pair is multiplied once. `rows` and `columns` have no text in common. All lists are in memory all the
-    time, 32 bytes a place. Which of equals is the last of a column's list is open.
+    Each pair is multiplied once. `rows` and `columns` have no text in common. All lists are in memory at the same
+    time, with 32 bytes per entry. Of ties at the end of a column's list, any may be left out.
     """
     result = empty_lists(len(rows) + len(columns), keep)
     lists, back = _Lists(len(rows), keep, above), _Lists(len(columns), keep)
@@ -81,7 +81,7 @@ def mutual(
         mine, theirs = at[np.argsort(rows[at])], among[np.argsort(columns[among])]
         others[at] += len(among)
         partners[among] += len(at)
-        # Nearly all rows have a bound from the start: turned, what is little has to be put in order.
+        # Nearly all rows have a bound from the start, so few entries of the transposed tile need sorting.
         for start in range(0, len(theirs), TILE_ROWS):
             some = theirs[start : start + TILE_ROWS]
             for first, scores in _tiles(vectors, columns[some], rows[mine], None):
@@ -94,13 +94,13 @@ def mutual(
 
 
 def join_block(vectors: Vectors, languages: Ints, block: Block) -> Nearest:
-    """What a task asks for: `nearest` or `mutual`."""
+    """Join one block, by `nearest` or `mutual`."""
     work = mutual if block.mutual else nearest
     return work(vectors, languages, block.rows, block.columns, block.keep, above=block.above)
 
 
 def present(vectors: Vectors, rows: Ints) -> Bools:
-    """(m,) where a text has a vector."""
+    """Return (m,) whether each text has a vector."""
     there: Bools = vectors[rows, 0] != 0
     doubtful = np.flatnonzero(~there)
     there[doubtful] = vectors[rows[doubtful]].any(axis=1)
@@ -108,7 +108,7 @@ def present(vectors: Vectors, rows: Ints) -> Bools:
 
 
 def _by_language(vectors: Vectors, languages: Ints, rows: Ints, columns: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Places in `rows` and in `columns` of texts that all match: no tile then needs a mask, or is for nothing."""
+    """Yield positions in `rows` and in `columns` of texts that all match, so that no tile needs a mask."""
     mine, theirs = np.flatnonzero(present(vectors, rows)), np.flatnonzero(present(vectors, columns))
     ours, others = languages[rows[mine]], languages[columns[theirs]]
     for code in np.unique(ours):
@@ -116,7 +116,7 @@ def _by_language(vectors: Vectors, languages: Ints, rows: Ints, columns: Ints) -
 
 
 def _barred(rows: Ints, columns: Ints, excluded: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """Pairs of places that may not meet, by column: each text with itself and with those it excludes."""
+    """Return pairs of positions to exclude, by column: each text with itself and with its excluded texts."""
     owners = np.repeat(np.arange(len(excluded)), [len(others) for others in excluded])
     at = np.concatenate([np.arange(len(rows)), owners]).astype(np.int64)
     texts = np.concatenate([rows, *excluded]).astype(np.int64)
@@ -130,7 +130,7 @@ def _barred(rows: Ints, columns: Ints, excluded: Sequence[Ints]) -> tuple[Ints, 
 def _tiles(
     vectors: Vectors, rows: Ints, columns: Ints, barred: tuple[Ints, Ints] | None
 ) -> Iterator[tuple[int, Vectors]]:
-    """The first column's place and the scores of each tile; the next one overwrites them."""
+    """Yield each tile's first column and its scores, which the next tile overwrites."""
     left = vectors[rows].astype(np.float32, copy=False)
     right = np.empty((min(TILE_COLUMNS, len(columns)), vectors.shape[1]), np.float32)
     room = np.empty(len(rows) * len(right), np.float32)
@@ -146,17 +146,17 @@ def _tiles(
 
 
 def _run(rows: Ints) -> Ints | slice:
-    """Rows without a gap as a slice, which is read in place."""
+    """Return rows without a gap as a slice, which numpy reads in place."""
     if len(rows) and rows[-1] - rows[0] == len(rows) - 1:
         return slice(int(rows[0]), int(rows[-1]) + 1)
     return rows
 
 
 class _Lists:
-    """Running lists: the best so far of each, and room for what may be better.
+    """Running lists: the best entries of each so far, and a buffer for better ones.
 
-    A place is one integer of score and row, so that the order among all places is the lists' order:
-    the higher score first, of equals the smaller row. The `keep` best are kept behind the room.
+    An entry is one integer of score and row, whose order is the order of the lists: higher scores first, ties
+    by the smaller row. The `keep` best entries are stored after the buffer.
     """
 
     def __init__(self, count: int, keep: int, above: Vectors | None = None) -> None:
@@ -169,12 +169,12 @@ class _Lists:
         self.least = self.above.copy()
 
     def offer(self, lists: Ints, scores: Vectors, rows: Ints) -> None:
-        """Take from a tile what is better than the last of a list.
+        """Add the entries of a tile that are better than the last entry of their list.
 
         Args:
             lists: (r,) distinct lists.
-            scores: (r, c), -inf where a row may not be in a list; or the transpose of such an array.
-            rows: (c,) ascending, and above all rows that were offered to these lists before.
+            scores: (r, c) scores, -inf if a row may not be in a list; or the transpose of such an array.
+            rows: (c,) rows, ascending and above all rows offered to these lists before.
         """
         least = self.least[lists]
         if np.isneginf(least).any():
@@ -192,7 +192,7 @@ class _Lists:
         self._settle(lists[self.used[lists] > self.room // 2])
 
     def _start(self, scores: Vectors) -> Vectors:
-        """(r,) just below a score that so many reach in the tile's first columns."""
+        """Return (r,) just below the `keep`-th best score in the tile's first columns."""
         some = scores[:, : max(LEAST_START, START * self.keep)]
         place = some.shape[1] - self.keep
         if place < 0:
@@ -201,7 +201,7 @@ class _Lists:
         return np.nextafter(last, np.float32(-np.inf))
 
     def _insert(self, lists: Ints, keys: Keys) -> None:
-        """Take keys, those of one list side by side."""
+        """Add keys; those of one list are adjacent."""
         while len(lists):
             first = np.flatnonzero(np.concatenate([[True], lists[1:] != lists[:-1]]))
             counts = np.diff(first, append=len(lists))
@@ -217,7 +217,7 @@ class _Lists:
             lists, keys = lists[better], keys[better]
 
     def _settle(self, lists: Ints) -> None:
-        """The best to the end; what is left in the room is below them and may be overwritten."""
+        """Move the best entries to the end; those left in the buffer are worse and may be overwritten."""
         if len(lists):
             keys = self.keys[lists]
             keys.partition(self.room, axis=1)
@@ -227,13 +227,13 @@ class _Lists:
             self.least[lists] = np.maximum(self.above[lists], scores_of(keys[:, self.room]))
 
     def best(self, lists: Ints) -> Keys:
-        """(r, keep), best first."""
+        """Return (r, keep) keys, best first."""
         self._settle(lists)
         return np.sort(self.keys[lists, self.room :], axis=1)[:, ::-1]
 
 
 def _put(result: Nearest, at: Ints, lists: _Lists, possible: Ints) -> None:
-    """Write lists to their places; `possible` (r,): how many might have been in each."""
+    """Write lists to their positions; `possible`: (r,) count of texts that could be in each list."""
     for start in range(0, len(at), TILE_ROWS):
         some = np.arange(start, min(len(at), start + TILE_ROWS))
         keys = lists.best(some)

@@ -1,4 +1,4 @@
-"""The last run's lists and this run's texts -> the lists that are still known, what is to be compared, new lists."""
+"""Incremental k-NN: which lists of the last run are still valid, and how to merge new comparisons into them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,19 +19,19 @@ from internal_linker.core.arrays import (
     scores_of,
 )
 
-# Lists merged at once: 60 MB where 256 places are kept.
+# Lists to merge at a time: 60 MB with 256 entries per list.
 STEP = 4096
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is left of the last run's lists.
+    """What is still valid of the last run's lists.
 
     Attributes:
-        lists: of all n texts; those of `changed` and `short` are empty.
-        changed: rows of texts that were not there.
-        short: rows of texts whose list is to be made anew: too many of it are gone.
-        removed: how many texts are no longer there.
+        lists: the lists of all n texts; those of `changed` and `short` are empty.
+        changed: rows of texts that the last run did not have.
+        short: rows of texts whose lists lost too many entries and must be rebuilt.
+        removed: count of texts that the site no longer has.
     """
 
     lists: Nearest
@@ -41,21 +41,21 @@ class Known:
 
 
 def digests(names: Sequence[str], hashes: Sequence[str], languages: Sequence[str]) -> NDArray[np.uint8]:
-    """(n, 16) uint8: what tells each text from others, and from what it was: its name, hash and language."""
+    """Return (n, 16) uint8 digests of each text's name, hash and language, which identify an unchanged text."""
     whole = map("\n".join, zip(names, hashes, languages, strict=True))
     each = b"".join(blake2b(one.encode("utf-8", "surrogatepass"), digest_size=16).digest() for one in whole)
     return np.frombuffer(each, np.uint8).reshape(-1, 16)
 
 
 def known(old: Neighbourhood, digests: Ints, served: int) -> Known:
-    """The old lists by the new rows, without the texts that are gone.
+    """Return the old lists by new rows, without the removed texts.
 
-    A text is there still if its digest is; of equal digests as many as there are in both runs.
-    A list whose floor is known and that has fewer than `served` left no longer tells the best.
+    A text is unchanged if both runs have its digest; of equal digests, as many as both runs have.
+    A list with a floor and fewer than `served` entries is no longer sure to have the best.
     """
     here, there = _same(old.digests, digests)
     changed = np.setdiff1d(np.arange(len(digests)), here)
-    moved = np.full(len(old.digests) + 1, -1, np.int32)  # one more: what -1 stands for stays -1
+    moved = np.full(len(old.digests) + 1, -1, np.int32)  # one more, so that -1 maps to -1
     moved[there] = here
     lists = empty_lists(len(digests), old.nearest.rows.shape[1])
     rows, scores = moved[old.nearest.rows[there]], old.nearest.scores[there]
@@ -71,7 +71,7 @@ def known(old: Neighbourhood, digests: Ints, served: int) -> Known:
 
 
 def _same(old: Ints, new: Ints) -> tuple[Ints, Ints]:
-    """Rows of `new`, ascending, and the rows of `old` with the same digests, each row once."""
+    """Return rows of `new`, ascending, and the rows of `old` with the same digests, each row once."""
     both = np.ascontiguousarray(np.concatenate([old, new])).view(np.uint64)
     order = np.lexsort((*both.T,))  # stable: the old ones come before the new ones
     ranked = both[order]
@@ -85,7 +85,7 @@ def _same(old: Ints, new: Ints) -> tuple[Ints, Ints]:
 
 
 def _counted(numbers: Ints, base: int) -> Ints:
-    """Each number with how often it stood before, as one number."""
+    """Return each number combined with the count of its earlier occurrences, as one number."""
     order = np.argsort(numbers, kind="stable")
     ranked = numbers[order]
     first = np.searchsorted(ranked, ranked)
@@ -95,14 +95,14 @@ def _counted(numbers: Ints, base: int) -> Ints:
 
 
 def merge(lists: Nearest, texts: Ints, other: Nearest) -> None:
-    """Enter other lists of some texts, which have no entry in common with theirs, into `lists` in place.
+    """Merge other lists of some texts, which have no entries in common with the present ones, into `lists` in place.
 
-    Nothing above its floor is missing in either list, so nothing above the higher floor is missing in both.
+    No list lacks an entry above its floor, so the merged list lacks none above the higher floor.
 
     Args:
-        lists: of all texts.
+        lists: the lists of all texts.
         texts: (m,) distinct rows.
-        other: (m, k) of any length.
+        other: (m, k) lists of any length.
     """
     counts = (other.rows >= 0).sum(axis=1)
     news = np.flatnonzero((counts > 0) | (other.floors > lists.floors[texts]))
@@ -125,7 +125,7 @@ def _merge(lists: Nearest, texts: Ints, other: Nearest) -> None:
         return
     floors = np.maximum(mine.floors, other.floors)
     both = [keys_of(one.scores, one.rows) for one in (mine, other)]
-    # Two lists in order already: the stable sort merges them.
+    # Both lists are sorted, so the stable sort merges them.
     keys = ~np.sort(~np.concatenate(both, axis=1), axis=1, kind="stable")
     scores = scores_of(keys)
     keys[scores < floors[:, None]] = NOTHING

@@ -1,4 +1,4 @@
-"""Unit vectors -> cells of near texts, and for each cell the near cells that its texts are compared with."""
+"""An inverted file (IVF): cells of near texts, and for each cell the near cells to compare its texts with."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
 
-# Texts a centre is placed by, about; what poorer centres cost shows in the recall, which is measured.
+# Texts in the sample per cell; poorer centres would lower the recall, which is measured.
 SAMPLE = 40
-# Rounds of k-means; what the cells gain in later ones a recall that is measured does not need.
+# Rounds of k-means; as the recall is measured, the small gains of later rounds are not needed.
 ROUNDS = 5
-# Rows whose nearest centre is looked for at once: 20 MB of scores with the cells of a million texts.
+# Rows to assign to their nearest centres at a time: 20 MB of scores with the cells of a million texts.
 STEP = 4096
 
 
@@ -21,8 +21,8 @@ class Cells:
     """A partition of the texts.
 
     Attributes:
-        labels: (n,) int32, the cell of each text.
-        order: (cells, cells) int32, each cell's cells, the nearest first.
+        labels: (n,) int32 cell of each text.
+        order: (cells, cells) int32 all cells by their nearness to each cell, nearest first.
     """
 
     labels: Ints
@@ -30,11 +30,11 @@ class Cells:
 
 
 def cells_of(vectors: Vectors, count: int) -> Cells:
-    """Spherical k-means on a sample, then every text into the cell of its nearest centre; the same every time.
+    """Run spherical k-means on a sample and assign every text to its nearest centre; deterministic.
 
     Args:
-        vectors: (n, d) float16 or float32 unit rows, n at least `count`; rows of zeros end in any cell.
-        count: cells, at least 1.
+        vectors: (n, d) float16 or float32 unit rows, n at least `count`; rows of zeros may be in any cell.
+        count: count of cells, at least 1.
     """
     sample = np.random.default_rng(0).permutation(len(vectors))[: count * SAMPLE]
     some = vectors[np.sort(sample)].astype(np.float32)
@@ -54,7 +54,7 @@ def _labels(vectors: Vectors, centres: Vectors) -> Ints:
 
 
 def _moved(centres: Vectors, vectors: Vectors, labels: Ints) -> Vectors:
-    """The mean direction of each cell's texts; an empty cell's centre stays."""
+    """Return the mean direction of each cell's texts; an empty cell's centre stays."""
     members = np.ones(len(labels), np.float32), (labels, np.arange(len(labels)))
     sums = sparse.csr_matrix(members, shape=(len(centres), len(labels))) @ vectors
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
@@ -63,13 +63,13 @@ def _moved(centres: Vectors, vectors: Vectors, labels: Ints) -> Vectors:
 
 
 def probes_for(cells: Cells, rows: Ints, neighbours: Ints, recall: float) -> int:
-    """How many cells each text must be compared with, that so many of these neighbours are found.
+    """Return how many cells each text must be compared with to find this share of the neighbours.
 
     Args:
         cells: the partition.
         rows: (m,) texts.
-        neighbours: (m, k) their true neighbours, -1 behind the end of a list.
-        recall: 0 to 1.
+        neighbours: (m, k) true neighbours of the texts, padded with -1.
+        recall: share of the neighbours to find, 0 to 1.
     """
     places = np.argsort(cells.order, axis=1)
     owners, at = np.nonzero(neighbours >= 0)
@@ -79,7 +79,7 @@ def probes_for(cells: Cells, rows: Ints, neighbours: Ints, recall: float) -> int
 
 
 def share(cells: Cells, targets: Bools, probes: int) -> float:
-    """Which part of all pairs of texts and targets is compared with so many probes, 0 to 1."""
+    """Return the share, 0 to 1, of all pairs of texts and targets that this count of probes compares."""
     count = len(cells.order)
     rows = np.bincount(cells.labels, minlength=count).astype(float)
     columns = np.bincount(cells.labels[targets], minlength=count).astype(float)
@@ -88,7 +88,7 @@ def share(cells: Cells, targets: Bools, probes: int) -> float:
 
 
 def partition(cells: Cells, targets: Bools, probes: int) -> Iterator[tuple[Ints, Ints]]:
-    """Each cell's rows, and the targets in the `probes` cells that are nearest to it."""
+    """Yield each cell's rows, and the targets in the `probes` cells nearest to it."""
     count = len(cells.order)
     members = np.argsort(cells.labels, kind="stable")
     ends = np.cumsum(np.bincount(cells.labels, minlength=count))

@@ -1,4 +1,4 @@
-"""Vectors of all texts, and what the last run left -> the nearest targets of each text."""
+"""The k-NN join: the nearest targets of each text, computed exactly, by an inverted file or from the last run."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,40 +23,40 @@ from internal_linker.matching.neighbours.exact import join_block, present
 from internal_linker.matching.neighbours.incremental import Known, known, merge
 from internal_linker.matching.neighbours.ivf import cells_of, partition, probes_for, share
 
-# Rows of one task of an exact join: two seconds of one core at 100,000 texts x 384, a result of 4 MB
-# with 256 places; as many as the kernel has in a tile.
+# Rows of one task of an exact join: two seconds on one core at 100,000 texts x 384, a result of 4 MB
+# with 256 entries per list; as many as a tile has.
 EXACT_ROWS = 2048
 # Changed texts in one task.
 BLOCK_ROWS = 1024
 # Rows of one task with fewer columns.
 CELL_ROWS = 4096
-# What costs are estimated with: multiplications and additions a second of two cores of a plain laptop.
+# For estimates of costs: multiplications and additions per second on two cores of an average laptop.
 RATE = 1e11
-# A longer exact join is done by cells: 62,000 texts x 384, 31,000 x 1,536.
+# Longer exact joins use cells instead: from 62,000 texts x 384, or 31,000 x 1,536.
 EXACT_SECONDS = 30.0
-# From so many seconds on, finished blocks are kept: less is done again as quickly as it is read.
+# Above this, finished blocks are stored: shorter work is repeated as quickly as it is read back.
 KEPT_SECONDS = 5.0
-# Texts whose exact lists tell the recall of the others: its standard error is below 0.005.
+# Texts whose exact lists measure the recall of the others, with a standard error below 0.005.
 SAMPLE = 500
-# Comparing with more than so much of all pairs by cells saves nothing: the small blocks are slower.
+# Comparing more than this share of all pairs by cells saves nothing, as small blocks are slower.
 WORTH = 0.5
-# The same for changes in a join that is done by cells: they must cost less than cells, of which
-# about a tenth of the pairs is expected.
+# The same for changes in a join by cells: they must cost less than the cells, which usually compare about a tenth
+# of the pairs.
 CELLS_SHARE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """What came of a join.
+    """The result of a join.
 
     Attributes:
-        nearest: of all n texts.
+        nearest: the lists of all n texts.
         way: "exact", "clustered" or "incremental".
-        changed: texts that were not in the last join; all n if nothing was taken from it.
-        removed: texts of the last join that are gone.
-        renewed: texts whose lists had lost too much and were made anew.
-        probes: cells that each cell was compared with; 0 where it was not done by cells.
-        recall: part of the nearest targets that was found, 0 to 1; 1 for exact lists, else measured.
+        changed: count of texts that the last join did not have; n if the join did not use the last one.
+        removed: count of texts of the last join that are gone.
+        renewed: count of texts whose lists lost too many entries and were rebuilt.
+        probes: count of cells that each cell was compared with; 0 unless the join used cells.
+        recall: share of the nearest targets that the join found, 0 to 1; 1 for exact lists, else measured.
     """
 
     nearest: Nearest
@@ -69,11 +69,11 @@ class Joined:
 
     def __str__(self) -> str:
         if self.way == "exact":
-            return "all with all"
+            return "all pairs"
         found = "" if self.recall == 1.0 else f", {self.recall:.1%} of the nearest pages found"
         if self.way == "clustered":
             return f"by clusters, each with its {self.probes} nearest{found}"
-        return f"{self.changed} new or changed, {self.removed} gone, {self.renewed} anew{found}"
+        return f"{self.changed} new or changed, {self.removed} gone, {self.renewed} rebuilt{found}"
 
 
 def join(
@@ -91,26 +91,26 @@ def join(
     exact_seconds: float = EXACT_SECONDS,
     kept_seconds: float = KEPT_SECONDS,
 ) -> Joined:
-    """The `served` nearest targets of each text, from the last join of this name where there is one.
+    """Return the `served` nearest targets of each text, starting from the last join of this name if there is one.
 
-    Twice as many are stored, so that a list may lose some before it has to be made anew. Large joins are
-    done by cells, which finds nearly all; their lists' floors tell what was missed among the texts they
-    were compared with. Changed texts are always compared with all, and the recall is measured in each
-    run; where it is below `recall`, all lists are made anew.
+    The store gets twice as many, so that a list may lose some before it must be rebuilt. Large joins use cells,
+    which find nearly all targets; the floors of such lists count only the texts that were compared. Changed texts
+    are always compared with all, and each run measures the recall; if it is below `recall`, all lists are
+    rebuilt.
 
     Args:
-        name: what the lists depend on beside the texts: model, dimensions, recipe.
-        vectors: (n, d) float16 or float32 unit rows; zeros where a text has none: its list is empty.
-        digests: (n, 16) uint8 of each text and its language, by name.
-        languages: (n,) codes; two texts match if theirs are equal or one is -1.
-        targets: (n,) which texts may be in lists.
+        name: what the lists depend on besides the texts: model, dimensions, recipe.
+        vectors: (n, d) float16 or float32 unit rows; a text with a row of zeros has an empty list.
+        digests: (n, 16) uint8 digests of the texts; see `incremental.digests`.
+        languages: (n,) language codes; two texts match if their codes are equal or one is -1.
+        targets: (n,) whether each text may be in lists.
         served: length of a list, at least 1.
-        store: what the last join left; None: none is asked, nothing is left.
-        compute: does the blocks.
-        progress: of the blocks.
-        recall: that lists by cells must reach, 0 to 1.
-        exact_seconds: estimated cost above which a join is done by cells.
-        kept_seconds: estimated cost above which finished blocks are stored.
+        store: keeps the result for the next join; None: neither read nor store anything.
+        compute: runs the blocks.
+        progress: shows the blocks.
+        recall: minimum recall of lists by cells, 0 to 1.
+        exact_seconds: estimated seconds above which a join uses cells.
+        kept_seconds: estimated seconds above which finished blocks are stored.
     """
     run = _Join(
         name,
@@ -136,7 +136,7 @@ def join(
 
 @dataclass(frozen=True, slots=True)
 class _Join:
-    """One join: what it is given, and the three ways to do it; a way that doesn't pay gives None."""
+    """One join: its arguments, and three ways to do it; a way that does not pay off returns None."""
 
     name: str
     vectors: Vectors
@@ -153,7 +153,7 @@ class _Join:
     fingerprint: str = ""
 
     def marked(self) -> "_Join":
-        """With digests that also tell whether a text is a target and has a vector, and with their fingerprint."""
+        """Return the join with a fingerprint and with digests that include whether a text is a target with a vector."""
         digests = self.digests.copy()
         digests[:, 0] ^= (self.targets + 2 * present(self.vectors, self.texts)).astype(np.uint8)
         shape = f"{self.vectors.shape} {self.served}".encode()
@@ -193,7 +193,7 @@ class _Join:
         probes = probes_for(cells, sample, truth.rows, self.recall)
         work = share(cells, self.targets, probes)
         if work > WORTH:
-            self.progress.warn(f"Comparing by cells would need {work:.0%} of all pairs: all are compared")
+            self.progress.warn(f"Clusters would need {work:.0%} of all pairs, so all pairs are compared")
             return None
         parts = (
             (rows, columns)
@@ -229,7 +229,7 @@ class _Join:
         )
 
     def changes(self, left: Known) -> Iterator[Block]:
-        """Each pair with a changed text in it once; texts whose list fell short with all targets."""
+        """Yield blocks with each pair that has a changed text once, and with `short` texts and all targets."""
         whole = np.union1d(left.changed, left.short)
         stays = np.ones(len(self.vectors), bool)
         stays[whole] = False
@@ -241,7 +241,7 @@ class _Join:
         rest = np.setdiff1d(whole, news)
         mutual = product(_chunks(known_targets, CELL_ROWS), _chunks(news, BLOCK_ROWS))
         others = product(_chunks(known_others, CELL_ROWS), _chunks(news, BLOCK_ROWS))
-        # One array for all blocks of a kind: it is large, and may have to travel.
+        # All blocks of a kind share one array, because it is large and may be sent to other machines.
         among, everyone = whole[self.targets[whole]], np.flatnonzero(self.targets)
         new = ((rows, among) for rows in _chunks(news, BLOCK_ROWS))
         all_ = ((rows, everyone) for rows in _chunks(rest, BLOCK_ROWS))
@@ -253,7 +253,7 @@ class _Join:
                 yield Block(label, rows, columns, self.keep, above, mutual=kind == "both")
 
     def sample(self) -> tuple[Ints, Nearest]:
-        """Some texts and their exact lists."""
+        """Return a sample of texts and their exact lists."""
         there = np.flatnonzero(present(self.vectors, self.texts))
         rows = np.sort(np.random.default_rng(0).permutation(there)[:SAMPLE])
         block = Block("sample", rows, np.flatnonzero(self.targets), self.served)
@@ -269,7 +269,7 @@ class _Join:
         return lists
 
     def fill(self, lists: Nearest, blocks: Sequence[Block], pairs: float) -> None:
-        """Do the blocks, but those that an ended run left in the store, and enter what they find."""
+        """Merge the results of all blocks; take those that an interrupted run finished from the store."""
         self.progress.start("Comparing", len(blocks), "blocks")
         keeper = self.store if self.seconds(pairs) > self.kept_seconds else None
         done = keeper.blocks(self.name) if keeper else {}
@@ -291,7 +291,7 @@ class _Join:
         self.progress.advance()
 
     def label(self, kind: str, number: int) -> str:
-        """A block's name; another one if anything that its result depends on is another."""
+        """Return a block's name, which changes with everything that its result depends on."""
         return f"{kind}-{self.fingerprint}-{number}"
 
 
@@ -300,12 +300,12 @@ def _chunks(texts: Ints, size: int) -> list[Ints]:
 
 
 def _even(texts: Ints) -> list[Ints]:
-    """Parts of at most `EXACT_ROWS`, an even number of nearly one size: two cores end together."""
+    """Return an even count of parts of at most `EXACT_ROWS` texts and nearly equal size: two cores end together."""
     return np.array_split(texts, 2 * max(1, -(-len(texts) // (2 * EXACT_ROWS))))
 
 
 def _recall(found: Nearest, truth: Nearest) -> float:
-    """Which part of the true lists was found, 0 to 1; of equals any counts."""
+    """Return the share of the true lists that was found, 0 to 1; any of tied entries counts."""
     wanted = np.isfinite(truth.scores).sum(axis=1)
     last = np.take_along_axis(truth.scores, np.maximum(wanted, 1)[:, None] - 1, axis=1)
     as_good = (found.scores >= last - 1e-6) & np.isfinite(found.scores)
@@ -314,7 +314,7 @@ def _recall(found: Nearest, truth: Nearest) -> float:
 
 
 def _served(lists: Nearest, served: int) -> Nearest:
-    """The first of each list; where that leaves something out, its last score is the floor."""
+    """Return the first `served` entries of each list; if this cuts any, the last score is the floor."""
     cut = np.isfinite(lists.scores[:, served])
     floors = np.where(cut, lists.scores[:, served - 1], lists.floors)
     return Nearest(lists.rows[:, :served], lists.scores[:, :served], floors)

@@ -19,8 +19,8 @@ from internal_linker.embeddings.encoders import sentence_transformers as batch_s
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.embeddings.encoders.sentence_transformers import (
     MOST_TOKENS,
+    ModelOptions,
     TransformerEncoder,
-    Wishes,
     bytes_a_token,
     loaded_model,
     tokens_at_once,
@@ -91,9 +91,9 @@ def test_a_model_without_a_word_on_sentences_takes_the_mean(folder: Path) -> Non
     """Nothing was said of pooling or length: the mean, and as many tokens as the model has places."""
     assert encoder_of(folder).recipe.startswith(f"title+4x{POSITIONS}/mean/")
     assert encoder_of(folder, max_length=32).recipe.startswith("title+4x32/mean/")
-    with pytest.raises(ConfigurationError, match="reads 64 tokens at the most, not 65"):
+    with pytest.raises(ConfigurationError, match="reads at most 64 tokens, not 65"):
         encoder_of(folder, max_length=65)
-    with pytest.raises(ConfigurationError, match="9 tokens at a time are too few"):
+    with pytest.raises(ConfigurationError, match="9 tokens per input are too few"):
         encoder_of(folder, max_length=9)
 
 
@@ -108,7 +108,7 @@ def test_a_shorter_length_reads_less(folder: Path) -> None:
 
 def test_a_models_own_prompt_stands_before_each_chunk(folder: Path) -> None:
     """What a model wants before each text takes room in each chunk, as a title of the same word does."""
-    loaded = loaded_model(str(folder), Path("/"), Wishes(device="cpu"))
+    loaded = loaded_model(str(folder), Path("/"), ModelOptions(device="cpu"))
     loaded.model.prompts, loaded.model.default_prompt_name = {"passage": "tea "}, "passage"
     prompted = vectors(TransformerEncoder(loaded), [Text("", "cup water " * 60)])
     titled = vectors(encoder_of(folder), [Text("tea", "cup water " * 60), Text("", "cup water " * 60)])
@@ -152,7 +152,7 @@ NO_MEMORY = [
 
 
 def narrow(folder: Path, module: Narrow) -> TransformerEncoder:
-    loaded = loaded_model(str(folder), Path("/"), Wishes(device="cpu"))
+    loaded = loaded_model(str(folder), Path("/"), ModelOptions(device="cpu"))
     loaded.model.append(module)
     return TransformerEncoder(loaded)
 
@@ -224,13 +224,13 @@ MEASURED = """
 import sys
 from pathlib import Path
 from internal_linker.embeddings.encoders.sentence_transformers import bytes_a_token
-from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
+from internal_linker.embeddings.encoders.sentence_transformers import ModelOptions, loaded_model
 
 def peak():
     line = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
     return int(line.split()[1]) * 1024
 
-loaded = loaded_model(sys.argv[1], Path("/"), Wishes(device="cpu", max_length=512))
+loaded = loaded_model(sys.argv[1], Path("/"), ModelOptions(device="cpu", max_length=512))
 loaded.model.encode(["tea " * 500], show_progress_bar=False)
 before = peak()
 loaded.model.encode(["tea " * 500] * 32, batch_size=32, show_progress_bar=False)
@@ -253,7 +253,7 @@ def test_a_batch_takes_half_of_the_free_memory(
     folder: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twice the memory holds twice the tokens, between one text of full length and what pays on this device."""
-    loaded = replace(loaded_model(str(folder), Path("/"), Wishes(device="cpu")), device=device)
+    loaded = replace(loaded_model(str(folder), Path("/"), ModelOptions(device="cpu")), device=device)
 
     def tokens(free: int) -> int:
         monkeypatch.setattr(batch_size, "import_module", lambda _: Gpus(free))

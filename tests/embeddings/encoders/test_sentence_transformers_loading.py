@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
+from internal_linker.embeddings.encoders.sentence_transformers import ModelOptions, loaded_model
 from tests.support.sites import read_csv
 from tests.support.small_project import command, environment, forget_settings, make_project
 from tests.support.tiny_models import (
@@ -34,10 +34,10 @@ import sys
 from pathlib import Path
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.embeddings.encoders.sentence_transformers import TransformerEncoder
-from internal_linker.embeddings.encoders.sentence_transformers import Wishes, loaded_model
+from internal_linker.embeddings.encoders.sentence_transformers import ModelOptions, loaded_model
 for name in sys.argv[1:]:
     try:
-        print(TransformerEncoder(loaded_model(name, Path("."), Wishes())).recipe)
+        print(TransformerEncoder(loaded_model(name, Path("."), ModelOptions())).recipe)
     except ConfigurationError as error:
         print(error)
 """
@@ -105,8 +105,8 @@ def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
     """It is not taken for a name on the hub."""
     (tmp_path / "empty").mkdir()
-    with pytest.raises(ConfigurationError, match="holds no model"):
-        loaded_model("empty", tmp_path, Wishes())
+    with pytest.raises(ConfigurationError, match="does not contain a model"):
+        loaded_model("empty", tmp_path, ModelOptions())
 
 
 def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
@@ -118,13 +118,13 @@ def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
         env = environment(HF_ENDPOINT=hub.url, HF_HOME=str(tmp_path / "home"))
         first, second, none = load(["maker/tiny", "maker/tiny", "maker/none"], env)
         assert (first, second) == (recipe, recipe)
-        assert none.startswith("the model maker/none can't be fetched (404 ")
+        assert none.startswith("the model maker/none can't be downloaded (404 ")
         files = [Path(each).name for each in hub.asked if "GET /maker/tiny/resolve" in each]
         assert len(files) == len(set(files)) and "pytorch_model.bin" in files
         assert not any("onnx" in each for each in hub.asked)
         assert [each for each in hub.asked if "maker/tiny" in each][-1].endswith("/modules.json")
     offline, none = load(["maker/tiny", "maker/none"], env)
-    assert offline == recipe and none.startswith("the model maker/none can't be fetched (")
+    assert offline == recipe and none.startswith("the model maker/none can't be downloaded (")
 
 
 def load(names: list[str], env: dict[str, str]) -> list[str]:
@@ -150,7 +150,7 @@ def test_a_run_uses_the_model_that_is_named(
     assert command("run", *where) == 0
     assert "0 texts embedded, 6 from the cache" in "".join(capsys.readouterr())
     assert command("check", *where) == 0
-    assert f"transformers/tiny on {DEVICE}, {HIDDEN} numbers each, 64 tokens at a time, pooling mean" in (
+    assert f"transformers/tiny on {DEVICE}, {HIDDEN} dimensions, 64 tokens per input, pooling mean" in (
         " ".join(capsys.readouterr().out.split())
     )
 

@@ -114,9 +114,9 @@ def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
     file = vector_file(tmp_path, "v.csv")
     np.testing.assert_array_equal(vectors_of(file, THREE[:1]), [[0, 1]])
     assert [remark.removeprefix("v.csv: ") for remark in file.remarks] == [
-        "1 rows are of a page that stood before; the last vector of a page counts.",
-        "1 rows are left out, for they have no full URL.",
-        "2 rows are left out, for they have no vector.",
+        "1 rows repeat a page; the last vector of a page is used.",
+        "1 rows are left out because they have no full URL.",
+        "2 rows are left out because they have no vector.",
     ]
 
 
@@ -132,12 +132,12 @@ def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("[1, two, 3]", "'1, two, 3' is no list of numbers"),
-        ("1;0", "'1;0' is no list of numbers"),
-        ('{"a": 1}', "is no list of numbers"),
-        ("[[1, 2], [3]]", "is no list of numbers"),
-        ("1 2 3 4", "4 numbers, and 3 in the rows before"),
-        ("1 " * 1_100_000, "2,200,000 characters are no embedding"),
+        ("[1, two, 3]", "'1, two, 3' is not a list of numbers"),
+        ("1;0", "'1;0' is not a list of numbers"),
+        ('{"a": 1}', "is not a list of numbers"),
+        ("[[1, 2], [3]]", "is not a list of numbers"),
+        ("1 2 3 4", "the vector has 4 dimensions, earlier rows have 3"),
+        ("1 " * 1_100_000, "the cell is too long for an embedding (2,200,000 characters)"),
         ("nan 1 2", "a number is missing or infinite"),
         ("1 inf 2", "a number is missing or infinite"),
     ],
@@ -199,7 +199,7 @@ def bomb(folder: Path) -> None:
         (flat, "it is float32 of shape (9,)"),
         (archive, "it is an archive"),
         (fewer_urls, "v.npy has 3 rows, and v.urls.txt has 2 URLs"),
-        (no_urls, "one a line, into v.urls.txt"),
+        (no_urls, "one per line, into v.urls.txt"),
         (other_columns, "(it has: url, size)"),
         (missing_number, "v.parquet, row 2"),
         (bomb, "unpacks to 210,000 numbers in 3 rows"),

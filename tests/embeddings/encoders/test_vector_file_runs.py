@@ -49,7 +49,7 @@ def test_a_run_takes_the_vectors_that_were_exported(
     assert command("run", *where) == 0
     assert "1 pages have no vector in file/vectorized_urls.csv" in "".join(capsys.readouterr())
     assert command("check", *where) == 0
-    assert "file/vectorized_urls.csv has vectors of 5 pages, 384 numbers each" in capsys.readouterr().out
+    assert "file/vectorized_urls.csv has vectors of 5 pages with 384 dimensions" in capsys.readouterr().out
     assert command("export-vectors", *where) == 2
     assert "come from file/vectorized_urls.csv" in capsys.readouterr().err
 
@@ -68,7 +68,7 @@ def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.Capt
     assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"file/v.csv (first 2)"}
     write_settings(folder, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 4})
     assert command("run", "--project", str(folder)) == 2
-    assert "gives vectors of 3 numbers, fewer than 4" in capsys.readouterr().err
+    assert "matryoshka_dimensions is 4, but file/v.csv has only 3 dimensions" in capsys.readouterr().err
     write_settings(folder, {"embedding_provider": "lsa", "matryoshka_dimensions": 4})
     assert command("run", "--accept-drift", "--project", str(folder)) == 0
     assert {row["Model"] for row in read_csv(folder / "files/links.csv")} == {"local/lsa-256"}
@@ -135,7 +135,7 @@ def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.Captur
     assert command("run", "--project", str(folder)) == 3
     said = " ".join(capsys.readouterr().err.split())
     assert (
-        "none of them is yours: there https://else.example/a, in your tables https://www.tiny.example/"
+        "of none in your tables: the file has https://else.example/a, your tables have https://www.tiny.example/"
         in said
     )
     assert not (folder / "files/links.csv").exists()

@@ -156,7 +156,7 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_sitemap_is_refused(case: str) -> None:
     """With a reason."""
-    with pytest.raises(NoSitemap, match="it is no sitemap"):
+    with pytest.raises(NoSitemap, match="it is not a sitemap"):
         read_sitemap(BAD[case])
 
 

@@ -113,7 +113,7 @@ def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixt
     assert fetched(project, site, "/a", "/b.php", "/c", options=(*QUICK, "--json")) == 0
     out = capsys.readouterr()
     assert json.loads(out.out)["left_out"] == {"disallowed by robots.txt": 1}
-    assert "asks for 0.6 seconds between two pages, which are kept" in out.err
+    assert "asks for 0.6 seconds between two pages; the import waits that long" in out.err
     assert site.paths == ["/robots.txt", "/a", "/c"]
     assert site.times[2] - site.times[1] > 0.4
 
@@ -269,14 +269,14 @@ ERRORS = {
         3,
         "--sitemap example.com/sitemap.xml: not a full URL",
     ),
-    "no list": (("--urls", "none.txt"), 3, "none.txt is not there"),
+    "no list": (("--urls", "none.txt"), 3, "none.txt not found"),
     "no sitemap": (("--sitemap", "{site}/none.xml", *QUICK), 3, "there is no sitemap (HTTP 404)"),
-    "no XML": (("--sitemap", "{site}/page", *QUICK), 3, "it is no sitemap"),
+    "no XML": (("--sitemap", "{site}/page", *QUICK), 3, "it is not a sitemap"),
     "empty": (("--sitemap", "{site}/empty.xml", *QUICK), 3, "names no page of this site"),
     "private": (
         ("--sitemap", "{site}/s.xml"),
         3,
-        "127.0.0.1, which is no public address. Fetch from your own network",
+        "127.0.0.1, which is not a public address. To fetch from a private network",
     ),
     "no server": (("--sitemap", "http://127.0.0.1:9/", *QUICK), 4, "robots.txt can't be read (no connection"),
     "no server, too": (("--sitemap", "http://127.0.0.1:9/s.xml", *QUICK), 4, "s.xml can't be fetched ("),

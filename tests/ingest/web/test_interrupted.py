@@ -51,7 +51,7 @@ def test_a_site_that_shuts_us_out(
         write_text(project / "urls.txt", f"{site.url}/a\n{site.url}/b\n{site.url}/c\n")
         options = ("--urls", str(project / "urls.txt"), "--allow-private", "--delay", "0")
         assert imported(project, *options) == 4
-        assert "gave a page (2 times HTTP 403, 1 times HTTP 404)" in capsys.readouterr().err
+        assert "returned a page (2 times HTTP 403, 1 times HTTP 404)" in capsys.readouterr().err
         assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
         site.pages["/c"] = '<title>App</title><div id="app"></div><script src="/app.js"></script>'
         assert imported(project, *options) == 0

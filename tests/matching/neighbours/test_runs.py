@@ -58,7 +58,7 @@ def test_a_second_run_compares_what_has_changed() -> None:
     assert 0 < compute.pairs < 61 * 61 / 4
     _, fresh = run(replace(site(after), compute=Counting()))
     assert links(second) == links(fresh)
-    assert str(joined) == "3 new or changed, 2 gone, 0 anew"
+    assert str(joined) == "3 new or changed, 2 gone, 0 rebuilt"
     again, _ = run(replace(site(after), compute=(idle := Counting()), joins=store))
     assert again and (again.changed, idle.pairs) == (0, 0)
 
