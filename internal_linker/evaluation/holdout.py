@@ -156,7 +156,7 @@ def evaluate(
     ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
     ways = {name: ranking.by(ours) for name, ours in _ways(rules, ranking).items()}
     if lesson and lesson.used:
-        ways["+ what the links taught"] = taught
+        ways["+ model learned from the links"] = taught
     fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
@@ -195,7 +195,7 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     if site.has_dates:
         alone["time"] = "time"
     if ranking.graph.size:
-        alone |= {"votes of similar pages": "votes", "likeness to what is linked": "alike"}
+        alone |= {"votes of similar pages": "votes", "similarity to linked pages": "alike"}
     ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
     ways["words + passages"] = replace(lexical, weights=passages)
     if site.has_vectors:
