@@ -1,4 +1,4 @@
-"""A site's pages and the links that its editors made -> how far the proposed anchors agree with the editors'."""
+"""Agreement of the proposed anchors with those that editors chose for the same links."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,22 +11,22 @@ from internal_linker.core.errors import InputError
 from internal_linker.core.records import Collected, Page
 from internal_linker.ranking.metrics import Estimate, estimates, fold
 
-# What editors link is learned from the links of the other parts' pages.
+# Folds of the source pages; anchors for each are learned from the links on the other folds' pages.
 FOLDS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far anchors agree, as shares, 0 to 1.
+    """How far anchors agree.
 
     Attributes:
-        pairs: linked pairs of pages whose anchor stands in the source's main content.
-        absent: linked pairs whose anchor doesn't; they are not measured.
-        overlap: pairs in which one of the anchors has a character of an editor's.
-        first: pairs in which the best anchor has.
-        exact: pairs in which one of the anchors is an editor's.
-        found: pairs with an anchor that stands in the text.
-        verbatim: anchors that are said to stand in the text and do, at their place.
+        pairs: count of linked pairs of pages whose anchor is in the source's main content.
+        absent: count of linked pairs whose anchor isn't there; they are not measured.
+        overlap: share of the pairs, 0 to 1, in which a proposed anchor overlaps an editor's anchor.
+        first: share of the pairs, 0 to 1, in which the best proposed anchor overlaps an editor's anchor.
+        exact: share of the pairs, 0 to 1, in which a proposed anchor is an editor's anchor.
+        found: share of the pairs, 0 to 1, with a proposed anchor in the text.
+        verbatim: share of the anchors marked as verbatim, 0 to 1, that are in the text at their position.
     """
 
     pairs: int
@@ -39,7 +39,7 @@ class Agreement:
 
 
 def agreement(collected: Collected) -> Agreement:
-    """Propose anchors for each pair of pages that editors linked, as if this pair weren't linked, and compare.
+    """Propose anchors for each pair of pages that editors linked, as if it weren't linked, and compare them.
 
     Raises:
         InputError: no link between two pages of one language has its anchor in the source's main content.
@@ -61,8 +61,8 @@ def agreement(collected: Collected) -> Agreement:
         each.append((any(meets), any(meets[:1]), any(place in editors for place in places), bool(anchors)))
     if not each:
         raise InputError(
-            "There is no anchor to compare with: none of the links between your pages has an anchor that stands in "
-            "the source's main content. See whether files/existing_links.csv has the column Anchor."
+            "No anchor can be compared: none of the links between your pages has an anchor that is in the source's "
+            "main content. Check that files/existing_links.csv has the column Anchor."
         )
     overlap, first, exact, found = estimates(np.array(each, np.float64))
     return Agreement(

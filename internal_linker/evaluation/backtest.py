@@ -1,4 +1,4 @@
-"""A site's pages and its links of two dates -> the links added between, and where a run would have put them."""
+"""Backtest: the links added between two dates, and the ranks that a run at the earlier date would have given them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,13 +27,13 @@ _OFF_THE_LIST = ("from a page that is not listed", "to a page that is not listed
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What became of a site's links; a link is a pair of pages, whatever its anchors.
+    """Changes of a site's links between two dates; a link is a pair of pages, with any anchors.
 
     Attributes:
-        added: how many the later date has and the earlier lacks.
-        removed: how many the earlier date has and the later lacks.
-        left_out: why -> how many of those added no run could have proposed.
-        links: the others of those added, rows of source and target -> anchors.
+        added: count of the links at the later date only.
+        removed: count of the links at the earlier date only.
+        left_out: count of the added links that no run could have proposed, by reason.
+        links: anchors of all other added links, by the rows of source and target.
     """
 
     added: int
@@ -43,19 +43,19 @@ class Changes:
 
     @property
     def inner(self) -> int:
-        """How many of those added lead from a listed page to a listed page of its language."""
+        """The count of added links from a listed page to a listed page of its language."""
         return self.added - sum(self.left_out.get(reason, 0) for reason in (*_OFF_THE_LIST, _OTHER_LANGUAGE))
 
 
 def compare(
     collected: Collected, before: Iterable[ExistingLink], after: Iterable[ExistingLink], targets: Targets
 ) -> Changes:
-    """Tell what was added and removed, and which of the added links a run could have proposed.
+    """Return which links were added and removed, and which of the added links a run could have proposed.
 
     Args:
         collected: the listed pages.
-        before: the links of the earlier date.
-        after: those of the later one.
+        before: links at the earlier date.
+        after: links at the later date.
         targets: where links may lead, as of the earlier date.
 
     Raises:
@@ -82,13 +82,13 @@ def compare(
 def as_it_was(
     collected: Collected, before: Sequence[ExistingLink], changes: Changes, *, cut_anchors: bool
 ) -> Hidden:
-    """The site at the earlier date: the added links are to be found.
+    """Return the site at the earlier date, with the added links hidden.
 
     Args:
         collected: the pages.
-        before: the links of the earlier date.
-        changes: what was added since.
-        cut_anchors: whether the anchors of the added links are cut from the pages' text.
+        before: links at the earlier date.
+        changes: the links added since.
+        cut_anchors: whether to cut the anchors of the added links from the pages' text.
     """
     pages, added = collected.pages, list[ExistingLink]()
     truth: defaultdict[str, set[str]] = defaultdict(set)
@@ -107,14 +107,14 @@ def backtest(
     rules: LinkRules,
     progress: Progress,
 ) -> tuple[list[Row], Orders]:
-    """Rank every source by words and passages, as a base line, and as a run does; with the order of the run.
+    """Rank every source by words and passages, as a baseline, and as a run does; also return the run's order.
 
     Args:
         site: pages and truth.
         targets: where links may lead, as of the earlier date.
-        vectors: gives the texts' vectors, (n, d).
-        rules: the configured ones.
-        progress: is told.
+        vectors: a function that returns the texts' vectors, (n, d).
+        rules: the configured rules.
+        progress: the display of the steps.
     """
     ranking, taught, _ = learned(site, targets, vectors, rules, progress)
     weights = replace(FIXED_WEIGHTS, time=0, votes=0, alike=0, unlinked=0)
@@ -127,7 +127,7 @@ def backtest(
 
 
 def placed(changes: Changes, pages: Sequence[Page], orders: Orders) -> Iterator[AddedLink]:
-    """Yield each of the added links with its first anchor and its target's place in the source's order."""
+    """Yield each added link with its first anchor and its target's rank in the source's order."""
     for (start, end), anchors in changes.links.items():
         source, target = pages[start].url, pages[end].url
         order = orders[source]
@@ -136,7 +136,7 @@ def placed(changes: Changes, pages: Sequence[Page], orders: Orders) -> Iterator[
 
 
 def _why_not(source: Page | None, target: Page | None, targets: Targets) -> str:
-    """Why no run could have proposed this link, or ""."""
+    """Return why no run could have proposed this link, "" if one could."""
     if source is None:
         return _OFF_THE_LIST[0]
     if target is None:
@@ -152,11 +152,11 @@ def _why_not(source: Page | None, target: Page | None, targets: Targets) -> str:
 def _nothing_added(changes: Changes) -> str:
     if not changes.added:
         return (
-            f"There is no link to look for: none was added between the two tables, {changes.removed} were "
+            f"There is no link to look for: between the two tables, none was added and {changes.removed} were "
             "removed. Give the earlier table with --before and the later one with --after."
         )
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(changes.left_out.items()))
     return (
-        f"There is no link to look for: {changes.added} were added between the two tables, {reasons}. See whether "
-        "the tables write the host as files/urls_rawdata.csv does (https, www), and that it lists these pages."
+        f"There is no link to look for: {changes.added} were added between the two tables, {reasons}. Check that "
+        "the tables spell the host as files/urls_rawdata.csv does (https, www), and that it lists these pages."
     )

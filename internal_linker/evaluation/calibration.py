@@ -1,4 +1,4 @@
-"""Pairs of pages -> a stratified sample to label; pairs that were judged -> precision and recall by threshold."""
+"""Calibration of thresholds: a stratified sample of pairs to label, and precision and recall by threshold."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -11,13 +11,13 @@ import numpy as np
 from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.evaluation.labels import Pair
 
-# Sections that are strata of their own, the largest; all others are one: each stratum costs a label at the least.
+# The number of sections, the largest ones, that are strata; all others are one stratum, since each needs a label.
 SECTIONS = 6
-# Thresholds that are told of; finer ones would follow chance.
+# The reported thresholds; finer ones would follow chance.
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
-# With fewer labelled pairs above a threshold it isn't proposed: the interval of ten is up to 53 points wide.
+# A proposed threshold has at least this number of labelled pairs above it: the interval of ten is up to 53 points wide.
 LEAST_PAIRS = 10
-# 95% of a normal distribution lie within so many standard deviations.
+# 95% of a normal distribution lie within this number of standard deviations.
 _Z = 1.96
 
 Stratum = tuple[str, str]
@@ -25,7 +25,7 @@ Stratum = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share, 0 to 1, and its 95% Wilson interval; all NaN of nothing."""
+    """A share, 0 to 1, and its 95% Wilson interval; all NaN without a pair."""
 
     value: float
     low: float
@@ -34,13 +34,13 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """What a threshold does.
+    """Precision and recall at a threshold.
 
     Attributes:
         threshold: the least strength.
-        pairs: labelled pairs at or above it.
-        precision: share of the pairs at or above it that are good.
-        recall: share of the good pairs that are at or above it.
+        pairs: count of the labelled pairs at or above the threshold.
+        precision: share of the pairs at or above the threshold that are good.
+        recall: share of the good pairs that are at or above the threshold.
     """
 
     threshold: float
@@ -51,12 +51,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Pairs that somebody judged; all arrays are (n,).
+    """Labelled pairs; all arrays are (n,).
 
     Attributes:
-        strengths: 0 to 1.
-        weights: how many pairs of the site each stands for.
-        good: whether it is good.
+        strengths: strengths, 0 to 1.
+        weights: how many pairs of the site each pair represents.
+        good: whether each pair is good.
     """
 
     strengths: Vectors
@@ -67,14 +67,14 @@ class Judged:
 def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]:
     """Choose up to `count` further pairs: first one of each stratum (band and section) that has none.
 
-    Beyond that a stratum gets pairs by the square root of its size: between as many of each, which bands want,
-    and as many as it has, which the whole wants. The same pairs give the same choice, in an order that says nothing
-    of them: whoever labels the first half labels a sample, too.
+    After that, a stratum gets pairs in proportion to the square root of its size: a compromise between equal counts,
+    the best for bands, and proportional counts, the best for the whole. The same pairs give the same choice, in an
+    order that is independent of the pairs' properties: the first half of the choice is a sample, too.
 
     Args:
-        pairs: all there are, each once.
-        drawn: those of an earlier choice.
-        count: how many are wanted beside these.
+        pairs: all pairs, each once.
+        drawn: pairs of an earlier choice.
+        count: the number of further pairs to choose.
     """
     sections = _largest(pairs)
     had = list(drawn)
@@ -97,10 +97,10 @@ def draw(pairs: Sequence[Pair], drawn: Iterable[Pair], count: int) -> list[Pair]
 
 
 def weights(pairs: Sequence[Pair], labelled: Sequence[Pair]) -> Vectors:
-    """How many pairs each labelled one stands for: 1 / the share of its stratum that is labelled.
+    """Return how many pairs each labelled pair represents: 1 / the labelled share of its stratum.
 
-    A stratum without a labelled pair is stood for by the others of its band. A labelled pair that is
-    none of `pairs` any more counts as one more.
+    The other strata of a band represent a stratum without a labelled pair. A labelled pair that is no longer in
+    `pairs` counts as an additional pair.
     """
     sections = _largest(pairs)
     there = {pair.ends for pair in pairs}
@@ -118,7 +118,7 @@ def weights(pairs: Sequence[Pair], labelled: Sequence[Pair]) -> Vectors:
 
 
 def curve(judged: Judged) -> list[Point]:
-    """Precision and recall at each of the `THRESHOLDS`."""
+    """Compute precision and recall at each of the `THRESHOLDS`."""
     points = []
     for threshold in THRESHOLDS:
         above = judged.strengths >= threshold
@@ -129,16 +129,17 @@ def curve(judged: Judged) -> list[Point]:
 
 
 def threshold_for(points: Iterable[Point], wanted: float) -> float:
-    """The least threshold with that precision, 0 to 1, and `LEAST_PAIRS`; NaN where none has it."""
+    """Return the least threshold with this precision, 0 to 1, and at least `LEAST_PAIRS` pairs; NaN if none has."""
     found = (point for point in points if point.pairs >= LEAST_PAIRS and point.precision.value >= wanted)
     return min((point.threshold for point in found), default=nan)
 
 
 def _share(counted: Bools, weights: Vectors) -> Share:
-    """The weighted share of those that count.
+    """Return the weighted share of the counted pairs.
 
-    Its interval is Wilson's, for as many pairs as would tell as much if each stood for equally many (Kish), and never
-    more than they stand for. Of 300 samples of 100 it held the truth in 96% and more: no bootstrap is needed.
+    The interval is Wilson's, for the effective sample size of the weighted pairs (Kish), which never exceeds the number
+    of pairs that they represent. Of 300 samples of 100 pairs, 96% or more had an interval that contains the true share:
+    no bootstrap is needed.
     """
     total = float(weights.sum())
     if not total:
@@ -148,7 +149,7 @@ def _share(counted: Bools, weights: Vectors) -> Share:
     spread = _Z**2 / n
     middle = (share + spread / 2) / (1 + spread)
     half = _Z * sqrt(share * (1 - share) / n + spread / (4 * n)) / (1 + spread)
-    # Rounding must not put the share beside its own interval.
+    # Rounding must not put the share outside its own interval.
     return Share(share, max(0.0, min(middle - half, share)), min(1.0, max(middle + half, share)))
 
 
@@ -162,5 +163,5 @@ def _stratum(pair: Pair, sections: Collection[str]) -> Stratum:
 
 
 def _chance(pair: Pair) -> bytes:
-    """An order that has nothing to do with what the pair is."""
+    """Return a sort key that is independent of the pair's properties: a hash of its ends."""
     return blake2b("\n".join(pair.ends).encode(), digest_size=8).digest()

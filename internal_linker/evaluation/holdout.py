@@ -1,4 +1,4 @@
-"""A site's pages and the links that its editors made -> how many of them each way of ranking finds again."""
+"""Hold-out evaluation: hide links that editors made, and measure how many of them each way of ranking finds."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -26,17 +26,17 @@ from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules, Weights
 from internal_linker.ranking.training import TOO_FEW, Lesson, teach
 from internal_linker.text.spans import without_anchors
 
-# A target in five is cold: four fifths of the links stay to learn from.
+# One target in five is cold: about four fifths of the links remain to learn from.
 COLD = 5
-# Candidates of each source among which the hidden links are looked for.
+# The number of each source's first candidates in which hidden links are counted as reached.
 REACH = 50
 AS_CONFIGURED = "as configured, in-links for everyone"
 _FUSIONS: Mapping[str, Fusion] = {"filled up": "fill", "blended": "blend"}
 
 Truth = Mapping[str, Collection[str]]
-# Source -> targets, best first; both as the user writes their URLs.
+# The targets of each source, best first; all URLs in the user's spelling.
 Orders = Mapping[str, Sequence[str]]
-# Whether a link is hidden, by the source's and the target's URL.
+# Decides whether a link is hidden, by the source's and the target's URL.
 Hides = Callable[[str, str], bool]
 
 
@@ -51,14 +51,14 @@ class Row:
 
 @dataclass(frozen=True)
 class Hidden:
-    """A site some of whose links are hidden.
+    """A site with some of its links hidden.
 
     Attributes:
-        pages: with the anchors of the links between them cut from their text, if that was asked for.
+        pages: the pages; if requested, the anchors of the links between them are cut from their text.
         visible: the links that may be known.
-        truth: source -> hidden targets, as the user writes their URLs.
-        pairs: how many they are.
-        queries: the main queries that are known, by the page's key.
+        truth: hidden targets of each source, with URLs in the user's spelling.
+        pairs: count of the hidden links.
+        queries: the known main queries, by the page's key.
     """
 
     pages: tuple[Page, ...]
@@ -69,7 +69,7 @@ class Hidden:
 
     @cached_property
     def sources(self) -> tuple[Source, ...]:
-        """All pages, to rank for."""
+        """All pages as sources to rank for."""
         return tuple(
             Source(page.key, page.url, self.queries.get(page.key, ""), page, in_sheet=False)
             for page in self.pages
@@ -77,12 +77,12 @@ class Hidden:
 
 
 def hidden(source_url: str, target_url: str) -> bool:
-    """Whether a link is among the half that is hidden: chosen by the pair's hash, so everywhere the same."""
+    """Return whether a link is in the hidden half, chosen by the pair's hash and so the same on every computer."""
     return text_digest(f"{source_url}\n{target_url}")[0] % 2 == 0
 
 
 def cold(target_url: str) -> bool:
-    """Whether a target is among the fifth none of whose links may be learned from."""
+    """Return whether a target is in the cold fifth: the ranker may learn from none of the links to it."""
     return int.from_bytes(text_digest(target_url)[:8]) % COLD == 0
 
 
@@ -94,10 +94,10 @@ HIDINGS: Mapping[str, Hides] = {
 
 
 def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
-    """Hide links between two pages of one language, of those that `hides` chooses (`HIDINGS` has the usual ones).
+    """Hide the links between two pages of one language that `hides` chooses (`HIDINGS` has the usual choices).
 
     Raises:
-        InputError: there is no link to hide.
+        InputError: no link can be hidden.
     """
     truth: defaultdict[str, set[str]] = defaultdict(set)
     inner, visible = [], []
@@ -116,13 +116,13 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
             "There is no link to look for: put the links that your editors made between the pages of "
             "files/urls_rawdata.csv into files/existing_links.csv (Source, Destination, Anchor)."
         )
-    # The anchors of links that may be known go, too: so the texts are the same, and embedded once, whatever is hidden.
+    # The anchors of visible links are cut, too: so texts don't depend on what is hidden, and are embedded only once.
     read = without_anchors_of(inner, collected.pages) if cut_anchors else collected.pages
     return Hidden(read, tuple(visible), dict(truth), sum(map(len, truth.values())), collected.queries)
 
 
 def without_anchors_of(links: Iterable[ExistingLink], pages: Iterable[Page]) -> tuple[Page, ...]:
-    """The pages, each without the anchors of those of the links that stand on it."""
+    """Return the pages, each without the anchors of its links among `links`."""
     anchors: defaultdict[str, list[str]] = defaultdict(list)
     for link in links:
         anchors[link.source].append(link.anchor)
@@ -143,25 +143,25 @@ def evaluate(
     searched: Searched,
     progress: Progress,
 ) -> tuple[list[Row], Lesson | None]:
-    """Rank every source in each way, and compare; with what the ranker learned of the visible links.
+    """Rank every source in each way and compare; also return what the ranker learned from the visible links.
 
     Args:
         site: pages and truth.
-        targets: where links may lead; it must not know of the hidden links.
-        vectors: gives the texts' vectors, (n, d).
-        rules: the configured ones.
-        searched: search results, as far as there are any.
-        progress: is told.
+        targets: where links may lead; it must not contain the hidden links.
+        vectors: a function that returns the texts' vectors, (n, d).
+        rules: the configured rules.
+        searched: search results, if any.
+        progress: the display of the steps.
     """
     ranking, taught, lesson = learned(site, targets, vectors, rules, progress)
     ways = {name: ranking.by(ours) for name, ours in _ways(rules, ranking).items()}
     if lesson and lesson.used:
-        ways["+ what the links taught"] = taught
+        ways["+ model learned from the links"] = taught
     fused: dict[str, Ranking] = {}
     if searched.targets:
         taught = taught.searching(searched)
         fused = {f"search results, {name}": taught.fused(way) for name, way in _FUSIONS.items()}
-    # The last way ranks twice: for each source alone, and spread over the site.
+    # The last way ranks twice: for each source alone, and with links spread over the site.
     progress.start("Ranking", (len(ways) + len(fused) + 2) * len(site.sources), "pages")
     orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
     if searched.targets:
@@ -182,7 +182,7 @@ def evaluate(
 
 
 def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
-    """Each signal alone, among the candidates of all; then one more at a time, by the fixed weights."""
+    """Return rules for each signal alone, among the candidates of all, then with one more signal at a time."""
     site, fixed = ranking.site, FIXED_WEIGHTS
     lexical = replace(rules, lexical_weight=1.0)
     none = Weights(match=0, passage=0, time=0, votes=0, alike=0, unlinked=0)
@@ -195,7 +195,7 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     if site.has_dates:
         alone["time"] = "time"
     if ranking.graph.size:
-        alone |= {"votes of similar pages": "votes", "likeness to what is linked": "alike"}
+        alone |= {"votes of similar pages": "votes", "similarity to linked pages": "alike"}
     ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
     ways["words + passages"] = replace(lexical, weights=passages)
     if site.has_vectors:
@@ -214,7 +214,7 @@ def learned(
     rules: LinkRules,
     progress: Progress,
 ) -> tuple[Ranking, Ranking, Lesson | None]:
-    """`site_ranking`; the same with what the visible links taught; and how good that is."""
+    """Return the site's ranking, the ranking that learned from the visible links, and its cross-validation."""
     texts = all_texts(site.pages, {}, ())
     rows = vectors(texts)
     progress.start("Learning", 0, "links")
@@ -227,13 +227,13 @@ def learned(
 def site_ranking(
     site: Hidden, targets: Targets, texts: Sequence[Text], vectors: Vectors, rules: LinkRules
 ) -> Ranking:
-    """What ranks for every page of the site, knowing the visible links."""
+    """Return a ranking for every page of the site that knows the visible links."""
     collected = Collected(site.pages, site.sources, (), 0, links=site.visible)
     return Ranking(collected, site.sources, targets, Searched(), texts=texts, vectors=vectors, rules=rules)
 
 
 def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) -> Orders:
-    """The candidates of each source as they are ranked for it alone; `advance` is told of each."""
+    """Return the candidates of each source as they rank for it alone; call `advance` after each source."""
     orders = {}
     for source, candidates in zip(ranking.sources, ranking.of(range(len(ranking.sources))), strict=True):
         orders[source.url] = [candidate.url for candidate in candidates]
@@ -242,7 +242,7 @@ def by_similarity(ranking: Ranking, advance: Callable[[], None] = lambda: None) 
 
 
 def as_proposed(ranking: Ranking, rules: LinkRules, advance: Callable[[], None] = lambda: None) -> Orders:
-    """The links that a run would propose for each source, then its other candidates as they are ranked."""
+    """Return the links that a run would propose for each source, then its other candidates by rank."""
     ranked = by_similarity(ranking, advance)
     links = {
         one.source.url: [link.target.url for link in one.links]
@@ -252,5 +252,5 @@ def as_proposed(ranking: Ranking, rules: LinkRules, advance: Callable[[], None] 
 
 
 def judge(name: str, truth: Truth, orders: Orders) -> Row:
-    """How well one way of ranking finds the hidden links."""
+    """Measure how well one way of ranking finds the hidden links."""
     return Row(name, measure(truth, orders), reach(truth, orders, REACH))

@@ -1,4 +1,4 @@
-"""The record of a pair of pages that a person labels: a row of files/labels.csv."""
+"""A pair of pages that a person labels: one row of files/labels.csv."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -10,22 +10,22 @@ from internal_linker.core.sections import section_of
 Label = Literal["good", "borderline", "bad"]
 LABELS: tuple[Label, ...] = get_args(Label)
 
-# The usual thresholds, and some on both sides: a source's candidates from the 10th to the 20th have strengths around
-# 0.3, its fifth link one around 0.55, its first one around 0.95.
+# The usual thresholds, and some on both sides: strengths are around 0.3 for a source's 10th to 20th candidates, around
+# 0.55 for its fifth link and around 0.95 for its first.
 _BOUNDS = (0.0, 0.35, 0.5, 0.65, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A page, another that it could link to, and what a person says of that.
+    """A page, another page that it could link to, and a person's label for that link.
 
     Attributes:
-        ends: the normal forms of both: equal for two writings of a pair.
-        source, target: their URLs as the user writes them.
-        source_title, target_title: so that a person needs not open each.
-        similarity: cosine of the embeddings, NaN where there is none.
-        strength: 0 to 1, NaN where it is not known.
-        label: "" where nobody said anything yet.
+        ends: normal forms of both URLs: equal for all spellings of a pair.
+        source, target: both URLs in the user's spelling.
+        source_title, target_title: titles, which save a person from opening the pages.
+        similarity: cosine of the embeddings, NaN where one is missing.
+        strength: strength of the link, 0 to 1, NaN where it is unknown.
+        label: the label; "" until the pair is labelled.
     """
 
     ends: tuple[str, str]
@@ -39,14 +39,14 @@ class Pair:
 
     @property
     def section(self) -> str:
-        """Of the source, as in "/blog"."""
+        """The source's section, such as "/blog"."""
         return section_of(self.ends[0])
 
     @property
     def band(self) -> str:
-        """The range that the strength lies in, as in "0.65 to 0.80"; "" without a strength."""
+        """The range that the strength is in, such as "0.65 to 0.80"; "" without a strength."""
         return next((f"{low:.2f} to {high:.2f}" for low, high in _RANGES if low <= self.strength), "")
 
 
-# From the top.
+# The highest range comes first.
 _RANGES = tuple(reversed(tuple(pairwise(_BOUNDS))))

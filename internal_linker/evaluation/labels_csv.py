@@ -1,4 +1,4 @@
-"""files/labels.csv: pairs of pages that a person labels; read with its row numbers, and appended to, never cut."""
+"""files/labels.csv: pairs of pages that a person labels; the program appends rows and never removes any."""
 
 from collections.abc import Iterator, Sequence
 from math import nan
@@ -24,19 +24,19 @@ class LabelsCsv:
     """The labels of one project.
 
     Args:
-        path: the file; it need not be there.
-        write_whole: replaces a file.
+        path: path of the file, which need not exist.
+        write_whole: a function that replaces a file.
     """
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self.name, self._write_whole = path, path.name, write_whole
 
     def read(self) -> list[Pair]:
-        """All pairs, each once, labelled or not; [] where there is no file.
+        """Read all pairs, each once, labelled or not; [] where there is no file.
 
         Raises:
-            InputError: it can't be read, lacks a column, or a row has no URL, another word than the three labels,
-                or another label than an earlier row of its pair.
+            InputError: the file can't be read or lacks a column, or a row has no URL, an unknown label, or another
+                label than an earlier row of its pair.
         """
         pairs: dict[tuple[str, str], Pair] = {}
         header, rows = self._rows()
@@ -56,16 +56,16 @@ class LabelsCsv:
         return list(pairs.values())
 
     def append(self, pairs: Sequence[Pair]) -> Sequence[str]:
-        """Add rows, and leave all others as they are, further columns too; the answer says what was unusual.
+        """Append rows without changing other rows or further columns; return what was unusual, one sentence each.
 
         Raises:
             InputError: the file can't be read.
-            OutputError: it can't be written; it is as it was.
+            OutputError: the file can't be written; it stays unchanged.
         """
-        # Read anew: somebody may have gone on labelling meanwhile.
+        # A person may have labelled more pairs since the last read.
         header, rows = self._rows()
-        places = [fold_header(name) for name in header]
-        missing = [name for name in _HEADER if fold_header(name) not in places]
+        folded = [fold_header(name) for name in header]
+        missing = [name for name in _HEADER if fold_header(name) not in folded]
         columns = [*header, *missing]
         kept = [list(cells) for _, cells in rows]
         cells_of = [dict(zip(map(fold_header, _HEADER), _cells(pair), strict=True)) for pair in pairs]
@@ -102,7 +102,7 @@ class LabelsCsv:
             return normal_form(row.get(name, ""))
         except ValueError as error:
             problem = f"{name.capitalize()}: {error}"
-            raise self._wrong(number, problem, "Mend the cell, or delete the row") from None
+            raise self._wrong(number, problem, "Correct the cell, or delete the row") from None
 
     def _label(self, number: int, cell: str) -> Label | Literal[""]:
         if not cell:
@@ -118,7 +118,7 @@ class LabelsCsv:
 
 
 def _cells(pair: Pair) -> list[str]:
-    """A row of the file, in the order of its header."""
+    """Return a row of the file, in the order of its header."""
     return [
         pair.label,
         pair.source,
@@ -133,7 +133,7 @@ def _cells(pair: Pair) -> list[str]:
 
 
 def _number(cell: str) -> float:
-    """A figure as spreadsheet programs write it back; NaN where there is none."""
+    """Parse a number as spreadsheet programs save it, perhaps with a decimal comma; NaN if it isn't a number."""
     try:
         return float(cell.replace(",", "."))
     except ValueError:

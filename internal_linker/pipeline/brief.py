@@ -1,4 +1,4 @@
-"""A site and the brief of a page that it has not yet -> the pages to link to, and those that should link to it."""
+"""Links for a planned page: the pages that it should link to, and those that should link to it."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -25,25 +25,25 @@ from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
 from internal_linker.text.words import words
 
-# The most similar pages; of those that would link to the new page best of all are taken.
+# The most similar pages; links to the new page come from those of them that score highest.
 SHORTLIST = 100
 
 
 def content_brief(
     context: RunContext, rules: Rules, brief: Brief, limit: int, progress: Progress
 ) -> BriefLinks:
-    """Rank as a run does, with the new page among the others; nothing is written but vectors to the cache.
+    """Rank as a run does, with the new page among the others; write nothing but vectors to the cache.
 
     Args:
-        context: of the site; without a search service, or without a main query, nothing is searched.
+        context: the site's context; without a search service or a main query, the search step is skipped.
         rules: how links are chosen.
-        brief: what there is of the new page.
-        limit: so many links each way, from 1 to half of `SHORTLIST`.
-        progress: is told of the steps.
+        brief: what is known of the new page.
+        limit: the maximum number of links each way, from 1 to half of `SHORTLIST`.
+        progress: the display of the steps.
 
     Raises:
-        InputError: the site has no pages, or the new page's URL is none.
-        ServiceError: the input could not be read from its service.
+        InputError: the site has no pages, or the new page's URL is not a URL.
+        ServiceError: the input can't be read from its service.
     """
     plan = planned(_gathered(context, progress), brief)
     targets = _targets(plan, context, rules)
@@ -88,8 +88,8 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
     )
     if not collected.pages:
         raise InputError(
-            "There are no pages that could link to a new one. "
-            "Put yours into files/urls_rawdata.csv: URL, Title, Main Content."
+            "No page could link to the new one. "
+            "Put your pages into files/urls_rawdata.csv: URL, Title, Main Content."
         )
     progress.finish(f"{len(collected.pages)} pages, {collected.inner_links} existing links")
     return collected
@@ -108,7 +108,7 @@ def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
         links=site.links,
         aliases=site.aliases,
     )
-    # A page that is written anew may be one that editors know.
+    # The planned page may rewrite a page for which editors have already rejected links.
     rejected = decided(context.edges.each(judged=True)).rejected if context.edges else {}
     return replace(targets, rejected=rejected)
 
@@ -122,13 +122,14 @@ def _ranked(
     rules: Rules,
     progress: Progress,
 ) -> tuple[Ranking, str]:
-    """What ranks for the new page, the first source, and for all that may link to it; why vectors are missing."""
+    """Return a ranking for the new page (the first source) and its possible sources, and why vectors are missing."""
     pages = plan.collected.pages
     texts = all_texts(pages, plan.collected.queries, ())
     known, _ = encodable(texts, [page.lang for page in pages], context.encoder)
     if not known[0].whole:
         progress.warn(
-            f"The text is in {plan.page.lang}, which {context.encoder.name} does not know: its words alone tell."
+            f"The text is in {plan.page.lang}, which {context.encoder.name} does not support: "
+            "only its words are compared."
         )
     embedded = embed(known, context.encoder, context.vector_cache, progress)
     progress.start("Matching", 2, "steps")
@@ -153,7 +154,7 @@ def _ranked(
 
 
 def _inward(ranking: Ranking, plan: Planned, limit: int) -> list[Inward]:
-    """The links to the new page that score highest, each ranked among all that its source could link to."""
+    """Return the links to the new page that score highest, with their ranks among all candidates of their sources."""
     found = list[Inward]()
     if not ranking.linkable[NEW]:
         return found
@@ -168,28 +169,28 @@ def _inward(ranking: Ranking, plan: Planned, limit: int) -> list[Inward]:
 
 
 def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int) -> Iterator[str]:
-    """Why there are fewer links than asked for."""
+    """Yield the reasons why there are fewer links than requested."""
     if note:
         yield f"Links from it: {note}."
     if why := targets.barred.get(plan.page.key):
-        yield f"Links to it: none may lead to {plan.page.url}: {why}."
+        yield f"Links to it: no link may lead to {plan.page.url}: {why}."
     elif inward < limit:
-        yield f"Links to it: pages that are near enough and don't link to it yet: {inward}."
+        yield f"Links to it: only {inward} found; no other page is similar enough and lacks a link to it."
 
 
 def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
-    """The pages that may be the new one already, the most similar first."""
+    """Yield existing pages that may already cover the new page's topic, the most similar first."""
     site, same = ranking.site, dict(_same_names(plan))
-    twins = {sum(pair) - NEW for pair in site.near_duplicates if NEW in pair}
+    duplicates = {sum(pair) - NEW for pair in site.near_duplicates if NEW in pair}
     own = site.with_text.copy()
     own[[page.issue is not None for page in site.pages]] = False
-    asked = pairs_of([sorted({*same, *twins})])
+    asked = pairs_of([sorted({*same, *duplicates})])
     found = site.matches(np.array([NEW]), own, ranking.rules.lexical_weight, asked)
     found = found.at(np.argsort(-np.nan_to_num(found.similarity), kind="stable"))
     signals = (found.rows, found.similarity, found.score)
     for other, similarity, score in zip(*(each.tolist() for each in signals), strict=True):
         page = site.pages[other]
-        why = "the same text" if other in twins else same.get(other, "")
+        why = "the same text" if other in duplicates else same.get(other, "")
         if not why and similarity >= ranking.rules.near_duplicate and isfinite(score):
             why = "nearly the same meaning"
         if why:
@@ -197,7 +198,7 @@ def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:
 
 
 def _same_names(plan: Planned) -> Iterator[tuple[int, str]]:
-    """Other pages, by their rows, with the new one's main query or title; the title says more and comes later."""
+    """Yield the rows of pages with the new page's main query, then of those with its title, the stronger sign."""
     query = fold_query(plan.source.query or plan.page.title)
     rows = plan.collected.rows
     for source in plan.collected.sources[1:]:

@@ -1,4 +1,4 @@
-"""The links that a new page should have, both ways -> the same with texts for them, and where these may stand."""
+"""Anchors for the links of a planned page, both ways, with the sentences that they are in."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ from internal_linker.core.records import Candidate, Page, Source, fold_query
 from internal_linker.pipeline.brief_page import NOWHERE, Planned
 from internal_linker.text.words import words
 
-# A link to the new page: from where, with which signals, and its place among all that its source could link to.
+# A link to the new page: its source, its signals, and its rank among all candidates of the source.
 Inward = tuple[Source, Candidate, int]
 
 
 def links_to(plan: Planned, anchoring: Anchoring, targets: Sequence[Candidate]) -> Iterator[BriefLink]:
-    """Yield the new page's links, best first, with anchors that stand in the draft or name the target."""
+    """Yield the new page's links, best first, with anchors that are in the draft or name the target."""
     names = _Names(plan)
     anchors = anchoring.propose(plan.page.key, [target.key for target in targets])
     for rank, (target, ours) in enumerate(zip(targets, anchors, strict=True), 1):
@@ -24,7 +24,7 @@ def links_to(plan: Planned, anchoring: Anchoring, targets: Sequence[Candidate]) 
 
 
 def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
-    """Yield the links to the new page, best first, with anchors that stand in their sources or name the new page."""
+    """Yield the links to the new page, best first, with anchors that are in their sources or name the new page."""
     key, names = plan.page.key, _Names(plan)
     for rank, (source, signals, place) in enumerate(found, 1):
         (ours,) = anchoring.propose(source.key, [key])
@@ -33,29 +33,29 @@ def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> 
 
 
 class _Names:
-    """What pages are called, beside their titles: by their main queries, and by the links to them."""
+    """Names of pages other than their titles: their main queries, and the anchors of the links to them."""
 
     def __init__(self, plan: Planned) -> None:
         self._site = plan.collected
         self._names: defaultdict[str, Counter[str]] = defaultdict(Counter)
         for source in plan.collected.sources:
             if source.query:
-                # Before what others may have written.
+                # The main query comes before any anchor.
                 self._names[source.key][source.query] += len(plan.collected.links) + 1
         for link in plan.collected.links:
             self._names[link.target][link.anchor] += 1
 
     def added(self, key: str, anchors: tuple[Anchor, ...]) -> tuple[Anchor, ...]:
-        """The anchors of a link to a page; where none of them stands in the source, with other names."""
+        """Return the anchors of a link to a page, with other names of it if none of the anchors is in the source."""
         page = self._site.find(key)
         if any(anchor.verbatim for anchor in anchors) or page is None:
             return anchors
         known = {fold_query(anchor.text): anchor for anchor in anchors}
         place = anchors[0] if anchors else Anchor("")
-        told = {*words(f"{page.title} {page.h1}")}
+        title_words = {*words(f"{page.title} {page.h1}")}
         for name, _ in self._names[key].most_common():
-            # "Read more" names no page.
-            if told.isdisjoint(words(name)):
+            # "Read more" doesn't name a page.
+            if title_words.isdisjoint(words(name)):
                 continue
             known.setdefault(fold_query(name), Anchor(name, place.sentence, place.start, verbatim=False))
         return tuple(known.values())[:ANCHORS]

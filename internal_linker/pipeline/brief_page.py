@@ -1,4 +1,4 @@
-"""A site and the brief of a page that it has not yet -> the same site with that page in it."""
+"""The site with a planned page added to its pages."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -10,9 +10,9 @@ from internal_linker.core.records import Collected, ExistingLink, Page, Source
 from internal_linker.core.urls import normal_form
 from internal_linker.text.language import detect, detect_among
 
-# The key of a page whose URL is not known: no URL's.
+# The key of a page whose URL is not known; no URL has it.
 NOWHERE = "brief:"
-# The new page's row, and the place of its source.
+# The new page's row, and its position among the sources.
 NEW = 0
 
 
@@ -21,10 +21,10 @@ class Planned:
     """The site with the new page.
 
     Attributes:
-        collected: its pages and links, with the new page as the first.
+        collected: the site's pages and links, with the new page first.
         page: the new page.
-        source: the same, as links are wanted for it.
-        notes: what is unusual, a sentence each.
+        source: the new page as a source.
+        notes: what is unusual, one sentence each.
     """
 
     collected: Collected
@@ -34,15 +34,15 @@ class Planned:
 
 
 def planned(collected: Collected, brief: Brief) -> Planned:
-    """The site with the new page as one of it; what was known of a page at its URL gives way.
+    """Return the site with the new page, which replaces any page at its URL.
 
     Raises:
-        InputError: its URL is none.
+        InputError: the new page's URL is not a URL.
     """
     key, notes = _key(brief.url), list(brief.remarks)
     others = tuple(page for page in collected.pages if page.key != key)
     if len(others) < len(collected.pages):
-        notes.append(f"{brief.url} is a page of the site: the brief stands in its place.")
+        notes.append(f"{brief.url} is a page of the site: the brief replaces it.")
     lang, doubt = _language(brief, others)
     page = Page(key, brief.url or key, brief.title, content=brief.text, lang=lang, headings=brief.headings)
     query = brief.query or next((one.query for one in collected.sources if one.key == key), "")
@@ -66,7 +66,7 @@ def _key(url: str) -> str:
 
 
 def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
-    """The language's code, "" where it is not sure, and a sentence where no page is in it."""
+    """Return the language's code, "" where it is uncertain, and a sentence if no page is in that language."""
     given = brief.lang.lower().replace("_", "-").partition("-")[0]
     known, text = {page.lang for page in pages} - {""}, f"{brief.title}\n{brief.text}"
     lang = given or detect(text) or (detect_among(text, known) if len(known) > 1 else "")
@@ -74,13 +74,15 @@ def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
         return lang, []
     if given:
         return lang, [f"No page is in the language {lang}."]
-    return "", [f"The text seems to be in {lang}, and no page is: it is compared with all. --lang tells it."]
+    return "", [
+        f"The text seems to be in {lang}, but no page is: it is compared with all pages. Set --lang if that is wrong."
+    ]
 
 
 def _links(
     key: str, base: str, links: Iterable[tuple[str, str]], aliases: dict[str, str]
 ) -> Iterator[ExistingLink]:
-    """The links that the draft has; an address without a host is one of the site."""
+    """Yield the links in the draft; relative addresses belong to the site."""
     for address, anchor in links:
         try:
             target = normal_form(urljoin(base, address.strip()))

@@ -1,4 +1,4 @@
-"""What a run works with: its services, stores and rules."""
+"""The context of a run: its services, stores, inputs, outputs and rules."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,25 +31,25 @@ from internal_linker.serp.search import SearchRules
 
 @dataclass(frozen=True)
 class RunContext:
-    """What a run works with; `wiring` puts it together.
+    """The services, stores, inputs and outputs of a run; `usecases.project` assembles them.
 
     Attributes:
-        queries, pages, links: the input, `links` what is linked already; None where the user has none.
+        queries, pages, links: the input tables; `links` has the existing links. None where the user has no table.
         queries_in_sheet: whether the rows of `queries` take links in the Sheet.
-        keep: where the pages' contents go while they are read.
+        keep: stores a page's content while the others are read.
         serp: the search service; None: the search step is skipped, and a notice says why.
-        sinks: the files that links go to; without any, nothing is written.
-        sheet: where they go then, unless they moved too far.
+        sinks: the files that links are written to; without any, nothing is written.
+        sheet: the Sheet, which gets the links after the files, unless they drifted too far.
         notices: what a person should know of the context, such as a fallback in use.
-        turn: waits until no other run pays for the same caches; its second argument ends the waiting.
-        compute: compares all pages at once; None: each page is compared when it is its turn.
-        joins: what the last run left of that.
-        edges: what is remembered of links; None: nothing is.
+        turn: waits until no other run pays for the same caches; its second argument can end the waiting.
+        compute: compares all pages at once; None: each page is compared when a source needs it.
+        joins: the stored result of the last run's comparison.
+        edges: the stored links with their decisions; None: no links are stored.
         runs: the links of earlier runs.
-        desk: where editors say what they think of links.
-        chat, answers: a language model that chooses anchors, and what it was asked before; None: it is off.
-        workers: what shares the matching, if anything does; its argument takes warnings.
-        tidy: lets go of what the caches need no more, after a run that needed the texts of these hashes.
+        desk: where editors decide on links.
+        chat, answers: the language model that chooses anchors, and its cached answers; None: it is off.
+        workers: opens the processes that share the matching, if any; its argument takes warnings.
+        tidy: prunes the caches after a run that needed the texts of these hashes.
     """
 
     queries: StreamSource | None
@@ -84,13 +84,20 @@ class RunContext:
 
 @dataclass(frozen=True)
 class Rules:
-    """How to search, to link and to judge edges; whether a search result in none of the lists may be a target."""
+    """The rules of a run.
+
+    Attributes:
+        search: how to search.
+        linking: how to choose links.
+        any_on_site: whether a search result that is in no list may be a target.
+        edges: how to rate and keep edges.
+        off: sections whose pages keep their existing links only.
+        accept_drift: whether links are published even if they drifted far from the last published ones.
+    """
 
     search: SearchRules
     linking: LinkRules
     any_on_site: bool
     edges: EdgeRules = field(default_factory=EdgeRules)
     off: Sections = field(default_factory=lambda: Sections(()))
-    """Parts of the site whose pages keep the links that they have."""
     accept_drift: bool = False
-    """Whether links are published that moved far from the last ones."""

@@ -1,4 +1,4 @@
-"""Recommendations and lists -> the places that keep them; one that fails keeps no other from its part."""
+"""Delivery of recommendations and lists to their sinks; if one sink fails, the others still get theirs."""
 
 from array import array
 from collections.abc import Iterable, Sequence
@@ -14,11 +14,11 @@ from internal_linker.core.sequences import Lazy
 
 @dataclass
 class Delivered:
-    """What came of the delivery.
+    """The result of the delivery.
 
     Attributes:
-        gaps: what a place could not take, one sentence each.
-        failure: the first place's that took nothing; it decides how the run ends.
+        gaps: what a sink could not take, one sentence each.
+        failure: the error of the first sink that failed; it decides how the run ends.
     """
 
     gaps: list[str] = field(default_factory=list)
@@ -26,7 +26,7 @@ class Delivered:
 
 
 def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendation]:
-    """The same recommendations, taken one by one and made anew whenever they are read: a third of the memory."""
+    """Return the same recommendations in columns, which build each one when it is read: a third of the memory."""
     sources, ends = list[Source](), array("Q", [0])
     remarks, shortages = list[str](), list[Shortage | None]()
     keys, urls, origins = list[str](), list[str](), list[Origin]()
@@ -55,7 +55,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         probable = _floats(probabilities[some])
         targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
         links = tuple(map(Link, targets, ranks[some], origins[some]))
-        # What is held has no rank.
+        # Held links have no rank.
         split = len(links) - ranks[some].count(0)
         return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])
 
@@ -63,7 +63,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
 
 
 def _floats(numbers: Iterable[float]) -> list[float]:
-    """With one and the same NaN wherever there is none, for two records are equal by that only."""
+    """Return the numbers with one NaN object for all missing ones: two records are equal only if they share it."""
     return [nan if isnan(number) else number for number in numbers]
 
 
@@ -75,15 +75,15 @@ def deliver(
     progress: Progress,
     edge_of: EdgeOf | None = None,
 ) -> Delivered:
-    """Write everything everywhere; without a place for links, nothing is written at all.
+    """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.
 
     Args:
         recommendations: the links.
-        sinks: the places for links.
-        lists: the places for lists, each with the items that it takes.
+        sinks: the sinks for links.
+        lists: the sinks for lists, each with its items.
         run_id: the run's name.
-        progress: tells a person how far it is.
-        edge_of: gives the edge of each of the links; None: nothing is remembered of them.
+        progress: the display of the steps.
+        edge_of: a function that returns the edge of a link; None: no edges are stored.
     """
     done = Delivered()
     progress.start("Delivery", len(sinks), "places")
@@ -94,13 +94,13 @@ def deliver(
             _failed(done, error, progress)
         progress.advance()
     lists = lists if sinks else ()
-    for place, items in lists:
+    for sink_of_list, items in lists:
         try:
-            for remark in place.write(items):
+            for remark in sink_of_list.write(items):
                 progress.warn(remark)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
-    names = [*(sink.name for sink in sinks), *(place.name for place, _ in lists)]
+    names = [*(sink.name for sink in sinks), *(sink_of_list.name for sink_of_list, _ in lists)]
     progress.finish(", ".join(names) or "nothing to write")
     return done
 

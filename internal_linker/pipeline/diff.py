@@ -1,4 +1,4 @@
-"""Two versions of a site's links -> the links that they do not both have at the same place, and why."""
+"""Differences between two versions of a site's links: links that came, went or changed rank, and why."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from internal_linker.core.records import Link
 from internal_linker.core.runs import Change, Difference, Version, VersionRow
 
 Rows = Mapping[tuple[str, str], VersionRow]
-# What an editor decided, and what stands on the site: it explains a link's coming or going by itself.
+# An editor's decision, or a link that now exists on the site, is enough to explain why a link came or went.
 _CAME: Mapping[Status | None, Cause] = {"accepted": Cause.ACCEPTED, "edited": Cause.ACCEPTED}
 _WENT: Mapping[Status | None, Cause] = {"rejected": Cause.REJECTED, "live": Cause.LINKED_NOW}
 
@@ -31,14 +31,14 @@ def differences(
     rows_after: Iterable[VersionRow],
     status: Callable[[str, str], Status | None],
 ) -> Iterator[Difference]:
-    """Yield what is new, gone or moved, row by row in the order of the earlier version; new rows at the end.
+    """Yield links that are new, gone or moved, row by row in the order of the earlier version; new rows come last.
 
     Args:
         before: the earlier version.
-        after: the later one.
-        rows_before: the earlier one's rows.
-        rows_after: the later one's rows.
-        status: what became of a link, by its ends (see `Source.end`); None where nothing is known.
+        after: the later version.
+        rows_before: rows of the earlier version.
+        rows_after: rows of the later version.
+        status: a function that returns the status of a link by its ends (see `Source.end`), None where it is unknown.
     """
     rows = _by_identity(rows_before), _by_identity(rows_after)
     hashes = _hashes(rows[0]), _hashes(rows[1])
@@ -69,7 +69,7 @@ def _row(two: _Two, identity: tuple[str, str]) -> Iterator[Difference]:
 
 
 def _why(two: _Two, identity: tuple[str, str], end: str, old: Link | None, new: Link | None) -> Reason[Cause]:
-    """The first reason that holds; what an editor did comes before what changed by itself."""
+    """Return the first reason that applies; an editor's decision comes before other changes."""
     link = new or old
     assert link is not None
     target = link.target.key

@@ -1,4 +1,4 @@
-"""The facts of two runs -> what moved between them further than a site's ordinary weeks move it, a sentence each."""
+"""Drift between two runs: which of their figures changed by more than in a site's ordinary weeks."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,25 +13,25 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.edges import strengths, tier_of
 from internal_linker.core.records import Recommendation
 
-# A twentieth each, from 0 to 1: as fine as a picture shows, and the usual thresholds lie between two.
+# Bins of a histogram from 0 to 1, 0.05 wide: as fine as a chart shows, and the usual thresholds are bin edges.
 BINS = 20
 
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What is compared of a run over the whole site; `dataclasses.asdict` makes JSON of it, `facts_in` the way back.
+    """Facts of a run over the whole site, for comparison; `dataclasses.asdict` writes them and `facts_in` reads them.
 
     Attributes:
         encoder: provider and model of the vectors.
-        recipe: how texts became vectors.
-        inline: the strength from which a link was for the text.
-        sidebar: that from which it was for beside it.
-        pages: pages of the input.
-        rows: rows that links were wanted for.
-        tiers: links of each tier.
-        similarities: links by their cosine, `BINS` of equal width from 0 to 1, those below 0 in the first; last,
-            in a bin of their own, those without.
-        strengths: links by their strength, likewise.
+        recipe: how texts become vectors.
+        inline: the least strength of a link in the text.
+        sidebar: the least strength of a link beside the text.
+        pages: count of the pages in the input.
+        rows: count of the rows that get links.
+        tiers: count of the links in each tier.
+        similarities: histogram of the links' cosine similarities: `BINS` bins of equal width from 0 to 1, with values
+            below 0 in the first, then one bin for links without a similarity.
+        strengths: histogram of the links' strengths, with the same bins.
     """
 
     encoder: str
@@ -46,7 +46,7 @@ class RunFacts:
 
     @property
     def links(self) -> int:
-        """All links of the run."""
+        """The count of all links of the run."""
         return sum(self.tiers.values())
 
 
@@ -60,11 +60,11 @@ def facts_of(
     sidebar: float,
 ) -> RunFacts:
     """Count a run's links; the arguments are as in `RunFacts`."""
-    rows, told = 0, list[tuple[float, float]]()
+    rows, signals = 0, list[tuple[float, float]]()
     for recommendation in recommendations:
         rows += 1
-        told += [(link.target.similarity, link.target.score) for link in recommendation.links]
-    similarity, score = np.array(told, np.float64).reshape(-1, 2).T
+        signals += [(link.target.similarity, link.target.score) for link in recommendation.links]
+    similarity, score = np.array(signals, np.float64).reshape(-1, 2).T
     strong = strengths(score)
     tiers = Counter(tier_of(each, inline, sidebar) for each in strong.tolist())
     return RunFacts(
@@ -81,50 +81,52 @@ def facts_of(
 
 
 def facts_in(kept: Mapping[str, Any]) -> RunFacts | None:
-    """The facts that JSON held; None where an earlier release kept none or others."""
+    """Return the facts in a JSON object; None if an earlier release stored no facts or different ones."""
     names = {field.name for field in fields(RunFacts)}
     return RunFacts(**{name: kept[name] for name in names}) if names <= kept.keys() else None
 
 
 def _histogram(values: Vectors) -> tuple[int, ...]:
-    """Counts of `BINS` bins, and how many are NaN."""
+    """Return the counts of `BINS` bins, then the count of NaN values."""
     known = values[~np.isnan(values)]
     bins = np.clip(known * BINS, 0, BINS - 1).astype(np.int64)
     return (*np.bincount(bins, minlength=BINS).tolist(), len(values) - len(known))
 
 
-# From this population stability index on, two histograms count as different: the usual bound. In weeks in which 1 to
-# 10% of the pages changed, went or came it was at the most 0.17, on sites of 45 to 490 pages; with half of the contents
-# empty or boilerplate 0.34 and more; from a local model to word statistics 2.1 and more.
+# Two histograms with a population stability index above this usual bound count as different. In weeks in which 1 to 10%
+# of the pages changed, went or came, the index was 0.17 or less on sites of 45 to 490 pages; with half of the contents
+# empty or boilerplate it was 0.34 or more; from a local model to word statistics it was 2.1 or more.
 MOST_PSI = 0.25
-# Another encoder or recipe brings another scale of similarities, and thresholds that were found on the old one: the
-# usual bound of a slight shift is enough, chance or not. In ordinary weeks similarities moved by 0.06 at the most.
+# Another encoder or recipe changes the scale of similarities, while thresholds were found on the old scale: the usual
+# bound of a slight shift applies, even if chance could explain it. In ordinary weeks the index of similarities was 0.06
+# or less.
 MOST_PSI_OF_ANOTHER_ENCODER = 0.1
-# Half as many bins as the histograms have, 0.1 wide: with all of them an ordinary week of 50 pages reaches 0.23.
+# Bins of a histogram that are merged into one, 0.1 wide: without merging, an ordinary week of 50 pages reaches 0.23.
 _WIDTH = 2
-# Put into each bin, so that an empty one can be compared.
+# Added to each bin, so that an empty one can be compared.
 _SMOOTHING = 0.5
 _SAME = ", though encoder and recipe are the same"
-# By which the share of a tier may change: by 0.12 at the most in such weeks, by 0.10 to 0.60 with half a crawl broken.
+# The largest allowed change in the share of a tier: it was 0.12 or less in ordinary weeks, 0.10 to 0.60 with half of a
+# crawl broken.
 MOST_SHARE = 0.2
-# Chance alone moves a small site further than these bounds; it may once in a thousand runs.
+# Chance alone can move a small site beyond these bounds; the test allows that in one run of a thousand.
 _CHANCE = 0.001
-# Fewer than this share of pages or links are left: no site shrinks so in a week.
+# The least share of pages or links that must remain: no site shrinks by more in a week.
 _LEFT = 0.5
 
 
 def drift(before: RunFacts, now: RunFacts) -> list[str]:
-    """What moved, one sentence each; [] where nothing did.
+    """Return what drifted, one sentence each; [] if nothing did.
 
     Args:
-        before: of the last run over the whole site.
-        now: of this run, over the whole site too.
+        before: facts of the last run over the whole site.
+        now: facts of this run, also over the whole site.
     """
     return [*_shrunk(before, now), *_moved(before, now), *_tiers(before, now)]
 
 
 def stability_index(before: Sequence[int], now: Sequence[int]) -> tuple[float, float]:
-    """Population stability index of two histograms, 0 or more, and the highest that chance explains."""
+    """Return the population stability index of two histograms, 0 or more, and the highest that chance explains."""
     counts = np.stack([_coarse(before), _coarse(now)])
     counts = counts[:, counts.any(axis=0)]
     sums = counts.sum(axis=1)
@@ -132,15 +134,15 @@ def stability_index(before: Sequence[int], now: Sequence[int]) -> tuple[float, f
         return 0.0, 0.0
     shares = (counts + _SMOOTHING) / (counts + _SMOOTHING).sum(axis=1, keepdims=True)
     index = ((shares[1] - shares[0]) * np.log(shares[1] / shares[0])).sum()
-    # Of two samples of one distribution it is about chi-square / their size (Yurdakul 2018).
+    # For two samples of one distribution, the index is about chi-square / sample size (Yurdakul 2018).
     return float(index), float(chdtri(max(1, counts.shape[1] - 1), _CHANCE) * (1 / sums).sum())
 
 
 def _shrunk(before: RunFacts, now: RunFacts) -> Iterator[str]:
     if now.pages < before.pages * _LEFT:
-        yield f"The site has {now.pages} pages instead of {before.pages}: see whether the page list is whole."
+        yield f"The site has {now.pages} pages instead of {before.pages}: check that the page list is complete."
     elif now.links < before.links * _LEFT:
-        yield f"There are {now.links} links instead of {before.links}: see whether the pages still have content."
+        yield f"The run has {now.links} links instead of {before.links}: check that the pages still have content."
 
 
 def _moved(before: RunFacts, now: RunFacts) -> Iterator[str]:
@@ -153,13 +155,13 @@ def _moved(before: RunFacts, now: RunFacts) -> Iterator[str]:
         bound = MOST_PSI_OF_ANOTHER_ENCODER if why else max(MOST_PSI, chance)
         if index > bound:
             yield (
-                f"{what} of the links moved{why or _SAME}: {_told(was)} before, {_told(is_)} now "
+                f"{what} of the links moved{why or _SAME}: {_summary(was)} before, {_summary(is_)} now "
                 f"(stability index {index:.2f}, {bound:.2f} allowed)."
             )
 
 
 def _changed(before: RunFacts, now: RunFacts) -> str:
-    """What makes vectors and is another now, or ""."""
+    """Return which of encoder and recipe changed, "" if neither did."""
     names = [
         f"{name} {was} became {is_}"
         for name, was, is_ in (
@@ -168,11 +170,11 @@ def _changed(before: RunFacts, now: RunFacts) -> str:
         )
         if was != is_
     ]
-    return f", for {' and '.join(names)}" if names else ""
+    return f" because {' and '.join(names)}" if names else ""
 
 
 def _tiers(before: RunFacts, now: RunFacts) -> Iterator[str]:
-    """Tiers with other thresholds can't be compared."""
+    """Yield the tiers whose share changed too much; tiers with other thresholds can't be compared."""
     if (before.inline, before.sidebar) != (now.inline, now.sidebar) or not (before.links and now.links):
         return
     for tier in before.tiers:
@@ -180,18 +182,18 @@ def _tiers(before: RunFacts, now: RunFacts) -> Iterator[str]:
         mean = (before.tiers[tier] + now.tiers[tier]) / (before.links + now.links)
         error = sqrt(mean * (1 - mean) * (1 / before.links + 1 / now.links))
         if abs(is_ - was) > max(MOST_SHARE, -float(ndtri(_CHANCE / 2)) * error):
-            yield f"{is_:.0%} of the links are of the tier {tier}, {was:.0%} were before."
+            yield f"{is_:.0%} of the links are in the tier {tier}; before, {was:.0%} were."
 
 
 def _coarse(histogram: Sequence[int]) -> Vectors:
-    """In wider bins; the last stays by itself."""
+    """Merge bins into wider ones; the last bin, for missing values, stays separate."""
     *bins, without = histogram
     found: Vectors = np.append(np.array(bins, np.float64).reshape(-1, _WIDTH).sum(axis=1), without)
     return found
 
 
-def _told(histogram: Sequence[int]) -> str:
-    """The mean of a histogram, and how many have no value."""
+def _summary(histogram: Sequence[int]) -> str:
+    """Return the mean of a histogram, and the count of missing values."""
     *bins, without = histogram
     middles = (np.arange(len(bins)) + 0.5) / len(bins)
     mean = f"mean {np.average(middles, weights=bins):.2f}" if any(bins) else "none"

@@ -1,4 +1,4 @@
-"""A run's report -> its links in the link graph, in the places that show them, and among the kept versions."""
+"""Publication of a run's links: in the link graph, in files, Sheet and review, and among the stored versions."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,14 +24,14 @@ from internal_linker.review.link_memory import Memory
 
 @dataclass(frozen=True)
 class Publication:
-    """How one run's links are published; without a place for links, nothing is written at all.
+    """Publishes the links of one run; without a sink for links, it writes nothing at all.
 
     Attributes:
-        context, rules: what the run worked with.
-        report: what it did; gaps and failures are entered into it.
+        context, rules: the run's context and rules.
+        report: the run's report, to which publication adds gaps and failures.
         targets: where links may lead.
         partial: whether some rows were left out.
-        progress: tells a person how far it is.
+        progress: the display of the steps.
     """
 
     context: RunContext
@@ -42,7 +42,10 @@ class Publication:
     progress: Progress
 
     def publish(self, sources: Sequence[Source]) -> None:
-        """Remember first: what is shown to editors is known then."""
+        """Store the links in the link graph, deliver them, and store the run's version.
+
+        The link graph comes first, so that it has every link that editors see.
+        """
         if not self.context.sinks:
             self._deliver(None, held=False)
             return
@@ -59,7 +62,7 @@ class Publication:
 
     @property
     def _what(self) -> str:
-        """Which rows the run is for: only runs for the same ones can be compared."""
+        """The rows that the run covers: only runs over the same rows can be compared."""
         if self.partial:
             return "some rows"
         return f"all rows but {self.rules.off}" if self.rules.off else "all rows"
@@ -76,13 +79,13 @@ class Publication:
         )
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
-        """Whether the links moved so far from those that were published last that the Sheet is left as it is."""
+        """Return whether the links drifted so far from the last published ones that the Sheet keeps those."""
         whole = [one for one in versions if one.what == self._what and one.published and one.facts]
         before = facts_in(whole[-1].facts) if whole else None
         moved = drift(before, facts) if before and not self.partial else []
         if not moved or self.rules.accept_drift:
             return False
-        remedy = "Look at files/Output.csv; if the links are good, run again with --accept-drift."
+        remedy = "Check files/Output.csv; if the links are good, run again with --accept-drift."
         kept = "The Sheet and the review keep the last run's links." if self.context.sheet else ""
         self.report.gaps += [*moved, f"{kept} {remedy}".strip()]
         return True
@@ -158,12 +161,12 @@ class Publication:
             rows=len(items),
             links=facts.links,
             published=not (held or report.failure),
-            # Links that lack a service's part are no measure for later ones.
+            # Links without search results or embeddings are not a baseline for later runs.
             facts={} if report.searched.problem or report.embedded.problem else asdict(facts),
         )
         before = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
-        # A run of some rows compares no page with all others.
+        # A run over some rows doesn't compare every page with all others.
         duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
         runs.put(version, overlaid(stay, rows), duplicates)
 

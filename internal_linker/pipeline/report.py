@@ -1,4 +1,4 @@
-"""What a run did, and what it would do: the records that faces print."""
+"""The report of a run, and the plan of what a run would do: the records that faces print."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -26,29 +26,30 @@ class Report:
     embedded: Embedded
     recommendations: Sequence[Recommendation]
     listed: Listed | None
-    """None where the run saw a part of the site only."""
+    """The lists about the whole site; None after a run over some rows."""
     below_floor: int = 0
-    """Search results that are less similar than `serp_floor`, and how many of them were dropped."""
+    """The count of search results below `serp_floor`."""
     dropped: int = 0
+    """The count of those search results that were dropped."""
     lesson: Lesson | None = None
-    """What was learned of the site's own links; None where they are too few."""
+    """What the ranker learned from existing links; None where they are too few."""
     joined: Joined | None = None
-    """How all pages were compared; None where each was when it was its turn."""
+    """How all pages were compared at once; None where each was compared when a source needed it."""
     gaps: list[str] = field(default_factory=list)
     failure: ServiceError | OutputError | None = None
     excluded: Counter[Reason[NoTarget]] = field(default_factory=Counter)
     """Targets left out, by reason."""
     accepted: Sequence[Acceptance] = ()
-    """What editors made of proposed links."""
+    """The editors' decisions on proposed links."""
     rephrased: Rephrased | None = None
-    """What a language model made of the anchors; None where it is off."""
+    """The anchors that a language model chose; None where it is off."""
     memory: Memory | None = None
-    """What became of this and earlier runs' links; None where nothing is remembered."""
+    """The stored links of this and earlier runs with their statuses; None where no links are stored."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a run would do: texts to embed with their cost, and the least and most credits."""
+    """What a run would do: texts to embed with their cost, and the minimum and maximum of credits."""
 
     collected: Collected
     sources: int

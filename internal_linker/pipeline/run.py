@@ -1,4 +1,4 @@
-"""One run, top to bottom: collect -> recall -> serp -> embed -> match -> fuse -> select -> remember -> deliver."""
+"""One run, top to bottom: collect, recall, search, embed, match, fuse, select, remember and deliver."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -41,10 +41,10 @@ from internal_linker.serp.search import group_by_search, search_all
 
 
 def choose(sources: Sequence[Source], choice: Choice) -> list[Source]:
-    """The chosen sources, in the input's order.
+    """Return the chosen sources, in the input's order.
 
     Raises:
-        InputError: a URL is asked for that is in no list.
+        InputError: a chosen URL is in no list.
     """
     if choice.query:
         known = [source for source in sources if fold_query(source.query) == fold_query(choice.query)]
@@ -61,12 +61,12 @@ def _known_key(sources: Sequence[Source], url: str) -> str:
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
     if not any(source.key == key for source in sources):
-        raise InputError(f"{url} is neither in the main queries nor in urls_rawdata.csv. Check its spelling.")
+        raise InputError(f"{url} is neither in the main queries nor in urls_rawdata.csv: check its spelling.")
     return key
 
 
 class Run:
-    """One run over `context`; `should_stop` is asked between two steps."""
+    """One run in `context`; it calls `should_stop` between two steps."""
 
     def __init__(
         self,
@@ -84,8 +84,8 @@ class Run:
 
         Raises:
             InputError: the input can't be used.
-            ServiceError: the input could not be read from its service.
-            Interrupted: `should_stop` said so between two steps.
+            ServiceError: the input can't be read from its service.
+            Interrupted: `should_stop` returned true between two steps.
         """
         collected, sources, targets = self._collect(keep_rejects=bool(self.context.sinks))
         memory, gaps = self._recall(run_id)
@@ -112,7 +112,7 @@ class Run:
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             report.gaps.append(
-                f"Not every query could be searched: {len(searched.notes)} rows of Output.csv say why."
+                f"Not every query could be searched: see the notes in {len(searched.notes)} rows of Output.csv."
             )
         self._step()
         Publication(self.context, self.rules, report, targets, self.choice.partial, self.progress).publish(
@@ -125,7 +125,7 @@ class Run:
         return report
 
     def plan(self) -> Plan:
-        """What `execute` would fetch, embed and write; nothing is spent or written."""
+        """Return what `execute` would fetch, embed and write, without spending or writing anything."""
         collected, sources, _ = self._collect(keep_rejects=False)
         most = self.rules.search.max_pages
         groups = group_by_search(sources, self.rules.search.template) if self.context.serp else {}
@@ -142,7 +142,7 @@ class Run:
             sources=len(sources),
             searches=len(groups),
             least_credits=fresh,
-            # An empty first page is asked for a second time.
+            # The search step requests an empty first page a second time.
             most_credits=len(groups) * most - sum(page <= most for _, page in kept) + fresh,
             texts=len(todo.missing),
             cached_texts=todo.cached,
@@ -188,7 +188,7 @@ class Run:
         return collected, sources, targets
 
     def _recall(self, run_id: str) -> tuple[Memory | None, list[str]]:
-        """What is known of earlier links, after editors were heard if this run leaves anything."""
+        """Return the stored links and what could not be read; read editors' decisions first if this run writes."""
         if self.context.edges is None:
             return None, []
         self._step()
@@ -205,7 +205,7 @@ class Run:
         )
 
     def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:
-        """The text of every page, then of every source that has no page."""
+        """Return the text of every page, then of every source without a page."""
         return all_texts(
             collected.pages, collected.queries, [source.query for source in sources if source.page is None]
         )
@@ -262,7 +262,7 @@ class Run:
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
             rules = replace(rules, min_inlinks=0, max_inlinks=0)
-        # For some rows other processes are started in vain.
+        # For some rows, starting other processes would cost more than it saves.
         with nullcontext() if self.choice.partial else self.context.workers(self.progress.warn) as workers:
             ranking = Ranking(
                 collected,
@@ -285,13 +285,11 @@ class Run:
 
     def _step(self) -> None:
         if self._should_stop():
-            raise Interrupted(
-                "The run was asked to stop and stopped between two steps; nothing is half done."
-            )
+            raise Interrupted("The run stopped on request between two steps; no step is half done.")
 
 
 def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:
-    """What a join of these pages' vectors is called: by model, recipe and host, for a team's sites share a store."""
+    """Name the join of these pages' vectors by model, recipe and host, since a team's sites may share a store."""
     hosts = Counter(page.partition("://")[2].partition("/")[0] for page in pages)
     host = max(sorted(hosts), key=hosts.__getitem__, default="")
     return f"{host} {encoder.model} {vectors.shape[1]} {encoder.recipe} {vectors.dtype}"

@@ -1,9 +1,9 @@
-"""Scored candidate links of a whole site -> those to keep: every source its best, every target a fair number of links.
+"""Allocation of links over a whole site: each source gets its best targets, each target a fair number of links.
 
-This is min-cost flow (a b-matching), solved exactly. Sources take their best; then each target that lacks a
-link gets it by the cheapest chain of exchanges: a source gives up a link for it, whoever loses that link may
-take one from another source, and so on. The targets' prices, kept from chain to chain, hold the whole at its
-optimum (successive shortest paths) and nearly every search to a few pages.
+This is min-cost flow (a b-matching), solved exactly. Sources take their best links; then each target that lacks a
+link gets it by the cheapest chain of exchanges: a source gives up a link for it, the target that loses that link
+may take one from another source, and so on. The targets' prices, kept from chain to chain, keep the allocation
+optimal (successive shortest paths) and limit nearly every search to a few pages.
 """
 
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ from internal_linker.core.arrays import ranks
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
-# Of a chain: from which node, by which edge, instead of which of its source's places.
+# A step of a chain: the node it comes from, the edge, and which of the source's slots that edge takes.
 Step = tuple[int, int, int]
 
-# Scores become whole numbers of so many steps, finer than float32: sums over long chains are exact.
+# Scores are scaled to integers of up to this value, finer than float32: sums over long chains are exact.
 STEPS = 2**40
-# No price of a place is above a quarter of this, so that no sum of prices reaches `FAR`.
+# No price of a slot is above a quarter of this, so that no sum of prices reaches `FAR`.
 HIGHEST = 2**56
-# Farther than any chain is long; twice this still fits 64 bits.
+# Larger than the cost of any chain; twice this value still fits 64 bits.
 FAR = 2**61
-# A crowded target's price falls by at least this share of the median loss of a moved link: much less lets
-# near-equals undercut each other for hundreds of rounds, much more leaves thousands of links to bring back.
-# After so many rounds the fall doubles each round, so that hopeless caps come to an end, too.
+# The price of a target above its cap falls by at least this share of the median loss of a moved link: with much less,
+# nearly equal targets undercut each other for hundreds of rounds; with much more, thousands of links must be brought
+# back. After `ROUNDS` rounds the decrease doubles each round, so that caps that can't be met end, too.
 UNDERCUT, ROUNDS = 0.05, 150
 
 
@@ -36,10 +36,11 @@ class Edges:
     """Candidate links, arrays of one length; no (source, target) pair comes twice.
 
     Attributes:
-        sources: number of the linking page, 0 to n_sources - 1.
-        targets: number of the page linked to, 0 to n_targets - 1.
-        scores: finite, higher is better; any range.
-        fixed: kept whatever it costs; takes a place of its source and counts for its target at any score.
+        sources: index of the linking page, 0 to n_sources - 1.
+        targets: index of the page linked to, 0 to n_targets - 1.
+        scores: finite scores of any range; higher is better.
+        fixed: whether the link is kept at any cost; it takes a slot of its source and counts for its target at any
+            score.
     """
 
     sources: NDArray[np.integer]
@@ -58,17 +59,17 @@ def spread(
     max_inlinks: int,
     floor: float,
 ) -> Bools:
-    """Mark the links to keep: the highest total score under these rules, the earlier before the later.
+    """Mark the links to keep: the highest total score under these rules, earlier rules before later ones.
 
     1. Fixed links stay; no other link brings a target above `max_inlinks`.
-    2. As many places as possible are filled: `count` for each source, or as many as it has candidates.
+    2. As many slots as possible are filled: `count` for each source, or as many as it has candidates.
     3. As many targets as possible have a first link, then as many as possible a second, up to `min_inlinks`.
-       Links below the floor don't count here, but sources may fill their places with them.
+       Links below the floor don't count here, but sources may fill their slots with them.
 
-    Only where a cap makes links below the floor give way to needed ones, one target's first link may be
-    left for several others' second. Equals fall by target, then by source, whatever the edges' order.
-    Without each target's own best sources among the edges few can be served. A `max_inlinks` of 0 is no cap.
-    Minima that need nearly all places or more, and caps near the average, take minutes instead of seconds.
+    Only where a cap makes links below the floor give way to needed ones, the allocation may give up one target's
+    first link for the second links of several others. Ties are broken by target, then by source, in any order of the
+    edges. Few targets reach the minimum unless the edges include each target's own best sources. 0 as `max_inlinks`
+    sets no cap. Minima that need nearly all slots or more, and caps near the average, take minutes instead of seconds.
     """
     if 0 < max_inlinks < min_inlinks:
         raise ValueError(f"max_inlinks {max_inlinks} is less than min_inlinks {min_inlinks}")
@@ -86,10 +87,10 @@ def spread(
 
 
 def inlinks(edges: Edges, chosen: Bools, n_targets: int, *, floor: float) -> Ints:
-    """(n_targets,) how many of the links marked count for each target: at or above the floor, or fixed.
+    """Return (n_targets,) how many of the marked links count for each target: at or above the floor, or fixed.
 
-    With all edges marked, these are the links on offer: a target with fewer of them than the minimum is close
-    to too few pages; another one that stays below the minimum lost its offers to targets as needy.
+    With all edges marked, these are the available links: a target with fewer of them than the minimum is close to
+    too few pages; any other that stays below the minimum lost its links to targets that lacked as many.
     """
     return np.bincount(edges.targets[_counts(edges, floor) & chosen], minlength=n_targets)
 
@@ -113,11 +114,11 @@ def _check(edges: Edges, n_sources: int, n_targets: int) -> None:
 
 
 class _Market:
-    """Sources' places and targets' prices: no edge left out is worth more to its source than one it chose.
+    """Sources' slots and targets' prices: no edge left out is worth more to its source than one it chose.
 
-    A target is two nodes: t takes the links that count and passes them on to n + t, which takes the others,
-    too, up to the cap; the ground stands for places left empty. An edge is worth its score plus the price of
-    its node: above 0 where links are wanted, below where too many are.
+    A target is two nodes: t takes the links that count and passes them on to n + t, which also takes the others,
+    up to the cap; the ground node takes slots that stay empty. An edge is worth its score plus the price of its
+    node: above 0 where the target lacks links, below 0 where it has too many.
     """
 
     def __init__(self, edges: Edges, order: Ints, n_sources: int, n_targets: int, counts: Bools) -> None:
@@ -126,7 +127,7 @@ class _Market:
         self.source = edges.sources[order].astype(np.int64)
         self.target = edges.targets[order].astype(np.int64)
         self.score = edges.scores[order].astype(np.float64)
-        # Two more edges stand for a place left empty and one that isn't there.
+        # Two more edges represent a slot left empty and a slot that a source doesn't have.
         self.empty, self.missing = len(order), len(order) + 1
         node = np.where(counts, self.target, n_targets + self.target)
         self.head = np.append(node, [self.ground, self.ground])
@@ -147,12 +148,12 @@ class _Market:
         steps = min(STEPS, HIGHEST // (4 * (least + 2) * (n_sources + 1)))
         low, span = self.score.min(), np.ptp(self.score)
         scaled = np.rint((self.score - low) * (steps / span if span else 0.0)).astype(np.int64)
-        # A chain takes at most one link from each source, so that a level outweighs all that it may lose.
+        # A chain takes at most one link from each source, so one level outweighs all that the chain may lose.
         level = steps * (n_sources + 1)
         self.bonus, self.vacancy = level * np.arange(least + 1, -1, -1), level * (least + 2)
         self.worth = np.append(scaled, [-self.vacancy, FAR])
         self.blank = np.where(np.arange(count) < self.room[:, None], self.empty, self.missing)
-        self.places = self.blank.copy()
+        self.slots = self.blank.copy()
         self._choose(np.arange(self.empty))
 
     def crowd_out(self) -> None:
@@ -172,7 +173,7 @@ class _Market:
             least, rounds = min(least << (rounds > ROUNDS), 2 * self.vacancy), rounds + 1
 
     def serve(self) -> None:
-        """Bring each target what it lacks: up to the cap where its price fell too far, then up to its need."""
+        """Give each target what it lacks: up to the cap where its price fell too far, then up to its need."""
         counted = np.bincount(self.head[:-2][self.chosen], minlength=self.n)[: self.n]
         self.flow = np.maximum(counted, self.need)
         self.forfeit[: self.n] = self._bonus(np.arange(self.n), self.flow)
@@ -193,70 +194,70 @@ class _Market:
         rank, room = ranks(source), self.room[source]
         taken = (rank < room) & (net > -self.vacancy)
         self.chosen[edges] = taken
-        self.places[source] = self.blank[source]
-        self.places[source[taken], rank[taken]] = edges[taken]
+        self.slots[source] = self.blank[source]
+        self.slots[source[taken], rank[taken]] = edges[taken]
         self.next_best[source] = -self.vacancy
         self.next_best[source[rank == room]] = net[rank == room]
 
     def _load(self) -> Ints:
-        """(n,) links of each target, those that it has yet to get included."""
+        """Return (n,) the links of each target, including those that it still lacks."""
         links = np.bincount(self.head[:-2][self.chosen], minlength=self.ground)
         return links[self.n :] + np.maximum(links[: self.n], self.need)
 
     def _bonus(self, target: Ints | int, flow: Ints | int) -> Ints:
-        """What the last of `flow` links that count is worth to the site, its score apart."""
+        """Return what the last of `flow` links that count is worth to the site, apart from its score."""
         level = np.minimum(self.fixed[target] + flow, len(self.bonus) - 1)
         return np.where(flow > self.need[target], 0, self.bonus[level])
 
     def _pull(self, start: int) -> None:
-        """Get a node one more link by the cheapest chain, or let it do without where that is cheaper still."""
+        """Get a node one more link by the cheapest chain, or leave it without one where that is cheaper still."""
         chain = _Chain(self.distance, start, int(self.forfeit[start] - self.price[start]))
         while (node := chain.nearest()) is not None:
             self._ask_sources(chain, node)
-            self._ask_twin(chain, node)
+            self._use_other_node(chain, node)
         self.price[chain.settled] += chain.cost - self.distance[chain.settled]
         self.distance[[start, *chain.came]] = FAR
         self._exchange(chain)
 
     def _ask_sources(self, chain: "_Chain", node: int) -> None:
-        """Ask each source that could link to the node which of its links it would give up, and at what loss."""
+        """Find which of its links each source that could link to the node would give up, and at what loss."""
         links = self.start[node] + np.flatnonzero(~self.chosen[self.start[node] : self.start[node + 1]])
         if not len(links):
             return
-        places = self.places[self.source[links]]
+        slots = self.slots[self.source[links]]
         paid = self.distance[node] - self.price[node] - self.worth[links]
-        heads, loss = self.head[places], self.worth[places] + paid[:, None]
+        heads, loss = self.head[slots], self.worth[slots] + paid[:, None]
         cost = loss + self.forfeit[heads]
-        link, place = divmod(int(cost.argmin()), cost.shape[1])
-        chain.finish(int(heads[link, place]), int(cost[link, place]), (node, int(links[link]), place))
+        link, slot = divmod(int(cost.argmin()), cost.shape[1])
+        chain.finish(int(heads[link, slot]), int(cost[link, slot]), (node, int(links[link]), slot))
         loss += self.price[heads]
-        for link, place in np.argwhere(loss < np.minimum(self.distance[heads], chain.cost)).tolist():
-            chain.reach(int(heads[link, place]), int(loss[link, place]), (node, int(links[link]), place))
+        for link, slot in np.argwhere(loss < np.minimum(self.distance[heads], chain.cost)).tolist():
+            chain.reach(int(heads[link, slot]), int(loss[link, slot]), (node, int(links[link]), slot))
 
-    def _ask_twin(self, chain: "_Chain", node: int) -> None:
-        """Let a target's other node stand in: a link that doesn't count for one that does, or the other way."""
+    def _use_other_node(self, chain: "_Chain", node: int) -> None:
+        """Use the target's other node: exchange a link that doesn't count for one that does, or the reverse."""
         target = node % self.n
         gap = int(self.price[target] - self.price[self.n + target])
         if node < self.n:
-            twin, loss = self.n + target, int(self.forfeit[target]) - gap
+            other, loss = self.n + target, int(self.forfeit[target]) - gap
         else:
-            twin, loss = target, gap - int(self._bonus(target, self.flow[target] + 1))
-        chain.reach(twin, int(self.distance[node]) + loss, (node, self.missing, 0))
+            other, loss = target, gap - int(self._bonus(target, self.flow[target] + 1))
+        chain.reach(other, int(self.distance[node]) + loss, (node, self.missing, 0))
 
     def _exchange(self, chain: "_Chain") -> None:
         """Carry out a chain, from its end to its start."""
         node = chain.end
         self._shift(node, -1)
         while node in chain.came:
-            former, link, place = chain.came[node]
+            former, link, slot = chain.came[node]
             if link == self.missing:
                 self._shift(former, -1)
                 self._shift(node, 1)
             else:
-                at = self.source[link], place
-                if self.places[at] != self.empty:
-                    self.chosen[self.places[at]] = False
-                self.places[at], self.chosen[link] = link, True
+                at = self.source[link], slot
+                if self.slots[at] != self.empty:
+                    self.chosen[self.slots[at]] = False
+                self.slots[at], self.chosen[link] = link, True
             node = former
 
     def _shift(self, node: int, by: int) -> None:
@@ -266,7 +267,7 @@ class _Market:
 
 
 class _Chain:
-    """The search for the cheapest chain from one node (Dijkstra's), and its best end so far."""
+    """The search for the cheapest chain from one node (Dijkstra's algorithm), and its best end so far."""
 
     def __init__(self, distance: Ints, start: int, cost: int) -> None:
         self.distance, self.end, self.cost = distance, start, cost
@@ -276,7 +277,7 @@ class _Chain:
         distance[start] = 0
 
     def nearest(self) -> int | None:
-        """The next node to look at; None if none is nearer than the best end."""
+        """Return the next node to visit; None if none is nearer than the best end."""
         while self.heap and self.heap[0][0] < self.cost:
             far, node = heappop(self.heap)
             if far == self.distance[node]:
@@ -285,12 +286,12 @@ class _Chain:
         return None
 
     def reach(self, node: int, far: int, step: Step) -> None:
-        """Note a way to a node if it is shorter."""
+        """Record a path to a node if it is shorter."""
         if far < min(self.distance[node], self.cost):
             self.distance[node], self.came[node] = far, step
             heappush(self.heap, (far, node))
 
     def finish(self, node: int, cost: int, step: Step) -> None:
-        """Note an end if it is cheaper: a node that can do with one link less."""
+        """Record an end if it is cheaper: a node that can give up one link."""
         if cost < self.cost:
             self.cost, self.end, self.came[node] = cost, node, step

@@ -1,4 +1,4 @@
-"""What speaks for each candidate of one source -> its score by fixed weights, and features to learn from."""
+"""The signals of a source's candidates: their score by fixed weights, and the features that the ranker learns from."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import numpy as np
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 
-# What the features of `features` are called, in their order.
+# Names of the columns of `features`, in order.
 FEATURES = (
     "match", "words", "embedding", "passage", "time", "votes", "like linked",
     "no in-link", "in-links", "links back", "cocited",
@@ -20,18 +20,18 @@ class Signals:
     """The candidates of several sources; all arrays are (n,).
 
     Attributes:
-        of: the place of the source, ascending.
+        of: position of the source, ascending.
         rows: the candidates' rows in the index.
-        match: blend of words and embedding, standard deviations above the source's average target.
+        match: blend of words and embedding, in standard deviations above the source's average target.
         similarity: cosine of the vectors, -1 to 1; NaN where one is missing.
         lexical: cosine of TF-IDF, 0 to 1.
         passage: fit of the source's best passage, 0 to 1.
-        nearness: in time, see `dates.nearness`; NaN where it is unknown.
-        votes: weighted share, 0 to 1, of the most similar pages that link to it.
-        alike: mean cosine, 0 to 1, of its words with those of the pages that the source links to.
-        inlinks: how many pages link to it.
-        back: 1 where it links to the source, else 0.
-        cocited: how many pages link to it and to the source.
+        nearness: nearness in time, see `dates.nearness`; NaN where it is unknown.
+        votes: weighted share, 0 to 1, of the source's most similar pages that link to the candidate.
+        alike: mean cosine, 0 to 1, of the candidate's words with those of the pages that the source links to.
+        inlinks: how many pages link to the candidate.
+        back: 1 where the candidate links to the source, else 0.
+        cocited: how many pages link both to the candidate and to the source.
     """
 
     of: Ints
@@ -48,7 +48,7 @@ class Signals:
     cocited: Vectors
 
     def split(self, count: int) -> Iterator["Signals"]:
-        """Yield those of each of the `count` sources."""
+        """Yield the signals of each of the `count` sources."""
         ends = np.searchsorted(self.of, np.arange(1, count))
         columns = [np.split(getattr(self, name), ends) for name in Signals.__slots__[1:]]
         for rows, *others in zip(*columns, strict=True):
@@ -56,7 +56,7 @@ class Signals:
 
 
 def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
-    """(n,) float64: the weighted sum, higher is better."""
+    """Return (n,) float64 the weighted sum of the signals; higher is better."""
     similar = weights.match, 0.0, 0.0, weights.passage
     score = np.array([*similar, weights.time, weights.votes, weights.alike]) @ _standards(signals)
     weighted: Vectors = score + weights.unlinked * (signals.inlinks == 0)
@@ -64,9 +64,9 @@ def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
 
 
 def reordered(score: Vectors, logits: Vectors, signals: Signals) -> Vectors:
-    """(n,) the same scores, changed about between a source's pages that are linked to, by their logits.
+    """Return (n,) the same scores, reassigned by logit among those of a source's candidates that have in-links.
 
-    What is learned from links says that nobody links to a new page; so new pages keep their places.
+    A model learned from links expects none to a new page, which has no in-links; so new pages keep their ranks.
     """
     settled = np.flatnonzero(signals.inlinks > 0)
     of = signals.of[settled]
@@ -76,24 +76,26 @@ def reordered(score: Vectors, logits: Vectors, signals: Signals) -> Vectors:
 
 
 def features(signals: Signals) -> Vectors:
-    """(n, len(FEATURES)) float32, most of them in standard deviations among a source's candidates."""
+    """Return (n, len(FEATURES)) float32 features, most of them in standard deviations among a source's candidates."""
     counted = signals.inlinks == 0, np.log1p(signals.inlinks), signals.back, np.log1p(signals.cocited)
     return np.concatenate([_standards(signals), np.stack(counted)]).T.astype(np.float32)
 
 
 def _standards(signals: Signals) -> Vectors:
-    """(7, n) float64: the first features, in standard deviations."""
+    """Return (7, n) float64 the first seven features, in standard deviations."""
     words = signals.match, signals.lexical, signals.similarity, signals.passage
     others = signals.nearness, signals.votes, signals.alike
     return np.stack([standard(each, signals.of) for each in (*words, *others)])
 
 
 def standard(values: Vectors, of: Ints) -> Vectors:
-    """(n,) in standard deviations above the mean of a source's known ones; 0 where unknown, and where all are equal.
+    """Return (n,) the values in standard deviations above the mean of the source's known ones.
+
+    Unknown values, and those of a source whose values are all equal, become 0.
 
     Args:
-        values: (n,) NaN where unknown.
-        of: (n,) the place of each value's source.
+        values: (n,) values, NaN where unknown.
+        of: (n,) position of each value's source.
     """
     known = np.isfinite(values)
     count = np.maximum(np.bincount(of, known), 1)

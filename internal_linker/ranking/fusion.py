@@ -1,4 +1,4 @@
-"""Search results and similar pages -> one ranking of candidates."""
+"""Fusion of search results and similar pages into one ranking of candidates."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,13 +8,13 @@ import numpy as np
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, ranks
 from internal_linker.core.records import Fusion, Page, SerpTarget
 
-# What the first search result adds to the z-scored blend; the n-th adds 1/n of it. Measured with a
-# title search for a SERP, more did harm on one development site and less made no difference.
+# The first search result adds this to the z-scored blend, the n-th 1/n of it. In measurements with a title search
+# instead of a SERP, more did harm on one development site and less made no difference.
 SERP_WEIGHT = 0.5
 
 
 class Numbers:
-    """Numbers of possible targets: a page's is its row; search results that are none of the pages have those behind.
+    """Numbers of possible targets: a page's number is its row; other search results are numbered after the pages.
 
     Args:
         pages: all pages.
@@ -27,7 +27,7 @@ class Numbers:
         self._numbers: dict[str, int] = {}
 
     def of(self, hit: SerpTarget) -> int:
-        """The number of a search result."""
+        """Return the number of a search result."""
         if hit.key in self._rows:
             return self._rows[hit.key]
         if hit.key not in self._numbers:
@@ -36,7 +36,7 @@ class Numbers:
         return self._numbers[hit.key]
 
     def page(self, number: int) -> Page | SerpTarget:
-        """What has this number."""
+        """Return the page or search result of this number."""
         at = number - len(self._pages)
         return self._pages[number] if at < 0 else self._others[at]
 
@@ -46,9 +46,9 @@ class Ranked:
     """The candidates of several sources; all arrays are (m,).
 
     Attributes:
-        of: the place of the source, ascending.
-        targets: the candidate's number.
-        serp_rank: rank in the search, from 1; 0 where the search did not find it.
+        of: position of the source, ascending.
+        targets: number of the candidate.
+        serp_rank: rank in the search results, from 1; 0 where the search did not find the candidate.
         score, similarity, lexical, probability: as in `records.Candidate`.
     """
 
@@ -60,20 +60,20 @@ class Ranked:
     lexical: Vectors
     probability: Vectors
 
-    def at(self, places: Ints | Bools | slice) -> "Ranked":
-        """Those at the given places, in their order."""
-        return Ranked(*(getattr(self, name)[places] for name in Ranked.__slots__))
+    def at(self, positions: Ints | Bools | slice) -> "Ranked":
+        """Return the candidates at these positions, in their order."""
+        return Ranked(*(getattr(self, name)[positions] for name in Ranked.__slots__))
 
 
 def fuse(found: Pairs, serp_ranks: Ints, matches: Ranked, fusion: Fusion) -> Ranked:
-    """Rank all candidates of each source, best first, each once; equals by their numbers.
+    """Rank all candidates of each source, best first, each once; ties are broken by number.
 
     Args:
-        found: numbers of each source's eligible search results, in the order of their rank.
-        serp_ranks: (len(found),) those ranks.
-        matches: pages with their similarity signals, in any order; may hold search results too.
+        found: numbers of each source's eligible search results, by rank.
+        serp_ranks: (len(found),) ranks of the search results.
+        matches: pages with their similarity signals, in any order; may contain search results too.
         fusion: "fill" puts search results first, in their order, and the most similar pages after
-            them; "blend" ranks both by score, to which a search result adds `SERP_WEIGHT` / its place.
+            them; "blend" ranks both by score, to which a search result adds `SERP_WEIGHT` / its position.
     """
     n = 1 + int(max(found.rows.max(initial=0), matches.targets.max(initial=0)))
     keys, wanted = Pairs(matches.of, matches.targets).keys(n), found.keys(n)
@@ -81,22 +81,22 @@ def fuse(found: Pairs, serp_ranks: Ints, matches: Ranked, fusion: Fusion) -> Ran
     both, keys = _with(matches, found.at(new)), np.concatenate([keys, wanted[new]])
     order = np.argsort(keys, kind="stable")
     at = order[np.searchsorted(keys, wanted, sorter=order)]
-    place, serp_rank = np.zeros((2, len(keys)), np.int32)
-    place[at], serp_rank[at] = ranks(found.of) + 1, serp_ranks
-    # A page without content stands at the source's average.
+    position, serp_rank = np.zeros((2, len(keys)), np.int32)
+    position[at], serp_rank[at] = ranks(found.of) + 1, serp_ranks
+    # A page without content counts as the source's average target.
     score = np.nan_to_num(both.score)
     if fusion == "fill":
-        first = np.where(place > 0, place, len(found.rows) + 1)
+        first = np.where(position > 0, position, len(found.rows) + 1)
         ours = replace(both, serp_rank=serp_rank)
     else:
-        first = np.zeros(len(place))
-        score = score + np.divide(SERP_WEIGHT, place, out=np.zeros(len(place)), where=place > 0)
+        first = np.zeros(len(position))
+        score = score + np.divide(SERP_WEIGHT, position, out=np.zeros(len(position)), where=position > 0)
         ours = replace(both, score=score, serp_rank=serp_rank)
     return ours.at(np.lexsort((both.targets, -score, first, both.of)))
 
 
 def _with(matches: Ranked, new: Pairs) -> Ranked:
-    """And candidates of which no signal is known."""
+    """Return the matches followed by the new candidates, none of whose signals is known."""
     unknown = np.full(len(new.rows), np.nan)
     signals = matches.score, matches.similarity, matches.lexical, matches.probability
     return Ranked(

@@ -1,4 +1,4 @@
-"""A site's links -> what they say of a page that may be linked to next: whom similar pages link to, who links back."""
+"""Signals of a site's links for the next ones: which pages similar pages link to, which link back, co-citations."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -13,12 +13,12 @@ from internal_linker.core.records import ExistingLink
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """What some pages count for each of several texts, the others nothing.
+    """Sparse counts of pages for each of several texts; pages that are not listed count 0.
 
     Attributes:
         pairs: the pages of each text, ascending.
-        counts: (p,) float32.
-        n: how many pages there are.
+        counts: (p,) float32 count of each pair.
+        n: count of all pages.
     """
 
     pairs: Pairs
@@ -26,7 +26,7 @@ class Counted:
     n: int
 
     def of(self, pairs: Pairs) -> Vectors:
-        """(len(pairs),) float32: what each of these pages counts for its text."""
+        """Return (len(pairs),) float32 the count of each of these pages for its text."""
         ours, wanted = self.pairs.keys(self.n), pairs.keys(self.n)
         if not len(ours):
             return np.zeros(len(wanted), np.float32)
@@ -39,12 +39,12 @@ class LinkGraph:
     """The links between the n pages of a site, each pair of pages once.
 
     Args:
-        links: all that are known; those from or to another page than `rows` has are left out.
+        links: all known links; links from or to a page that is not in `rows` are left out.
         rows: the row of each page, 0 to n - 1, by its key.
 
     Attributes:
-        size: how many pairs they are.
-        inlinks: (n,) how many pages link to each.
+        size: count of linked pairs.
+        inlinks: (n,) how many pages link to each page.
     """
 
     def __init__(self, links: Iterable[ExistingLink], rows: Mapping[str, int]) -> None:
@@ -59,26 +59,26 @@ class LinkGraph:
         self.inlinks: Ints = np.diff(self._in.indptr).astype(np.int64)
 
     def votes(self, voters: Pairs, weights: Vectors) -> Counted:
-        """The weighted share, 0 to 1, of each text's voters (pages) that link to each page."""
+        """Return the weighted share, 0 to 1, of each text's voters (pages) that link to each page."""
         total = np.bincount(voters.of, weights)
         share = weights / np.where(total > 0, total, 1)[voters.of]
         return self._linked_from(voters.at(share > 0), share[share > 0])
 
     def targets(self, pages: Ints) -> Pairs:
-        """The rows that each page links to, ascending; none for a row that is no page."""
+        """Return the rows that each page links to, ascending; none for a row that is not a page."""
         return _links(self._out, pages)
 
     def sources(self, pages: Ints) -> Pairs:
-        """The rows that link to each page, ascending; none for a row that is no page."""
+        """Return the rows that link to each page, ascending; none for a row that is not a page."""
         return _links(self._in, pages)
 
     def cocited(self, pages: Ints) -> Counted:
-        """How many pages link to each page and to one of `pages`."""
+        """Count the pages that link both to each page and to one of `pages`."""
         sources = self.sources(pages)
         return self._linked_from(sources, np.ones(len(sources.rows)))
 
     def _linked_from(self, pages: Pairs, weights: Vectors) -> Counted:
-        """The sum of the weights of those of each text's pages that link to each page."""
+        """Return the sum of the weights of each text's pages that link to each page."""
         links = self.targets(pages.rows)
         keys, at = np.unique(Pairs(pages.of[links.of], links.rows).keys(self._n), return_inverse=True)
         counts = np.bincount(at, weights[links.of], minlength=len(keys)).astype(np.float32)
@@ -86,7 +86,7 @@ class LinkGraph:
 
 
 def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
-    """The columns of each row, ascending."""
+    """Return the columns of each row, ascending."""
     starts, n = links.indptr, links.shape[0]
     known = np.flatnonzero(pages < n)
     first, counts = starts[pages[known]], np.diff(starts)[pages[known]]
@@ -96,5 +96,5 @@ def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
 
 
 def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
-    """How many pages link to each page (normal forms) today."""
+    """Count the pages that link to each page today, by the target's normal form."""
     return Counter(target for _, target in {(link.source, link.target) for link in links})

@@ -1,7 +1,6 @@
-"""Proposed targets and the links that editors made -> how well they agree; and the rules that hide links for that.
+"""Metrics of a ranking against the links that editors made: hit rate, recall, NDCG and MRR with intervals.
 
-URLs are compared as they are given: those of the truth and of the ranking must be written alike, as the
-user's page list writes them.
+URLs are compared as strings: the truth and the ranking must both use the spellings of the user's page list.
 """
 
 import hashlib
@@ -14,14 +13,14 @@ from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Vectors
 
-# As many links as a page gets.
-PLACES = 5
-# Enough for an interval that stands to about half a point.
+# The first links of a ranking that are measured: a page gets five by default.
+TOP = 5
+# Enough that the bounds of an interval vary by about half a point.
 RESAMPLES = 1000
-# The 26th lowest and the 26th highest of 1,000 resampled means: 95% lie between them.
+# Positions of the 26th lowest and the 26th highest of 1,000 resampled means: 95% lie between them.
 LOW, HIGH = 25, 974
-# Discount of each place in NDCG: 1, 0.63, 0.5, ...
-GAINS = 1 / np.log2(np.arange(PLACES) + 2)
+# Discount of each rank in NDCG: 1, 0.63, 0.5, ...
+GAINS = 1 / np.log2(np.arange(TOP) + 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +37,15 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """How well a ranking agrees with the hidden links, as a mean over the sources that have any.
+    """How well a ranking agrees with the hidden links, as a mean over the sources that have hidden links.
 
     Attributes:
         sources: the measured sources, sorted.
-        hit: share of sources with a hidden target among the first five.
+        hit: share of the sources with a hidden target among the first five.
         recall: share of a source's hidden targets among its first five.
         ndcg: NDCG of the first five, binary gains, 0 to 1.
-        mrr: 1 / place of the first hidden target in the whole ranking, 0 without one.
-        each: (n, 4) float64, the four values of every source, in this order.
+        mrr: 1 / rank of the first hidden target in the whole ranking, 0 without one.
+        each: (n, 4) float64 the four values of every source, in this order.
     """
 
     sources: tuple[str, ...] = field(repr=False)
@@ -58,25 +57,25 @@ class Measured:
 
 
 def measure(truth: Mapping[str, Collection[str]], ranked: Mapping[str, Sequence[str]]) -> Measured:
-    """Compare the proposed targets with the hidden ones; a source that has none hidden isn't measured.
+    """Compare the proposed targets with the hidden ones; sources without a hidden target are not measured.
 
     Args:
-        truth: source -> its hidden targets.
-        ranked: source -> proposed targets, best first; the source itself, an empty target and a
-            repeated one take no place, and a source that is missing here scores 0.
+        truth: hidden targets of each source.
+        ranked: proposed targets of each source, best first. The source itself, empty and repeated targets take no
+            rank, and a source that is missing scores 0.
     """
     sources = tuple(sorted(source for source, wanted in truth.items() if wanted))
-    each = np.array([_values(set(truth[one]), _places(one, ranked)) for one in sources], np.float64)
+    each = np.array([_values(set(truth[one]), _ranked_targets(one, ranked)) for one in sources], np.float64)
     each = each.reshape(len(sources), 4)
     hit, recall, ndcg, mrr = estimates(each)
     return Measured(sources, hit, recall, ndcg, mrr, each)
 
 
 def paired(ours: Measured, theirs: Measured) -> Estimate:
-    """How much higher our NDCG@5 is than theirs, source by source; sure if the interval leaves out 0.
+    """Return how much higher NDCG@5 is in `ours` than in `theirs`, source by source; sure if the interval excludes 0.
 
     Raises:
-        ValueError: they were not measured on the same sources.
+        ValueError: the two were not measured on the same sources.
     """
     if ours.sources != theirs.sources:
         raise ValueError(
@@ -89,19 +88,22 @@ def paired(ours: Measured, theirs: Measured) -> Estimate:
 def reach(
     truth: Mapping[str, Collection[str]], candidates: Mapping[str, Sequence[str]], k: int = 50
 ) -> float:
-    """Share, 0 to 1, of the hidden pairs whose target is among its source's first `k` candidates; NaN without any."""
-    found = sum(len(set(wanted) & set(_places(one, candidates)[:k])) for one, wanted in truth.items())
+    """Return the share, 0 to 1, of hidden pairs whose target is among the source's first `k` candidates.
+
+    Without a hidden pair the share is NaN.
+    """
+    found = sum(len(set(wanted) & set(_ranked_targets(one, candidates)[:k])) for one, wanted in truth.items())
     pairs = sum(len(set(wanted)) for wanted in truth.values())
     return found / pairs if pairs else float("nan")
 
 
 def fold(source_url: str, n: int) -> int:
-    """Which of `n` parts, from 0, a source page is in; it says nothing about whether the page is cold."""
+    """Return which of `n` folds, from 0, a source page is in, independently of whether the page is cold."""
     return int.from_bytes(text_digest(source_url)[8:16]) % n
 
 
 def estimates(each: Vectors) -> list[Estimate]:
-    """Mean and interval of each column of (n, c) values; all columns share their resamples."""
+    """Return mean and interval of each column of (n, c) values; all columns share their resamples."""
     if not len(each):
         return [Estimate(float("nan"), float("nan"), float("nan"))] * each.shape[1]
     choices = _choices(len(each))
@@ -110,23 +112,23 @@ def estimates(each: Vectors) -> list[Estimate]:
     return [Estimate(*column) for column in columns.tolist()]
 
 
-def _places(source: str, ranked: Mapping[str, Sequence[str]]) -> list[str]:
+def _ranked_targets(source: str, ranked: Mapping[str, Sequence[str]]) -> list[str]:
     return [target for target in dict.fromkeys(ranked.get(source, ())) if target and target != source]
 
 
-def _values(wanted: Collection[str], places: Sequence[str]) -> tuple[float, float, float, float]:
-    """Hit, recall, NDCG (of the first five) and reciprocal rank of one source."""
-    at = [place for place, target in enumerate(places) if target in wanted]
-    top = [place for place in at if place < PLACES]
+def _values(wanted: Collection[str], targets: Sequence[str]) -> tuple[float, float, float, float]:
+    """Return hit, recall, NDCG (of the first five) and reciprocal rank of one source."""
+    at = [rank for rank, target in enumerate(targets) if target in wanted]
+    top = [rank for rank in at if rank < TOP]
     ndcg = GAINS[top].sum() / GAINS[: len(wanted)].sum()
     return float(bool(top)), len(top) / len(wanted), float(ndcg), 1 / (at[0] + 1) if at else 0.0
 
 
 def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
-    """Endless resamples, (n,) rows each, with repeats: the draws of `random.Random(0).choice`, many at a time.
+    """Yield resamples without end, (n,) rows each, with repeats, as `random.Random(0).choice` draws them.
 
     That generator draws 32 bits, keeps as many as `n` has, and tries again if they exceed it; so a
-    plain script that resamples with the standard library arrives at the same interval.
+    plain script that resamples with the standard library computes the same interval.
     """
     key = random.Random(0).getstate()[1]
     bits = np.random.MT19937()
@@ -144,5 +146,5 @@ def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
 
 
 def text_digest(text: str) -> bytes:
-    """The sha256 of a text: the same on every computer."""
+    """Return the SHA-256 digest of a text, which is the same on every computer."""
     return hashlib.sha256(text.encode()).digest()

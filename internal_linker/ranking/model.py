@@ -1,4 +1,4 @@
-"""Signals of pairs that are links and of pairs that are none -> what tells how probable another link is."""
+"""The learned ranker, a logistic regression over the features of pairs, and the calibration of its scores."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Vectors
 
-# Pairs whose share of links is taken together: the few with the highest scores alone would show 0 or 1.
+# Pairs of similar scores whose shares of links are pooled: the few highest scores on their own would give 0 or 1.
 _POOL = 50
-# How firmly the weights are held to 0, in scikit-learn's terms: with some hundred links, weights held less
-# firmly follow chance.
+# Inverse strength of the regularisation (scikit-learn's C): with a few hundred links and weaker regularisation, the
+# weights follow chance.
 _C = 0.01
 
 
@@ -19,39 +19,39 @@ class Ranker:
     """A logistic regression.
 
     Attributes:
-        weights: (f,) what each feature counts, per unit of it.
-        bias: the logit where all features are 0.
+        weights: (f,) weight of each feature, per unit.
+        bias: logit where all features are 0.
     """
 
     weights: Vectors
     bias: float
 
     def logit(self, features: Vectors) -> Vectors:
-        """(n,) float64 of (n, f) features; higher is more probable."""
+        """Return (n,) float64 logits of (n, f) features; higher is more probable."""
         logits: Vectors = features @ self.weights + self.bias
         return logits
 
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How many of the pairs of each score were links.
+    """The share of links among the pairs of each score.
 
     Attributes:
-        scores: (k,) ascending.
-        shares: (k,) not falling, 0 to 1; between two scores the share is interpolated.
+        scores: (k,) scores, ascending.
+        shares: (k,) shares, 0 to 1, never decreasing; shares between two scores are interpolated.
     """
 
     scores: Vectors
     shares: Vectors
 
     def probability(self, scores: Vectors) -> Vectors:
-        """(n,) 0 to 1."""
+        """Return (n,) probabilities, 0 to 1."""
         return np.interp(scores, self.scores, self.shares)
 
 
 def fit(features: Vectors, is_link: NDArray[np.bool_]) -> Ranker:
-    """Learn from (n, f) features of n pairs, of which some are links and some are not."""
-    # It takes a second to import, and most commands don't need it.
+    """Learn from (n, f) features of n pairs, some of which are links and some are not."""
+    # The import takes a second, and most commands don't need it.
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
@@ -62,7 +62,7 @@ def fit(features: Vectors, is_link: NDArray[np.bool_]) -> Ranker:
 
 
 def calibrate(scores: Vectors, is_link: NDArray[np.bool_]) -> Calibration:
-    """Learn from n pairs whose scores say nothing of themselves; a higher score is never less probable."""
+    """Learn from n pairs that were hidden when they were scored; a higher score is never less probable."""
     from sklearn.isotonic import IsotonicRegression
 
     order = np.argsort(scores, kind="stable")

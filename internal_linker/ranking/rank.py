@@ -1,4 +1,4 @@
-"""Everything known of pages and queries -> for each source its candidates, ranked: match, passages, fuse."""
+"""Ranking of each source's candidates: matching pages, passages, links and search results, fused into one order."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,12 +31,12 @@ from internal_linker.ranking.model import Calibration, Ranker
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, linked
 
-# Pages whose links count as votes, the most similar ones: 15 and 30 are within NDCG@5 0.002, 8 cost 0.007.
+# The most similar pages, whose links count as votes: 15 and 30 are within 0.002 of NDCG@5, 8 cost 0.007.
 NEIGHBOURS = 15
-# Pages that are candidates by their votes alone: they raise the share of the editors' links that candidates
-# reach from 0.77 to 0.81 on one development site.
+# Pages that are candidates by their votes alone: on one development site, they raise the share of editors' links
+# among the candidates from 0.77 to 0.81.
 ELECTED = 20
-# Sources that are ranked at a time: more gain nothing.
+# Sources that are ranked at a time: larger blocks are no faster.
 BLOCK = 256
 
 
@@ -45,11 +45,11 @@ class Ranking:
 
     Args:
         collected: the whole input.
-        sources: what links are wanted for; a place is a number in this list.
+        sources: the pages and queries to rank for; a source's position is its index in this list.
         targets: where links may lead.
         searched: search results of the sources.
-        texts: one for each page, then one for each source without a page.
-        vectors: (len(texts), d) unit rows, zeros where there is none.
+        texts: one text for each page, then one for each source without a page.
+        vectors: (len(texts), d) unit rows, zeros for texts without a vector.
         rules: how candidates are ranked.
         joined, workers: see `Site`.
 
@@ -58,9 +58,9 @@ class Ranking:
         rows: the row of each page in `site`, by its key.
         own: (s,) the row of each source in `site`.
         linkable: (n,) which rows of `site` are pages that a similar page may link to.
-        graph: the links that are known.
-        ranker: what ranks by all features, once one was learned that does better than the fixed weights.
-        calibration: tells how probable a link is, by the ranker's logit or the fixed score, once that was learned.
+        graph: the known links.
+        ranker: the learned model over all features; None unless it ranks better than the fixed weights.
+        calibration: the probability of a link by the ranker's logit or the fixed score; None until it is learned.
     """
 
     ranker: Ranker | None = None
@@ -101,56 +101,56 @@ class Ranking:
 
     @property
     def below_floor(self) -> int:
-        """Search results under `serp_floor`, of all sources that were ranked so far."""
+        """The count of search results below `serp_floor`, over all sources ranked so far."""
         return sum(self._below_floor.values())
 
-    def of(self, places: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
+    def of(self, positions: Iterable[int]) -> Iterator[tuple[Candidate, ...]]:
         """Yield the candidates of each source, best first: the most similar pages, and search results."""
-        places = list(places)
-        for first, ranked in zip(range(0, len(places), BLOCK), self.ranked(places), strict=True):
-            ends = np.searchsorted(ranked.of, np.arange(min(BLOCK, len(places) - first) + 1))
+        positions = list(positions)
+        for first, ranked in zip(range(0, len(positions), BLOCK), self.ranked(positions), strict=True):
+            ends = np.searchsorted(ranked.of, np.arange(min(BLOCK, len(positions) - first) + 1))
             for start, end in pairwise(ends.tolist()):
                 yield tuple(self.candidates(ranked.at(slice(start, end))))
 
     def ranked(
-        self, places: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
+        self, positions: Sequence[int], offered: Mapping[int, Sequence[int]] | None = None
     ) -> Iterator[Ranked]:
-        """As `of`, in arrays, `BLOCK` sources at a time; `candidates` tells what is in them.
+        """Yield the candidates as `of` does, but as arrays of `BLOCK` sources at a time, which `candidates` reads.
 
         Args:
-            places: which sources, by their place in the run's list.
-            offered: source's place -> rows of pages that are candidates beside its best, if it is more similar to
-                them than to its average target.
+            positions: positions of the sources to rank for.
+            offered: rows of further pages by the position of a source; a page becomes a candidate if the source is
+                more similar to it than to its average target.
         """
-        near = [(offered or {}).get(at, ()) for at in places]
-        for (chosen,), (signals,) in self.signals(places, [self], near):
+        near = [(offered or {}).get(at, ()) for at in positions]
+        for (chosen,), (signals,) in self.signals(positions, [self], near):
             found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
             yield fuse(found, serp_ranks, self._scored(signals), self.rules.fusion)
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
-        """What is in the arrays, in their order."""
+        """Yield the candidates in the arrays, in their order."""
         names = ("targets", "score", "similarity", "lexical", "serp_rank", "probability")
         for number, *signals in zip(*(getattr(ranked, name).tolist() for name in names), strict=True):
             page = self._numbers.page(number)
             yield Candidate(page.key, page.url, *signals)
 
     def signals(
-        self, places: Sequence[int], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
+        self, positions: Sequence[int], knowing: Sequence["Ranking"], offered: Sequence[Sequence[int]] = ()
     ) -> Iterator[tuple[Sequence["Chosen"], Sequence[Signals]]]:
-        """Yield the candidates of `BLOCK` sources at a time, and what speaks for them, for each of `knowing`.
+        """Yield the candidates of `BLOCK` sources at a time, and their signals, for each ranking in `knowing`.
 
-        These are rankings of the same site for the same sources; `offered` has further rows for each source.
+        These rankings are of the same site for the same sources; `offered` contains further rows for each source.
         """
-        self.site.prepare(self.own[list(places)].tolist())
+        self.site.prepare(self.own[list(positions)].tolist())
         ahead: deque[tuple[Sequence[Chosen], Sequence[Ints]]] = deque()
 
         def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:
-            for first in range(0, len(places), BLOCK):
+            for first in range(0, len(positions), BLOCK):
                 near = pairs_of(offered[first : first + BLOCK])
-                chosen = [other._chosen(places[first : first + BLOCK], near) for other in knowing]
+                chosen = [other._chosen(positions[first : first + BLOCK], near) for other in knowing]
                 texts, others = chosen[0].texts, (each.others for each in chosen)
-                # Words know nothing of links: what all of them ask for is compared once.
+                # Words don't depend on the known links: each pair that any of the rankings needs is compared once.
                 wanted = [np.unique(np.concatenate(each)) for each in zip(*others, strict=True)]
                 linked = (other.graph.targets(texts).lists(len(texts)) for other in knowing)
                 ahead.append((chosen, wanted))
@@ -167,7 +167,7 @@ class Ranking:
             yield chosen, found
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
-        """The same site with other links known, to rank for other sources, all of them pages; without searches."""
+        """Return a ranking of the same site with other known links, for other sources (pages), without searches."""
         other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
         other.targets = replace(self.targets, linked=linked(sources, links))
         other.own = self._rows_of_sources(sources)
@@ -175,19 +175,19 @@ class Ranking:
         return other
 
     def by(self, rules: LinkRules) -> "Ranking":
-        """The same site ranked by other rules and nothing learned; how terms are weighed stays."""
+        """Return a ranking of the same site by other rules, without a learned model; term weights stay the same."""
         return self._changed(rules=rules, ranker=None, calibration=None)
 
     def searching(self, searched: Searched) -> "Ranking":
-        """The same site with these search results."""
+        """Return a ranking of the same site with these search results."""
         return self._changed(_searched=searched, _below_floor={})
 
     def fused(self, fusion: Fusion) -> "Ranking":
-        """The same, with what was learned, and search results fused in this way."""
+        """Return the same ranking, including its learned model, with search results fused in this way."""
         return self._changed(rules=replace(self.rules, fusion=fusion), _below_floor={})
 
     def taught(self, ranker: Ranker | None, calibration: Calibration) -> "Ranking":
-        """The same site, with what was learned of its links."""
+        """Return a ranking of the same site with the model and the calibration learned from its links."""
         return self._changed(ranker=ranker, calibration=calibration)
 
     def _changed(self, **attributes: object) -> "Ranking":
@@ -196,49 +196,49 @@ class Ranking:
             setattr(other, name, value)
         return other
 
-    def old(self, place: int) -> list[int]:
-        """The rows that a link from the source would not be new to."""
-        source, targets = self.sources[place], self.targets
+    def old(self, position: int) -> list[int]:
+        """Return the rows to which a link from the source would not be new."""
+        source, targets = self.sources[position], self.targets
         alias = targets.aliases.get(source.key, "")
         return self._rows_of(
             [alias, *targets.linked.get(source.end, ()), *targets.rejected.get(source.end, ())]
         )
 
     def _rows_of(self, keys: Iterable[str]) -> list[int]:
-        """The rows of those keys that are pages."""
+        """Return the rows of those keys that are pages."""
         return [self.rows[key] for key in keys if key in self.rows]
 
     def _rows_of_sources(self, sources: Sequence[Source]) -> Ints:
-        """(s,): a page's row is its own, sources without a page have those behind the pages, in their order."""
+        """Return (s,) the rows of sources: a page's own row; sources without a page follow the pages, in order."""
         others = count(len(self.site.pages))
         rows = [self.rows[source.key] if source.page else next(others) for source in sources]
         return np.array(rows, np.int64)
 
-    def _chosen(self, places: Sequence[int], offered: Pairs = NO_PAIRS) -> "Chosen":
-        """The candidates of some sources: pages that a link would be new to, and search results.
+    def _chosen(self, positions: Sequence[int], offered: Pairs = NO_PAIRS) -> "Chosen":
+        """Find the candidates of some sources: pages to which a link would be new, and search results.
 
-        The pages are a source's best `candidates`, those that similar pages link to most, its search
-        results, and of the offered ones those above its average target.
+        The pages are a source's best `candidates`, the pages that similar pages link to most, its search
+        results, and those offered pages that score above its average target.
         """
         rules, site, among, n = self.rules, self.site, self.linkable, len(self.linkable)
-        texts, weight = self.own[list(places)], rules.lexical_weight
+        texts, weight = self.own[list(positions)], rules.lexical_weight
         near = site.matches(texts, among, weight)
         near = near.at(ranks(near.of) < NEIGHBOURS)
         votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))
         elected = votes.pairs.at(np.lexsort((-votes.counts, votes.pairs.of)))
         elected = elected.at(ranks(elected.of) < ELECTED)
-        hits = [self._hits(place) for place in places]
+        hits = [self._hits(position) for position in positions]
         named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
         matches = site.matches(texts, among, weight, both(elected, named, offered))
-        new, twins = site.fresh(
+        new, duplicates = site.fresh(
             texts,
             matches,
             rules.candidates,
             among=among,
             lexical_weight=weight,
-            old=pairs_of([self.old(place) for place in places]),
+            old=pairs_of([self.old(position) for position in positions]),
         )
-        serp = self._near_enough(places, hits, matches, twins)
+        serp = self._near_enough(positions, hits, matches, duplicates)
         found = pairs_of([self._rows_of(hit.key for hit in ours) for ours in serp])
         keys = new.pairs.keys(n)
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
@@ -246,7 +246,7 @@ class Ranking:
         return Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
 
     def _signals(self, chosen: "Chosen", passages: Vectors, alike: Vectors) -> Signals:
-        """What speaks for each candidate."""
+        """Compute the signals of each candidate."""
         texts, matches, n = chosen.texts, chosen.matches, len(self.linkable)
         rows, pairs = matches.rows, matches.pairs
         return Signals(
@@ -275,29 +275,29 @@ class Ranking:
         not_searched = np.zeros(len(score), np.int32)
         return Ranked(signals.of, signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
 
-    def _hits(self, place: int) -> list[SerpTarget]:
-        """The search results that a source may link to."""
-        return [*eligible(self.sources[place], self._searched.targets.get(place, ()), self.targets)]
+    def _hits(self, position: int) -> list[SerpTarget]:
+        """Return the search results that a source may link to."""
+        return [*eligible(self.sources[position], self._searched.targets.get(position, ()), self.targets)]
 
     def _near_enough(
         self,
-        places: Sequence[int],
+        positions: Sequence[int],
         hits: Sequence[Sequence[SerpTarget]],
         matches: Matches,
-        twins: Pairs,
+        duplicates: Pairs,
     ) -> list[Sequence[SerpTarget]]:
-        """The search results to rank, without near-duplicates: "blend" leaves out those under the floor."""
+        """Return the search results to rank, without near-duplicates; "blend" omits those below the floor."""
         kept: list[Sequence[SerpTarget]] = []
-        for at, (place, ours) in enumerate(zip(places, hits, strict=True)):
+        for at, (position, ours) in enumerate(zip(positions, hits, strict=True)):
             if not ours:
                 kept.append(ours)
                 continue
             here = matches.of == at
             scores = dict(zip(matches.rows[here].tolist(), matches.score[here].tolist(), strict=True))
-            floor, copies = self.rules.serp_floor, set(twins.rows[twins.of == at].tolist())
-            # A page without content, or in another language, has no score and is not under it.
+            floor, copies = self.rules.serp_floor, set(duplicates.rows[duplicates.of == at].tolist())
+            # A page without content, or in another language, has no score and is not below the floor.
             below = {hit.key for hit in ours if scores.get(self.rows.get(hit.key, -1), nan) < floor}
-            self._below_floor[place] = len(below)
+            self._below_floor[position] = len(below)
             barred = set() if self.rules.fusion == "fill" else below
             kept.append(
                 [hit for hit in ours if hit.key not in barred and self.rows.get(hit.key) not in copies]
@@ -307,7 +307,14 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The candidates of some sources: (t,) their rows; matching pages; search results; what pages are voted for."""
+    """The candidates of t sources.
+
+    Attributes:
+        texts: (t,) rows of the sources.
+        matches: matching pages with their similarity signals.
+        serp: eligible search results of each source.
+        votes: votes of similar pages for each page.
+    """
 
     texts: Ints
     matches: Matches
@@ -316,5 +323,5 @@ class Chosen:
 
     @property
     def others(self) -> Sequence[Ints]:
-        """The rows of the pages that match each of the sources."""
+        """The rows of the pages that match each source."""
         return self.matches.pairs.lists(len(self.texts))

@@ -1,4 +1,4 @@
-"""Everything known of pages and queries -> the recommendations: rank for each source, spread over the site, select."""
+"""Recommendations for all sources: rank each source's candidates, spread the links over the site, select."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +18,7 @@ from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import select
 from internal_linker.review.link_memory import Memory
 
-# A page is offered to as many of the pages that are most similar to it.
+# The number of most similar pages that each page is offered to.
 OFFERS = 10
 
 
@@ -31,22 +31,22 @@ def recommend(
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
-    With `min_inlinks` or `max_inlinks`, links are given up for other pages' sake where that costs least.
+    With `min_inlinks` or `max_inlinks`, sources give up links in favour of other pages where that costs least.
 
     Args:
-        ranking: of all sources.
-        searched: what was searched for them.
-        rules: how many links, and how they are spread.
-        advance: is called whenever a source is ranked.
-        memory: which edges keep their places, and which links need an editor's yes; None: none does.
+        ranking: the ranking of all sources.
+        searched: the search results of the sources.
+        rules: how many links each source gets, and how they are spread.
+        advance: a function to call after each ranked source.
+        memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
     """
     offered = offers(ranking, OFFERS) if rules.min_inlinks else {}
     ranked = _all_ranked(ranking, offered, advance)
     if rules.min_inlinks or rules.max_inlinks:
         ranked = _spread(ranked, len(ranking.sources), rules)
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
-    for place, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
-        # The first that may be linked to are nearly always the first.
+    for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
+        # Lazily: the first candidates are nearly always eligible, and `select` reads no others.
         ours = (ranking.candidates(ranked.at(slice(at, at + 1))) for at in range(start, end))
         accepted = memory.decided.accepted.get(source.end, ()) if memory else ()
         yield select(
@@ -54,14 +54,14 @@ def recommend(
             chain.from_iterable(ours),
             ranking.targets,
             rules.links_per_page,
-            searched.notes.get(place, ""),
+            searched.notes.get(position, ""),
             accepted=[_link(edge, ranking.targets) for edge in accepted],
             approved=memory.approved(source) if memory else lambda _: True,
         )
 
 
 def _link(edge: Edge, targets: Targets) -> Link:
-    """An edge as it was proposed last."""
+    """Return an edge as the link that was last proposed."""
     target = Candidate(
         key=edge.target,
         url=targets.url_of(edge.target),
@@ -77,7 +77,7 @@ def _link(edge: Edge, targets: Targets) -> Link:
 def _all_ranked(
     ranking: Ranking, offered: Mapping[int, Sequence[int]], advance: Callable[[], None]
 ) -> Ranked:
-    """The candidates of all sources."""
+    """Return the candidates of all sources."""
     blocks: list[Ranked] = []
     done = 0
     for block in ranking.ranked(range(len(ranking.sources)), offered):
@@ -87,16 +87,16 @@ def _all_ranked(
         for _ in range(ranked):
             advance()
     empty = [np.empty(0, np.int64)] * 3 + [np.empty(0, np.float32)] * 4
-    parts = zip(empty, Ranked.__slots__, strict=True)
+    columns = zip(empty, Ranked.__slots__, strict=True)
     return Ranked(
-        *(np.concatenate([none, *(getattr(each, name) for each in blocks)]) for none, name in parts)
+        *(np.concatenate([none, *(getattr(each, name) for each in blocks)]) for none, name in columns)
     )
 
 
 def _spread(ranked: Ranked, sources: int, rules: LinkRules) -> Ranked:
-    """The candidates of each source: those that are chosen, in their order, before the others."""
+    """Return the candidates of each source, reordered: the chosen ones, in their order, before the others."""
     numbers, targets = np.unique(ranked.targets, return_inverse=True)
-    # Search results that come first by the user's own rule stay.
+    # With the fusion "fill", search results come first by the user's own setting: they stay.
     first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page)
     edges = Edges(
         sources=ranked.of,
@@ -114,5 +114,5 @@ def _spread(ranked: Ranked, sources: int, rules: LinkRules) -> Ranked:
         max_inlinks=max(rules.min_inlinks, ceil(rules.max_inlinks * mean)) if rules.max_inlinks else 0,
         floor=-np.inf,
     )
-    # The chosen ones first; where all the others are at their limit, five links count for more than it.
+    # A source without enough chosen links still takes others: its number of links matters more than a target's cap.
     return ranked.at(np.lexsort((~chosen, ranked.of)))

@@ -1,4 +1,4 @@
-"""A ranking -> for each page the sources that are most similar to it: who could link to it, where nobody does."""
+"""Reverse candidates: for each page the most similar sources, which could link to it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,17 +12,17 @@ from internal_linker.ranking.rank import BLOCK, Ranking
 def sources_near(
     ranking: Ranking, rows: Ints, keep: int, among: Iterable[int] | None = None
 ) -> Iterator[list[int]]:
-    """Yield for each page the places of the most similar sources that a link to it would be new for, best first.
+    """Yield for each page the positions of the most similar sources without a link to it, best first.
 
     Args:
-        ranking: of all sources.
-        rows: the pages, of `ranking.linkable`.
-        keep: how many sources at the most; none of which neither words nor embedding speak for it.
-        among: the places of the sources that count; all if not given. Only those with a page are found.
+        ranking: the ranking of all sources.
+        rows: rows of the pages, all in `ranking.linkable`.
+        keep: the maximum number of sources for a page; sources without any similarity to it never count.
+        among: positions of the sources to choose from; None: all. Only sources with a page are found.
     """
     site, weight = ranking.site, ranking.rules.lexical_weight
-    places = range(len(ranking.sources)) if among is None else among
-    at = {int(ranking.own[place]): place for place in places}
+    positions = range(len(ranking.sources)) if among is None else among
+    at = {int(ranking.own[position]): position for position in positions}
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
@@ -36,26 +36,26 @@ def sources_near(
         near = new.at(np.fmax(new.similarity, new.lexical) > 0)
         near = near.at(ranks(near.of) < keep)
         found: list[list[int]] = [[] for _ in texts]
-        for place, source in zip(near.of.tolist(), near.rows.tolist(), strict=True):
-            found[place].append(at[source])
+        for position, source in zip(near.of.tolist(), near.rows.tolist(), strict=True):
+            found[position].append(at[source])
         yield from found
 
 
 def offers(ranking: Ranking, keep: int) -> Mapping[int, Sequence[int]]:
-    """Source's place -> rows of the pages of which it is among the `keep` most similar sources."""
+    """Map the position of each source to the rows of the pages that have it among their `keep` most similar sources."""
     offered: defaultdict[int, list[int]] = defaultdict(list)
     rows = np.flatnonzero(ranking.linkable)
-    for row, places in zip(rows.tolist(), sources_near(ranking, rows, keep), strict=True):
-        for place in places:
-            offered[place].append(row)
+    for row, positions in zip(rows.tolist(), sources_near(ranking, rows, keep), strict=True):
+        for position in positions:
+            offered[position].append(row)
     return offered
 
 
 def _linking(ranking: Ranking) -> Mapping[int, Sequence[int]]:
-    """For each page's row the rows of the sources that a link to it would not be new for."""
+    """Map each page's row to the rows of the sources from which a link to it would not be new."""
     found: defaultdict[int, list[int]] = defaultdict(list)
-    for place, source in enumerate(ranking.sources):
+    for position, source in enumerate(ranking.sources):
         if source.page:
-            for row in ranking.old(place):
-                found[row].append(int(ranking.own[place]))
+            for row in ranking.old(position):
+                found[row].append(int(ranking.own[position]))
     return found

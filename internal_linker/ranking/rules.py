@@ -1,12 +1,12 @@
-"""How links are chosen, in numbers."""
+"""The numbers that decide how links are chosen: fixed weights, thresholds and limits."""
 
 from dataclasses import dataclass
 
 from internal_linker.core.records import Fusion
 from internal_linker.matching.tfidf import FIXED_TERMS, TermWeights
 
-# Pages of which the passages are compared, for each source: with 20 to 200 NDCG@5 differs by less than 0.002
-# on the development sites (this and what follows: tests/quality/WEIGHTS.md).
+# Pages per source whose passages are compared: NDCG@5 differs by less than 0.002 between 20 and 200 on the
+# development sites (tests/quality/WEIGHTS.md, also for the figures below).
 CANDIDATES = 50
 # Cosine from which two pages may be near-duplicates; their texts decide (matching/near_duplicates.py).
 NEAR_DUPLICATE = 0.95
@@ -14,19 +14,20 @@ NEAR_DUPLICATE = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each signal counts, all in standard deviations among a source's candidates.
+    """Weights of the signals, which are in standard deviations among a source's candidates.
 
-    Chosen on both development sites together, those of known links so that cold pages are found at least 1.05
-    times as well as by words and passages; tests/quality/WEIGHTS.md has the rule and the tables.
+    They were chosen on both development sites together; the weights of the link signals were chosen so that cold
+    pages are found at least 1.05 times as well as by words and passages. tests/quality/WEIGHTS.md has the rule and
+    the tables.
 
     Attributes:
-        match: of the blend of words and embedding.
-        passage: of the passage that fits best.
-        time: of the nearness in time, for pages with a date in their URL.
-        votes: of the links of similar pages.
-        alike: of the likeness to what the source links to.
-        unlinked: what is added for a page that nobody links to. Votes know nothing of it; without this, new
-            pages would be found worse than by words alone.
+        match: weight of the blend of words and embedding.
+        passage: weight of the passage that fits best.
+        time: weight of the nearness in time, for pages with a date in their URL.
+        votes: weight of the links of similar pages.
+        alike: weight of the similarity to the pages that the source links to.
+        unlinked: bonus of a page without in-links. Such a page has no votes; without the bonus, new pages would be
+            found less well than by words alone.
     """
 
     match: float = 1.0
@@ -42,9 +43,9 @@ FIXED_WEIGHTS = Weights()
 
 @dataclass(frozen=True, slots=True)
 class LinkRules:
-    """How links are chosen; each attribute is the setting of that name, where there is one.
+    """How links are chosen; each attribute is the setting of the same name, where one exists.
 
-    The others are fixed: `python -m tests.quality.weights` measures what else they could be.
+    The other attributes are fixed: `python -m tests.quality.weights` measures alternatives.
     """
 
     links_per_page: int

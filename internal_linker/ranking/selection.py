@@ -1,4 +1,4 @@
-"""One ranking of candidates -> the links of a source: the rules that no link may break."""
+"""Selection of a source's links from its ranked candidates, by the rules that no link may break."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,17 +29,17 @@ def link_targets(
     links: Iterable[ExistingLink] = (),
     aliases: Mapping[str, str] | None = None,
 ) -> Targets:
-    """Where links may lead: known URLs that are no error, no copy, and match no exclusion pattern.
+    """Return where links may lead: known URLs that are not an error or a copy and match no exclusion pattern.
 
-    A query's URL without a page is a target too, but only a search result can lead there.
+    A query's URL without a page is a target too, but only search results can propose it.
 
     Args:
         pages: the listed pages.
-        sources: what links are wanted for, of all rows.
-        excluded: tells which pattern, if any, forbids a URL.
+        sources: the sources of all rows.
+        excluded: a function that returns the pattern that forbids a URL (URL, key), "" if none does.
         any_on_site: whether a search result that is in no list may be a target too.
-        links: what is linked already.
-        aliases: page that redirects or is a copy -> the page that it leads to in the end.
+        links: existing links.
+        aliases: final page of each page that redirects or is a copy.
     """
     sources = tuple(sources)
     known: dict[str, str] = {}
@@ -56,7 +56,7 @@ def link_targets(
 
 
 def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:
-    """For each source that has any the targets of its links (normal forms), in the order of the links."""
+    """Map each source with links to their targets (normal forms), in the order of the links."""
     listed = {source.key for source in sources if source.key}
     found: dict[str, dict[str, None]] = {}
     for link in links:
@@ -66,7 +66,10 @@ def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str
 
 
 def eligible(source: Source, ranked: Iterable[T], targets: Targets) -> Iterator[T]:
-    """Those that may be linked to, in order: never itself, a barred, foreign or linked page; none twice."""
+    """Yield the candidates that the source may link to, in order.
+
+    The source itself, repeated candidates, and barred, foreign and already linked pages are omitted.
+    """
     used = {source.key}
     for candidate in ranked:
         fresh = candidate.key not in used and targets.new_to(source.end, candidate.key)
@@ -85,34 +88,35 @@ def select(
     accepted: Sequence[Link] = (),
     approved: Callable[[str], bool] = lambda _: True,
 ) -> Recommendation:
-    """Take the best `count` of the candidates that may be linked to, and say why there are fewer.
+    """Take the best `count` eligible candidates, and give the reason if there are fewer.
 
     Args:
-        source: what links are wanted for.
+        source: the source.
         ranked: its candidates, best first.
         targets: where links may lead.
-        count: how many links at the most.
-        remark: what else is to be said of the source.
-        accepted: links that keep their places (their ranks) as long as they may be there at all.
-        approved: whether a link to this page (normal form) needs no editor's yes; others are held.
+        count: the maximum number of links.
+        remark: what else a person should know about the source.
+        accepted: links that keep their ranks while they are eligible.
+        approved: a function that returns whether a link to this page (normal form) needs no editor's approval; links
+            that need it are held.
     """
     if accepted:
         ranked = list(ranked)
     fresh = {candidate.key: candidate for candidate in ranked} if accepted else {}
     kept = [replace(link, target=fresh.get(link.target.key, link.target)) for link in accepted]
     stays = {candidate.key for candidate in eligible(source, (link.target for link in kept), targets)}
-    places = _places([link for link in kept if link.target.key in stays], count)
+    slots = _slots([link for link in kept if link.target.key in stays], count)
     held: list[Candidate] = []
     others = (candidate for candidate in eligible(source, ranked, targets) if candidate.key not in stays)
     for candidate in others:
-        if len(places) == count:
+        if len(slots) == count:
             break
         if approved(candidate.key):
-            places[next(rank for rank in range(1, count + 1) if rank not in places)] = candidate
+            slots[next(rank for rank in range(1, count + 1) if rank not in slots)] = candidate
         elif len(held) < count:
             held.append(candidate)
-    # Ranks without a gap, should there be too few links.
-    links = tuple(_link(places[place], rank) for rank, place in enumerate(sorted(places), 1))
+    # With too few links, ranks still have no gaps.
+    links = tuple(_link(slots[slot], rank) for rank, slot in enumerate(sorted(slots), 1))
     shortage = None
     if len(links) < count:
         reason = Reason(FewLinks.WAITING, str(len(held))) if held else Reason(_why_few(source, targets))
@@ -120,14 +124,14 @@ def select(
     return Recommendation(source, links, remark, tuple(_link(candidate, 0) for candidate in held), shortage)
 
 
-def _places(links: Iterable[Link], count: int) -> dict[int, Candidate]:
-    """Links by their ranks; where one is taken, or beyond the last, the nearest free one before or behind."""
-    places: dict[int, Candidate] = {}
+def _slots(links: Iterable[Link], count: int) -> dict[int, Candidate]:
+    """Return the targets by rank; a rank that is taken or above `count` becomes the nearest free one."""
+    slots: dict[int, Candidate] = {}
     for link in sorted(links, key=lambda one: one.rank):
-        free = [rank for rank in range(1, count + 1) if rank not in places]
+        free = [rank for rank in range(1, count + 1) if rank not in slots]
         if free:
-            places[min(free, key=lambda rank: abs(rank - link.rank))] = link.target
-    return places
+            slots[min(free, key=lambda rank: abs(rank - link.rank))] = link.target
+    return slots
 
 
 def _link(candidate: Candidate, rank: int) -> Link:

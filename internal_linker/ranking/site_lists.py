@@ -1,4 +1,4 @@
-"""What was collected, and where links may lead -> every target that is left out, with the reason."""
+"""Lists about a whole site: excluded targets with their reasons, near-duplicates and orphan pages."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from internal_linker.ranking.reverse_candidates import sources_near
 
 
 def excluded_targets(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
-    """Yield what holds for every source, then what holds for one, each rule in its turn, in the input's order."""
+    """Yield the targets excluded for every source, then those excluded for one, rule by rule, in the input's order."""
     yield from _barred(collected, targets)
     yield from _other_languages(collected, targets)
     yield from _linked_already(collected, targets)
@@ -23,14 +23,14 @@ def excluded_targets(collected: Collected, targets: Targets) -> Iterator[Exclude
 
 
 def _barred(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
-    """Errors, copies, redirects and excluded patterns."""
+    """Yield errors, copies, redirects and pages that match an exclusion pattern."""
     for key, url in _urls(collected).items():
         if reason := targets.barred.get(key):
             yield ExcludedTarget("", url, reason)
 
 
 def _other_languages(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
-    """Pages that are not in the site's most common language: a link joins pages of one language."""
+    """Yield pages that are not in the site's most common language: links connect pages of one language."""
     pages = Counter(page.lang for page in collected.pages if page.lang)
     most = max(pages, key=pages.__getitem__, default="")
     for page in collected.pages:
@@ -39,7 +39,7 @@ def _other_languages(collected: Collected, targets: Targets) -> Iterator[Exclude
 
 
 def _linked_already(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
-    """What a source links to and could be a target otherwise."""
+    """Yield the targets that are excluded only because the source already links to them."""
     reason = Reason(NoTarget.ALREADY_LINKED)
     for key, url in _urls(collected).items():
         for target in targets.linked.get(key, ()):
@@ -48,7 +48,7 @@ def _linked_already(collected: Collected, targets: Targets) -> Iterator[Excluded
 
 
 def _rejected(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget]:
-    """What an editor rejected; of a page's queries one stands for all."""
+    """Yield the targets that an editor rejected, once for all queries of a page."""
     reason = Reason(NoTarget.REJECTED)
     names = {source.end: source.name for source in reversed(collected.sources)}
     for end, rejected in targets.rejected.items():
@@ -58,7 +58,7 @@ def _rejected(collected: Collected, targets: Targets) -> Iterator[ExcludedTarget
 
 
 def _urls(collected: Collected) -> dict[str, str]:
-    """The user's own writing of every listed page, by its normal form."""
+    """Return the user's own spelling of the URL of every listed page, by its normal form."""
     urls = {page.key: page.url for page in collected.pages}
     for source in collected.sources:
         if source.key:
@@ -66,17 +66,17 @@ def _urls(collected: Collected) -> dict[str, str]:
     return urls
 
 
-# Sources named for an orphan: as many as a page has links by default, enough to choose from by hand.
+# Sources listed for an orphan page: the default number of links per page, enough to choose from by hand.
 SOURCES = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """What a whole run tells of the site.
+    """The lists that only a run over the whole site makes.
 
     Attributes:
-        duplicates: pairs of nearly the same text by the rows of their pages, the one to keep second.
-        orphans: pages that nobody links to; None where no existing link is known.
+        duplicates: near-duplicates by the rows of both pages, the page to keep second.
+        orphans: pages without in-links; None where no existing link is known.
     """
 
     duplicates: Mapping[tuple[int, int], Duplicate]
@@ -84,7 +84,7 @@ class Listed:
 
 
 def list_site(ranking: Ranking, collected: Collected) -> Listed:
-    """Both lists in the order of the pages; only pages that a link may lead to are in them."""
+    """Return both lists in the order of the pages; they contain only pages that a link may lead to."""
     linked = inlinks(collected.links)
     return Listed(_duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None)
 
@@ -99,7 +99,7 @@ def _duplicates(ranking: Ranking, linked: Mapping[str, int]) -> Mapping[tuple[in
 
 
 def _orphans(ranking: Ranking, linked: Counter[str]) -> list[Orphan]:
-    # An error or a copy is no place for a link, and a query is no page.
+    # Nobody can add a link to an error, a copy or a query.
     editable = [at for at, source in enumerate(ranking.sources) if source.page and source.page.takes_links]
     pages = ranking.site.pages
     unlinked = np.array([not linked[page.key] for page in pages], np.bool_)

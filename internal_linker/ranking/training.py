@@ -1,4 +1,4 @@
-"""A ranking and the links that the site's editors made -> the same ranking, with what could be learned from them."""
+"""Training of the ranker on a site's existing links, with cross-validation against the fixed weights."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -15,28 +15,37 @@ from internal_linker.ranking.metrics import Estimate, Measured, fold, measure, p
 from internal_linker.ranking.model import calibrate, fit
 from internal_linker.ranking.rank import BLOCK, Ranking
 
-# With fewer links than some hundreds, weights follow chance.
+# With fewer links, weights follow chance.
 LEAST_LINKS = 200
-# Pages that are learned from: more take longer and change the weights little.
+# Source pages to learn from: more take longer and change the weights little.
 MOST_SOURCES = 1000
-# A fourth of the links is hidden at a time.
+# The number of parts of the links; one of them is hidden at a time.
 HIDINGS = 4
-# Each fifth of the source pages is ranked by what was learned on the others.
-PARTS = 5
-# NDCG@5 that the ranker must surely gain to be used: less isn't worth another order, and the interval is a little too
-# narrow, since many lists share their targets. On random links its lower end is above 0 once in ten sites.
+# Folds of the source pages; a ranker trained on the others ranks each.
+FOLDS = 5
+# The least gain in NDCG@5, by the lower bound of its interval, for which the ranker is used: a smaller gain isn't worth
+# another order, and the interval is slightly too narrow, since many lists share their targets. On random links the
+# lower bound is above 0 on one site in ten.
 LEAST_GAIN = 0.005
-# Said where no lesson can be had.
+# The message where the links are too few to learn from.
 TOO_FEW = (
-    f"nothing is learned from existing links: it takes {LEAST_LINKS} between your pages, from many of them"
+    f"nothing is learned from existing links: at least {LEAST_LINKS} links between your pages, "
+    "from many of them, are needed"
 )
-# Bounds of the probabilities that are compared with what was so.
+# Bounds of the ranges of probability that are compared with the observed shares of links.
 _BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Pairs whose expected probability lies between two bounds: its mean, how many were links, and how many pairs."""
+    """Pairs whose expected probability is between two bounds.
+
+    Attributes:
+        low, high: the bounds; the upper bound is exclusive.
+        expected: mean expected probability.
+        links: share of the pairs that are links.
+        pairs: count of the pairs.
+    """
 
     low: float
     high: float
@@ -47,15 +56,15 @@ class Range:
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """What the ranker's cross-validation told; NDCG@5 of links that were hidden from it.
+    """The result of the ranker's cross-validation: NDCG@5 on links that were hidden from it.
 
     Attributes:
-        links: known links that were learned from.
-        fixed: of the fixed weights, on a fourth of the links.
-        learned: of the ranker, on the same.
-        gain: of the ranker over the fixed weights, list by list.
+        links: count of the known links that the ranker learned from.
+        fixed: NDCG@5 of the fixed weights, with a fourth of the links hidden at a time.
+        learned: NDCG@5 of the ranker on the same links.
+        gain: gain of the ranker over the fixed weights, list by list.
         used: whether the ranker is used.
-        reliability: the probabilities beside what was so.
+        reliability: expected probabilities with the observed shares of links.
     """
 
     links: int
@@ -69,16 +78,25 @@ class Lesson:
         gain = f"{self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
         gain = f"NDCG@5 {self.learned.mean:.3f} against {self.fixed.mean:.3f}: {gain}"
         if self.used:
-            return f"what {self.links} links taught is used beside the fixed weights ({gain})"
-        return f"what {self.links} links taught is not used: hardly better than the fixed weights ({gain})"
+            return f"a model learned from {self.links} links is used beside the fixed weights ({gain})"
+        return (
+            f"a model learned from {self.links} links is not used: "
+            f"it is hardly better than the fixed weights ({gain})"
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class _Trial:
-    """One source while some links are hidden: its candidates, and the hidden targets by their rows.
+    """One source while some links are hidden.
 
-    `is_link` tells which candidates are hidden targets, `known` are their features, `fixed` their scores by the
-    fixed weights.
+    Attributes:
+        name: name of the trial.
+        part: fold of the source page.
+        wanted: rows of the hidden targets.
+        is_link: which candidates are hidden targets.
+        signals: the candidates with their signals.
+        known: features of the candidates.
+        fixed: scores of the candidates by the fixed weights.
     """
 
     name: str
@@ -91,18 +109,18 @@ class _Trial:
 
 
 def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Lesson | None]:
-    """Learn from the links, and tell how well; with too few of them the ranking stays as it is.
+    """Return the ranking with what it learned from the links, and the result of the cross-validation.
 
-    No link is known to what is learned about it: the signals of a pair are taken while it is hidden,
-    with all the others of its part.
+    With too few links, return the ranking unchanged, and None. The signals of a pair are computed while its link is
+    hidden, with all other links of its part, so that no link explains itself.
     """
     if ranking.graph.size < LEAST_LINKS:
         return ranking, None
     trials = list(_trials(ranking, links))
     is_link = np.concatenate([trial.is_link for trial in trials])
-    if not all(_of_both_kinds(trials, part) for part in range(PARTS)):
-        # The links stand on a handful of pages, or nearly every page links to every other: what some pages
-        # teach could not be tried on others.
+    if not all(_of_both_kinds(trials, part) for part in range(FOLDS)):
+        # The links are on a handful of pages, or nearly every page links to every other: some fold has only links or
+        # only other pairs, and can't be used for cross-validation.
         return ranking, None
     known, fixed = [trial.known for trial in trials], [trial.fixed for trial in trials]
     logits = _cross_validated(known, trials)
@@ -113,32 +131,32 @@ def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Les
     learned, by_hand = _measured(ours, trials), _measured(fixed, trials)
     gain = paired(learned, by_hand)
     used = gain.low >= LEAST_GAIN
-    told = np.concatenate(logits if used else fixed)
+    scores = np.concatenate(logits if used else fixed)
     ranker = fit(np.concatenate(known), is_link) if used else None
     parts = np.repeat([trial.part for trial in trials], [len(each) for each in fixed])
-    taught = ranking.taught(ranker, calibrate(told, is_link))
+    taught = ranking.taught(ranker, calibrate(scores, is_link))
     lesson = Lesson(
         links=ranking.graph.size,
         fixed=by_hand.ndcg,
         learned=learned.ndcg,
         gain=gain,
         used=used,
-        reliability=_reliability(told, is_link, parts),
+        reliability=_reliability(scores, is_link, parts),
     )
     return taught, lesson
 
 
 def _of_both_kinds(trials: Sequence[_Trial], part: int) -> bool:
-    """Whether a part has pairs that are links and pairs that are none."""
+    """Return whether a fold contains both pairs that are links and pairs that are not."""
     found = {kind for trial in trials if trial.part == part for kind in np.unique(trial.is_link).tolist()}
     return len(found) == 2
 
 
 def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]:
-    """Every source while each part of the links is hidden in its turn."""
+    """Yield a trial of every source for each part of the links, while that part is hidden."""
     sources = _sources(ranking, links)
     parts = [fold(f"{link.source}\n{link.target}", HIDINGS) for link in links]
-    part_of_source = [fold(source.url, PARTS) for source in sources]
+    part_of_source = [fold(source.url, FOLDS) for source in sources]
     variants, wanted = [], []
     for hidden in range(HIDINGS):
         by = {True: list[ExistingLink](), False: list[ExistingLink]()}
@@ -166,14 +184,14 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
 
 
 def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vectors]]:
-    """The signals of each of the `count` sources, their features and their scores by the fixed weights."""
+    """Yield the signals of each of the `count` sources, their features and their scores by the fixed weights."""
     ends = np.searchsorted(signals.of, np.arange(1, count))
     figures = (np.split(each, ends) for each in (features(signals), fixed_score(signals)))
     return zip(signals.split(count), *figures, strict=True)
 
 
 def _target_rows(rows: Mapping[str, int], links: Iterable[ExistingLink]) -> Mapping[int, Collection[int]]:
-    """For the row of each page that links to others the rows of these; `rows` has them by their keys."""
+    """Map the row of each linking page to the rows of its targets; `rows` maps keys to rows."""
     found = defaultdict[int, set[int]](set)
     for link in links:
         if link.source in rows and link.target in rows:
@@ -182,7 +200,7 @@ def _target_rows(rows: Mapping[str, int], links: Iterable[ExistingLink]) -> Mapp
 
 
 def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:
-    """Pages that link to others, chosen by a hash that has nothing to do with the parts."""
+    """Return up to `MOST_SOURCES` pages that link to others, chosen by a hash that is independent of the folds."""
     linking = {link.source for link in links}
     pages = [page for page in ranking.site.pages if page.key in linking]
     pages.sort(key=lambda page: (fold(f"from {page.key}", 2**32), page.key))
@@ -190,9 +208,9 @@ def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:
 
 
 def _cross_validated(known: Sequence[Vectors], trials: Sequence[_Trial]) -> list[Vectors]:
-    """The logits of each trial's candidates, by what was learned on the other parts' sources."""
+    """Return the logits of each trial's candidates, by rankers trained on the sources of the other folds."""
     logits: list[Vectors] = [np.empty(0)] * len(trials)
-    for part in range(PARTS):
+    for part in range(FOLDS):
         others = [at for at, trial in enumerate(trials) if trial.part != part]
         features_of_others = np.concatenate([known[at] for at in others])
         ranker = fit(features_of_others, np.concatenate([trials[at].is_link for at in others]))
@@ -211,12 +229,14 @@ def _measured(scores: Sequence[Vectors], trials: Sequence[_Trial]) -> Measured:
     return measure(truth, ranked)
 
 
-def _reliability(told: Vectors, is_link: NDArray[np.bool_], parts: NDArray[np.integer]) -> tuple[Range, ...]:
-    """What the pairs of each part were expected to be by those of the others, beside what they were."""
-    expected = np.empty(len(told))
-    for part in range(PARTS):
+def _reliability(
+    scores: Vectors, is_link: NDArray[np.bool_], parts: NDArray[np.integer]
+) -> tuple[Range, ...]:
+    """Compare the probabilities that a calibration on the other folds expects with the observed shares of links."""
+    expected = np.empty(len(scores))
+    for part in range(FOLDS):
         others = parts != part
-        expected[~others] = calibrate(told[others], is_link[others]).probability(told[~others])
+        expected[~others] = calibrate(scores[others], is_link[others]).probability(scores[~others])
     within = np.searchsorted(_BOUNDS, expected, side="right") - 1
     return tuple(
         Range(low, high, float(expected[here].mean()), float(is_link[here].mean()), int(here.sum()))

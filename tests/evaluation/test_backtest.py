@@ -102,8 +102,8 @@ def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        (AFTER, AFTER, "none was added between the two tables, 0 were removed"),
-        (AFTER, AFTER[:1], "none was added between the two tables, 3 were removed"),
+        (AFTER, AFTER, "between the two tables, none was added and 0 were removed"),
+        (AFTER, AFTER[:1], "between the two tables, none was added and 3 were removed"),
         ([], [(GREEN, f"{SITE}/nix/", "")], "1 were added between the two tables, 1 to a page that is not"),
     ],
 )

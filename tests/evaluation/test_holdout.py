@@ -175,9 +175,9 @@ def test_what_links_taught_is_printed_with_its_reliability(
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
     assert command("evaluate", "--hide", "half", "--project", str(folder)) == 0
     first = capsys.readouterr().out.partition(COLD_HEADING)[0]
-    assert "+ what the links taught" in first
+    assert "+ model learned from the links" in first
     assert re.search(
-        r"^Ranker: what \d+ links taught is used .*NDCG@5 0\.\d{3} against 0\.\d{3}", first, re.M
+        r"^Ranker: a model learned from \d+ links is used .*NDCG@5 0\.\d{3} against 0\.\d{3}", first, re.M
     )
     rows = re.findall(r"^([\d.]+) to ([\d.]+) +(\d\.\d{4}) +(\d\.\d{4}) +\d+$", first, re.M)
     assert len(rows) >= 3

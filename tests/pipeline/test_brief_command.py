@@ -145,4 +145,4 @@ def test_a_site_without_pages_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
     folder = make_small_project(tmp_path)
     (folder / "files/urls_rawdata.csv").unlink()
     assert command("content-brief", "tea", "--project", str(folder)) == 3
-    assert "no pages that could link" in capsys.readouterr().err
+    assert "No page could link to the new one" in capsys.readouterr().err

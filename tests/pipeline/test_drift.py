@@ -161,21 +161,21 @@ def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
     assert "Similarities of the links moved, though encoder and recipe are the same" in told[0]
     assert "125 without now" in told[0]
     assert "Strengths" in told[1]
-    assert any("of the tier review" in sentence for sentence in told)
+    assert any("in the tier review" in sentence for sentence in told)
 
 
 def test_a_shrunken_site_fires() -> None:
     """Fewer than half of the pages; or as many pages, and fewer than half of the links."""
     before, small = run(200), run(90, seed=1)
     assert drift(before, small) == [
-        "The site has 90 pages instead of 200: see whether the page list is whole."
+        "The site has 90 pages instead of 200: check that the page list is complete."
     ]
     [told] = drift(before, replace(small, pages=200))
-    assert told.startswith("There are 450 links instead of 1000")
+    assert told.startswith("The run has 450 links instead of 1000")
     assert drift(before, run(110, seed=1)) == []
 
 
 def test_other_thresholds_are_no_drift() -> None:
     """A person who sets tier_inline moves links between tiers, and needs not be told."""
     assert drift(run(), run(inline=0.95)) == []
-    assert "of the tier inline" in " ".join(drift(run(), replace(run(inline=0.95), inline=0.8)))
+    assert "in the tier inline" in " ".join(drift(run(), replace(run(inline=0.95), inline=0.8)))

@@ -93,7 +93,9 @@ def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> 
         code, out, _ = finish(start("-m", "internal_linker", "run", cwd=folder))
         assert code == 0
         assert re.search(
-            r"^  Ranker: what 600 links taught is used .*\(NDCG@5 0\.\d{3} against 0\.\d{3}: \+", out, re.M
+            r"^  Ranker: a model learned from 600 links is used .*\(NDCG@5 0\.\d{3} against 0\.\d{3}: \+",
+            out,
+            re.M,
         )
         rows = read_csv(folder / "files/links.csv")
         found.append([(row["Source"], row["Target"], row["Score"], row["Probability"]) for row in rows])

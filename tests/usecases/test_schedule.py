@@ -201,7 +201,8 @@ def test_a_scheduled_run_is_stopped_between_two_steps(tmp_path: Path) -> None:
     code, _, err = finish(process)
     log = (folder / "logfile.txt").read_text(encoding="utf-8")
     assert code == 0
-    assert "stopped between two steps" in log.splitlines()[-1] and "stopped between two steps" in err
+    message = "stopped on request between two steps"
+    assert message in log.splitlines()[-1] and message in err
     assert not (folder / "files/Output.csv").exists()
     assert not (folder / "files/.internal_linker.usecases.run").exists()
 
