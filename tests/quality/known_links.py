@@ -15,7 +15,7 @@ import numpy as np
 
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides
 from internal_linker.ranking.features import fixed_score
-from internal_linker.ranking.metrics import PLACES, fold, measure
+from internal_linker.ranking.metrics import TOP, fold, measure
 from internal_linker.ranking.rank import BLOCK, Ranking
 from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 from tests.quality.corpora import DEVELOPMENT, ranking, site
@@ -85,7 +85,7 @@ def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights
         for number, together in enumerate(found):
             for source, signals in zip(some, together.split(len(some)), strict=True):
                 for name, weights in rows.items():
-                    best = np.argsort(-fixed_score(signals, weights), kind="stable")[:PLACES]
+                    best = np.argsort(-fixed_score(signals, weights), kind="stable")[:TOP]
                     orders[name][number][source.url] = urls[signals.rows[best]].tolist()
     return {
         name: [pair for draw, order in zip(draws, each, strict=True) for pair in _ndcgs(draw, order)]

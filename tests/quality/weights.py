@@ -23,7 +23,7 @@ from internal_linker.embeddings.embed import embed, encodable, page_text
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 from internal_linker.evaluation.holdout import Hidden
 from internal_linker.matching.tfidf import FIXED_TERMS
-from internal_linker.ranking.metrics import PLACES, Measured, fold, measure, paired
+from internal_linker.ranking.metrics import TOP, Measured, fold, measure, paired
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
 from internal_linker.usecases.console import Reporter, open_console
@@ -31,7 +31,7 @@ from internal_linker.usecases.settings.settings import Settings
 from tests.quality.corpora import ABSENT, DEVELOPMENT, present, ranking, site
 
 FOLDS = 5
-DEFAULT = LinkRules(PLACES, "fill", Settings.model_fields["lexical_weight"].default)
+DEFAULT = LinkRules(TOP, "fill", Settings.model_fields["lexical_weight"].default)
 HEADER = ["weights", *DEVELOPMENT, "mean", "mean - fixed"]
 
 # Source -> its hidden targets, of each site.
@@ -167,7 +167,7 @@ def first_five(ranked: Ranking, site: Hidden) -> dict[str, list[str]]:
     """The first five targets of each source that has hidden links."""
     places = [at for at, source in enumerate(ranked.sources) if source.url in site.truth]
     return {
-        ranked.sources[at].url: [candidate.url for candidate in candidates[:PLACES]]
+        ranked.sources[at].url: [candidate.url for candidate in candidates[:TOP]]
         for at, candidates in zip(places, ranked.of(places), strict=True)
     }
 
