@@ -142,7 +142,7 @@ def test_another_content_of_the_same_page_is_reported() -> None:
     """Two contents of one page: the first is used, and the other row is named with the one that counts."""
     found = collect(None, pages_table([A, "one"], [B, "b"], [A + "/", "two"]), queries_in_sheet=False)
     assert found.pages[0].content == "one"
-    assert rejected(found) == [("pages.csv", 4, "the same page as row 2 with another content: row 2 is used")]
+    assert rejected(found) == [("pages.csv", 4, "the same page as row 2 with different content: row 2 is used")]
 
 
 def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
@@ -157,7 +157,7 @@ def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
     )
     assert found.pages == (Page(A, A + "/", content="text"),)
     assert found.merged_rows == 2
-    assert rejected(found) == [("pages.csv", 2, "the same page as row 3 with another content: row 3 is used")]
+    assert rejected(found) == [("pages.csv", 2, "the same page as row 3 with different content: row 3 is used")]
 
 
 def test_a_row_that_is_no_page_is_rejected_with_number_and_reason() -> None:
