@@ -74,7 +74,7 @@ def collect(
     if pages:
         _read_pages(pages, site, rejects)
     if languages:
-        _tell_languages(site.pages, languages)
+        _set_languages(site.pages, languages)
     merged = site.merged
     queried: dict[tuple[str, str], Source] = {}
     if queries:
@@ -284,7 +284,7 @@ def _filled(first: Page, other: Page) -> Page:
     return replace(first, **gaps)
 
 
-def _tell_languages(
+def _set_languages(
     pages: list[Page], languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 ) -> None:
     texts = Lazy(len(pages), lambda at: f"{pages[at].title}\n{pages[at].content}")
