@@ -6,13 +6,13 @@ from typing import Any, Generic, Self, TypeVar
 
 
 class MessageEnum(Enum):
-    """An enum whose members are written as their messages; `{}` in a message stands for a reason's detail."""
+    """An enum whose members are defined by their messages; a reason's detail replaces `{}` in a message."""
 
     _value_: int
     message: str
 
     def __new__(cls, message: str) -> Self:
-        """Number the members: two of them may have the same message."""
+        """Create a member with a number as its value, since two members may have the same message."""
         member = object.__new__(cls)
         member._value_ = len(cls.__members__)
         member.message = message
@@ -24,7 +24,7 @@ Kind_co = TypeVar("Kind_co", bound=MessageEnum, covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Reason(Generic[Kind_co]):
-    """A member of an enum of reasons, with what its message needs to know; `str()` gives the message."""
+    """A member of an enum of reasons, with the detail for its message; `str()` returns the message."""
 
     kind: Kind_co
     detail: str = ""
@@ -33,19 +33,19 @@ class Reason(Generic[Kind_co]):
         return self.kind.message.format(self.detail)
 
     def __lt__(self, other: "Reason[Any]") -> bool:
-        """Sort reasons as people read them: by their messages."""
+        """Compare reasons by the messages that people read."""
         return str(self) < str(other)
 
 
 class NoTarget(MessageEnum):
-    """Why no link may lead to a page: none at all, or none from one source."""
+    """Why no link may lead to a page, from any source or from one."""
 
     ERROR_STATUS = "status {}"
     REDIRECT_STATUS = "status {}"
     REDIRECT = "redirects to another page"
-    BAD_REDIRECT = "its redirect is no URL"
+    BAD_REDIRECT = "its redirect is not a URL"
     CANONICALISED = "canonicalised to another page"
-    BAD_CANONICAL = "its canonical is no URL"
+    BAD_CANONICAL = "its canonical is not a URL"
     NOINDEX = "not indexable"
     SOURCE_ONLY = "its Role is source"
     EXCLUDED = "excluded by {}"
@@ -54,7 +54,7 @@ class NoTarget(MessageEnum):
     REJECTED = "rejected by an editor"
 
 
-# Reasons that leave a page one of its own: it answers, and with its own content.
+# Reasons that apply to pages which exist and have content of their own.
 VISITED = frozenset({NoTarget.NOINDEX, NoTarget.SOURCE_ONLY})
 
 
@@ -64,12 +64,12 @@ class FewLinks(MessageEnum):
     WAITING = "{} wait for approval"
     NOTHING_KNOWN = "neither content nor a main query is known"
     NO_CONTENT = "the page has no content"
-    REST_LINKED = "no other page may be linked to that is not linked already"
-    NO_TARGET = "no other page may be linked to"
+    REST_LINKED = "all other possible targets are already linked"
+    NO_TARGET = "no other page is a possible target"
 
 
 class Cause(MessageEnum):
-    """Why a link is not at the same place in two runs."""
+    """Why a link doesn't have the same rank in two runs."""
 
     NEW_ROW = "a new row"
     ROW_GONE = "the row is no longer in the input"
@@ -82,4 +82,4 @@ class Cause(MessageEnum):
     TEXT_CHANGED = "the page's text changed"
     TARGET_CHANGED = "the target's text changed"
     SEARCH_CHANGED = "the search results changed"
-    OTHER_RANKING = "other links rank otherwise now"
+    OTHER_RANKING = "the ranking of other links changed"

@@ -1,10 +1,10 @@
-"""The records that travel through a run: frozen, without behaviour that touches the outside.
+"""The records of a run: frozen, without side effects.
 
-They name a page in three ways:
-- Its row is its number in `Collected.pages`, from 0: what one run uses inside. A source's number is its place.
-- Its key is the normal form of its URL, equal for all spellings: what tables, search results and stores know it by.
-- Its URL is the user's own spelling: what people see.
-`Collected.rows` leads from keys to rows. A link's id (`edges.edge_id`) follows from the keys of its two ends.
+They identify a page in three ways:
+- Its row is its index in `Collected.pages`, from 0, used within one run. A source's index is its position.
+- Its key is the normal form of its URL, equal for all spellings, used by tables, search results and stores.
+- Its URL is the user's own spelling, which people see.
+`Collected.rows` maps keys to rows. A link's id (`edges.edge_id`) is derived from the keys of its two ends.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ Fusion = Literal["fill", "blend"]
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A row that could not be used, and why."""
+    """A row that can't be used, and why."""
 
     table: str
     row: int
@@ -32,9 +32,12 @@ class Reject:
 
 @dataclass(frozen=True, slots=True)
 class Asides:
-    """What reading a table's rows tells beside them; complete when all of them were gone through.
+    """What a reader finds out about a table besides its rows; complete after the last row is read.
 
-    `rejects` became no row, `left_out` counts what became none on purpose, `facts` what else is worth a number.
+    Attributes:
+        rejects: rows that can't be used.
+        left_out: count of the rows left out on purpose, by reason.
+        facts: other counts worth reporting.
     """
 
     rejects: list[Reject] = field(default_factory=list)
@@ -44,7 +47,7 @@ class Asides:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table as it came: every cell text, every row with its number in the file or sheet (header = 1)."""
+    """A table as read: every cell as text, every row with its number in the file or sheet (header = 1)."""
 
     name: str
     header: tuple[str, ...]
@@ -53,9 +56,11 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class TableStream:
-    """A table too large to be held: its rows, as in `Table`, come one by one and can be gone through once.
+    """A table too large for memory: its rows, as in `Table`, can be read one by one, once.
 
-    `made`: by this program, of what is no table, so that nobody need look at its columns. `size`: rows, 0 if unknown.
+    Attributes:
+        made: whether this program made the table from other input, so that nobody needs to check its columns.
+        size: count of the rows, 0 if unknown.
     """
 
     name: str
@@ -67,7 +72,7 @@ class TableStream:
 
 
 class StoredText:
-    """A text outside of memory: `str()` reads it; never an empty one."""
+    """A text stored outside of memory and never empty: `str()` reads it."""
 
     __slots__ = ()
 
@@ -85,24 +90,24 @@ class Page:
     issue: Reason[NoTarget] | None = None
     """Why no link may lead here; None: it is a target."""
     headings: tuple[int, ...] = ()
-    """Which lines of the content, from 0, are headings, where the input tells; rising."""
+    """Line numbers of the headings in the content, from 0, ascending; empty where the input has no headings."""
     target_only: bool = False
-    """Whether no links are wanted for it."""
+    """Whether the page gets no links itself."""
 
     @property
     def is_visited(self) -> bool:
-        """Whether the address shows a page of its own: no error, no redirect, no copy."""
+        """Whether the URL shows a page of its own: not an error, a redirect or a copy."""
         return self.issue is None or self.issue.kind in VISITED
 
     @property
     def takes_links(self) -> bool:
-        """Whether links may be set in the page's text: it is no error or copy, and no target alone."""
+        """Whether editors can add links to the page's text: it isn't an error, a copy or only a target."""
         return not self.target_only and (self.issue is None or self.issue.kind is NoTarget.SOURCE_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What links are wanted for: a page, a query, or both; one row of Output.csv."""
+    """A page, a query, or both, that gets links; one row of Output.csv."""
 
     key: str
     url: str
@@ -112,25 +117,25 @@ class Source:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """What a row of a table, the Sheet or a kept run is known by: equal if two ask for the same links."""
+        """The identity of a row of a table, the Sheet or a stored run: equal for two rows that need the same links."""
         return self.key, fold_query(self.query)
 
     @property
     def end(self) -> str:
-        """What the link graph knows it by: its key, or the query where there is no URL."""
+        """The source's id in the link graph: its key, or the query where it has no URL."""
         return self.key or fold_query(self.query)
 
     @property
     def name(self) -> str:
-        """What people see: the URL, or the query where there is no URL."""
+        """The name that people see: the URL, or the query where the source has no URL."""
         return self.url or self.query
 
 
 @dataclass(frozen=True, slots=True)
 class ExistingLink:
-    """A link that stands in a page's text already; both ends are normal forms, the target's redirects followed.
+    """An existing link in a page's text; both ends are normal forms, with the target's redirects followed.
 
-    `start` is its place in the page's plain main content, from 0; -1 where nobody says so.
+    `start` is its position in the page's plain main content, from 0; -1 if unknown.
     """
 
     source: str
@@ -144,10 +149,10 @@ class Collected:
     """The input of a run, in order: sources of the query table first, then pages without a query.
 
     Attributes:
-        links: what is linked already, each source, target and anchor once.
-        aliases: page that redirects or is a copy -> the page that it leads to in the end (normal forms).
-        inner_links: how many of `links` lead from a listed page to a listed page.
-        skipped_links: rows of the link table that are no links in a page's text (menus, images, ...).
+        links: existing links, each source, target and anchor once.
+        aliases: final page of each page that redirects or is a copy (normal forms).
+        inner_links: count of the links from a listed page to a listed page.
+        skipped_links: count of the rows in the link table that are not links in a page's text (menus, images, ...).
     """
 
     pages: tuple[Page, ...]
@@ -174,13 +179,13 @@ class Collected:
         return self.pages[self.rows[key]]
 
     def find(self, key: str) -> Page | None:
-        """Return the page of this key; None where it is not listed."""
+        """Return the page of this key; None if it is not listed."""
         return self.page(key) if key in self.rows else None
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Which sources get links: all, the first `limit`, those of `only` (URLs), or a `query` of its own."""
+    """Which sources get links: all, the first `limit`, those in `only` (URLs), or a single `query`."""
 
     limit: int = 0
     only: tuple[str, ...] = ()
@@ -194,7 +199,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """What stands for a page or query in the embedding and the term index; `key`: the page's, whose vector it is."""
+    """The text of a page or query for the embedding and the term index; `key` is the key of the page."""
 
     title: str
     body: str
@@ -208,7 +213,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class SerpHit:
-    """One organic result: its link as the service gave it and its rank over all result pages, from 1."""
+    """One organic result: its link as the service returned it, and its rank over all result pages, from 1."""
 
     url: str
     rank: int
@@ -216,11 +221,11 @@ class SerpHit:
 
 @dataclass(frozen=True, slots=True)
 class SerpMarket:
-    """What decides search results beside the query: part of the cache's key.
+    """What search results depend on besides the query: part of the cache's key.
 
     Attributes:
         provider: the search service, as the setting serp_provider names it.
-        gl, hl, location: country, language and place of the search; "": the service's default.
+        gl, hl, location: country, language and location of the search; "": the service's default.
     """
 
     provider: str
@@ -230,19 +235,19 @@ class SerpMarket:
 
     @property
     def where(self) -> dict[str, str]:
-        """Country, language and place by their parameter's name, as far as they are given."""
+        """Country, language and location by the name of their parameter, without empty ones."""
         named = {"gl": self.gl, "hl": self.hl, "location": self.location}
         return {name: value for name, value in named.items() if value}
 
     @property
     def place(self) -> str:
-        """Country, language and place as one text."""
+        """Country, language and location as one text."""
         return f"{self.gl}|{self.hl}|{self.location}"
 
 
 @dataclass(frozen=True, slots=True)
 class SerpPage:
-    """One page of results: organic links in order, and the credits that it cost (0 from the cache)."""
+    """One page of results: organic links in order, and its cost in credits (0 from the cache)."""
 
     links: tuple[str, ...]
     credits: int
@@ -253,12 +258,12 @@ class Targets:
     """Where links may lead.
 
     Attributes:
-        known: normal form -> the user's own writing, of every allowed page of the user's lists.
-        barred: normal form -> why no link may lead to this known page.
+        known: the user's own spelling of every allowed page in the user's lists, by its normal form.
+        barred: why no link may lead to a known page, by its normal form.
         any_on_site: whether a search result that is in no list may be a target too.
-        aliases: page that redirects or is a copy -> the page that it leads to in the end.
-        linked: page -> the pages that it links to already.
-        rejected: page or query -> the pages that an editor doesn't want it to link to.
+        aliases: final page of each page that redirects or is a copy.
+        linked: the pages that each page already links to.
+        rejected: the pages that an editor rejected as targets of each page or query.
     """
 
     known: Mapping[str, str]
@@ -269,25 +274,28 @@ class Targets:
     rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
 
     def url_of(self, key: str) -> str:
-        """The URL to write for a target, or "" where no link may lead."""
+        """Return the URL to write for a target, "" if no link may lead there."""
         if key in self.barred:
             return ""
         return self.known.get(key, key if self.any_on_site else "")
 
     def new_to(self, source: str, key: str) -> bool:
-        """Whether a link from `source` (its `end`) to a page would be new, to another one, and was not rejected."""
+        """Return whether a link from `source` (its `end`) to a page would be new, and an editor did not reject it.
+
+        A link to the source itself, or to the page that it redirects to, is never new.
+        """
         if key in (source, self.aliases.get(source)):
             return False
         return not self.links(source, key) and key not in self.rejected.get(source, ())
 
     def links(self, source: str, key: str) -> bool:
-        """Whether a link from `source` (its `end`) to a page stands already."""
+        """Return whether `source` (its `end`) already links to a page."""
         return key in self.linked.get(source, ())
 
 
 @dataclass(frozen=True, slots=True)
 class SerpTarget:
-    """An eligible result: the target's normal form, the URL to write, and its rank from 1."""
+    """An eligible search result: the target's normal form, the URL to write, and its rank from 1."""
 
     key: str
     url: str
@@ -296,7 +304,7 @@ class SerpTarget:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens and US dollars of one piece of work; both 0 for the local encoder."""
+    """The cost of a task in tokens and US dollars; both 0 for the local encoder."""
 
     tokens: int = 0
     cost_usd: float = 0.0
@@ -304,7 +312,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a language model answered, and the tokens of question and answer together."""
+    """The answer of a language model, and the tokens of question and answer together."""
 
     text: str
     tokens: int = 0
@@ -312,7 +320,13 @@ class Completion:
 
 @dataclass(frozen=True, slots=True)
 class EncodedBatch:
-    """Finished vectors: `positions` index the texts given to the encoder, `vectors` is (len, d) float32."""
+    """Finished vectors.
+
+    Attributes:
+        positions: indices into the texts given to the encoder.
+        vectors: (len(positions), d) float32.
+        usage: cost of the batch.
+    """
 
     positions: Sequence[int]
     vectors: Vectors
@@ -321,12 +335,15 @@ class EncodedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible target of one source, with every signal that speaks for it.
+    """A possible target of one source, with its signals; an unavailable signal is NaN.
 
-    `score` is the blend of the z-scored signals (standard deviations above this source's average
-    target), `similarity` the cosine of the embeddings (-1 to 1), `lexical` the cosine of TF-IDF (0 to 1).
-    `probability` (0 to 1) is how many of a hundred such pairs turned out to be links of the site's
-    editors, where that could be learned. A signal that could not be had is NaN.
+    Attributes:
+        key, url: normal form of the target, and its URL.
+        score: blend of the z-scored signals, in standard deviations above the source's average target.
+        similarity: cosine of the embeddings, -1 to 1.
+        lexical: cosine of TF-IDF, 0 to 1.
+        serp_rank: rank in the search results, from 1; 0 if the search did not find the target.
+        probability: share of such pairs that the site's editors linked, 0 to 1, where it could be learned.
     """
 
     key: str
@@ -340,7 +357,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A recommendation: `rank` from 1, and where it came from."""
+    """A recommended link with its rank, from 1, and its origin."""
 
     target: Candidate
     rank: int
@@ -349,7 +366,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Shortage:
-    """Why there are `links` links where `wanted` were asked for."""
+    """Why a source has only `links` links instead of `wanted`."""
 
     links: int
     wanted: int
@@ -364,10 +381,10 @@ class Recommendation:
     """The links of one source, best first.
 
     Attributes:
-        source: what the links are for.
+        source: the source of the links.
         links: the links.
-        remark: what else a person should know, such as why nothing was searched.
-        held: what an editor must accept before it may be among the links.
+        remark: what else a person should know, such as why the search step was skipped.
+        held: links that an editor must accept first.
         shortage: why there are fewer links than wanted.
     """
 
@@ -379,7 +396,7 @@ class Recommendation:
 
     @property
     def note(self) -> str:
-        """The remark and the shortage in one line, as it stands in the column Note."""
+        """The remark and the shortage in one line, as in the column Note."""
         return "; ".join(filter(None, (self.remark, str(self.shortage or ""))))
 
 
@@ -390,11 +407,11 @@ def fold_query(query: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """An answer with a page.
+    """A response with a page.
 
     Attributes:
-        url: what was asked for.
-        headers: those that are looked at later, their names in lower case.
+        url: the requested URL.
+        headers: the headers that the importer reads, with lower-case names.
         body: the page's bytes.
     """
 
@@ -404,20 +421,20 @@ class FetchedPage:
 
 
 class PageCache(Protocol):
-    """Pages by their URL."""
+    """A cache of fetched pages by URL."""
 
     def get(self, url: str) -> FetchedPage | None:
-        """The page as it was fetched last, if it is there and sound."""
+        """Return the page as last fetched; None if it is missing or damaged."""
 
     def put(self, page: FetchedPage) -> None:
-        """Keep a page in the place of what was fetched before, durable when this returns."""
+        """Store a page durably, in place of an earlier version."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedLink:
-    """A link that an editor made, as the user writes its URLs, and its target's place for its source, from 1.
+    """A link that an editor made, with URLs in the user's spelling.
 
-    0: it was not among the candidates.
+    `place` is the rank of the target among the source's candidates, from 1; 0 if it was not a candidate.
     """
 
     source: str
@@ -428,7 +445,10 @@ class AddedLink:
 
 @dataclass(frozen=True, slots=True)
 class ExcludedTarget:
-    """Where no link of `source` may lead, and why: URLs as the user writes them; no source: see the reason."""
+    """A target that `source` may not link to, and why; URLs in the user's spelling.
+
+    Without a source, the reason says which pages may not link to the target.
+    """
 
     source: str
     target: str
@@ -437,9 +457,9 @@ class ExcludedTarget:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """Two pages of nearly the same text, as the user writes their URLs; `canonical` is the one to keep.
+    """Two near-duplicate pages, with URLs in the user's spelling; `canonical` is the one to keep.
 
-    `similarity` and `lexical` are as in `Candidate`, `overlap` the share of their shingles, 0 to 1.
+    `similarity` and `lexical` are as in `Candidate`; `overlap` is the share of common shingles, 0 to 1.
     """
 
     page: str
@@ -451,7 +471,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A page that no other links to today, and the pages most similar to it, best first: the user's own URLs."""
+    """A page without in-links and the pages most similar to it, best first; URLs in the user's spelling."""
 
     page: str
     sources: tuple[str, ...]
@@ -462,22 +482,22 @@ _BOTH = frozenset({"", "both", "source and target", "source, target"})
 
 
 def role_of(cell: str) -> str:
-    """What a page is alone, "source" or "target"; "" for one that is both.
+    """Return the only role of a page, "source" or "target"; "" for a page with both roles.
 
     Raises:
-        ValueError: the cell says something else; the message says what it may say.
+        ValueError: the cell contains something else; the message lists the valid roles.
     """
     role = " ".join(cell.casefold().split())
     if role in (SOURCE, TARGET):
         return role
     if role not in _BOTH:
-        raise ValueError("its Role is none of source, target and both: it counts as both")
+        raise ValueError("its Role is not source, target or both: it counts as both")
     return ""
 
 
 @dataclass
 class Searched:
-    """What came of the search step: results and notes by the source's place, and the counts."""
+    """The result of the search step: eligible results and notes by the source's position, and counts."""
 
     targets: dict[int, tuple[SerpTarget, ...]] = field(default_factory=dict)
     notes: dict[int, str] = field(default_factory=dict)

@@ -185,7 +185,7 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     """Return rules for each signal alone, among the candidates of all, then with one more signal at a time."""
     site, fixed = ranking.site, FIXED_WEIGHTS
     lexical = replace(rules, lexical_weight=1.0)
-    none = Weights(match=0, passage=0, time=0, votes=0, alike=0, unlinked=0)
+    none = Weights(match=0, passage=0, time=0, votes=0, linked_similarity=0, unlinked=0)
     match = replace(none, match=1)
     passages = replace(match, passage=fixed.passage)
     ways = {"words": replace(lexical, weights=match)}
@@ -195,7 +195,7 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     if site.has_dates:
         alone["time"] = "time"
     if ranking.graph.size:
-        alone |= {"votes of similar pages": "votes", "similarity to linked pages": "alike"}
+        alone |= {"votes of similar pages": "votes", "similarity to linked pages": "linked_similarity"}
     ways |= {name: replace(rules, weights=replace(none, **{field: 1.0})) for name, field in alone.items()}
     ways["words + passages"] = replace(lexical, weights=passages)
     if site.has_vectors:

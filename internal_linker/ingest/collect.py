@@ -1,4 +1,4 @@
-"""The two input tables -> pages and sources in the user's own order, and every unusable row with its reason."""
+"""Collection of pages, sources and existing links from the input tables, with a reason for every rejected row."""
 
 import re
 from array import array
@@ -35,8 +35,8 @@ from internal_linker.text.language import page_languages
 
 # Crawlers write "-" or "no" where nothing redirects.
 _ADDRESS = re.compile(r"https?:|/", re.IGNORECASE)
-# Characters; far over any page's: what is longer is something else, and takes minutes and gigabytes. HTML is
-# mostly no text.
+# The largest sizes in characters, far above any page's: longer cells are something else, and take minutes and
+# gigabytes. HTML may be longer, since most of it is not text.
 _LONGEST = {Kind.CONTENT: 5_000_000, Kind.TITLE: 10_000, Kind.H1: 10_000}
 _LONGEST_TEXT = 1_000_000
 _LONGEST_QUERY = 1_000
@@ -58,22 +58,23 @@ def collect(
     """Join queries and pages by the normal form of their URL; content in HTML becomes text and links.
 
     Args:
-        queries: a table with URL and Main Query; None where there is none.
-        pages: a table with URL and Main Content; None where there is none.
+        queries: a table with URL and Main Query; None if the user has none.
+        pages: a table with URL and Main Content; None if the user has none.
         queries_in_sheet: whether the rows of `queries` can take links in the Sheet.
-        keep: where a page's content goes while the others are read.
-        languages: tells the pages' languages by their texts and the codes in their rows; None: the latter stand.
-        follow: whether a link counts for the page that it ends at; False: its target is the page that it names.
+        keep: stores a page's content while the others are read.
+        languages: a function that returns the pages' languages by their texts and the codes in their rows; None: use
+            the codes.
+        follow: whether a link's target is the final page of its redirects; False: the page that it names.
 
     Raises:
-        InputError: a table lacks a column that it can't do without, or has a damaged row.
+        InputError: a table lacks a required column, or has a damaged row.
     """
     rejects: list[Reject] = []
     site = _Site(keep)
     if pages:
         _read_pages(pages, site, rejects)
     if languages:
-        _tell_languages(site.pages, languages)
+        _set_languages(site.pages, languages)
     merged = site.merged
     queried: dict[tuple[str, str], Source] = {}
     if queries:
@@ -96,27 +97,31 @@ def collect(
 
 @dataclass
 class _Site:
-    """What the rows of the page table have told so far.
+    """The pages and links read from the page table so far.
 
     Attributes:
-        keep: where contents go.
-        pages: in the order of their first rows.
-        rows: the number of the row that each of them is.
-        places: each one's place among them, by its key.
+        keep: stores a page's content.
+        pages: the pages, in the order of their first rows.
+        rows: the row number of each page.
+        positions: each page's position in `pages`, by its key.
+        leads_to: the redirect target or canonical of each page that has one, by keys.
+        links: links in the pages' HTML: source, target and anchor.
+        forms: the cache of normal forms.
+        merged: count of the rows merged into an earlier row.
     """
 
     keep: Callable[[str], str | StoredText]
     pages: list[Page] = field(default_factory=list)
     rows: "array[int]" = field(default_factory=lambda: array("Q"))
-    places: dict[str, int] = field(default_factory=dict)
+    positions: dict[str, int] = field(default_factory=dict)
     leads_to: dict[str, str] = field(default_factory=dict)
     links: dict[tuple[str, str, str], None] = field(default_factory=dict)
     forms: NormalForms = field(default_factory=NormalForms)
     merged: int = 0
 
     def page(self, key: str) -> Page:
-        """The page of a key that has one."""
-        return self.pages[self.places[key]]
+        """Return the page of this key."""
+        return self.pages[self.positions[key]]
 
 
 def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) -> None:
@@ -132,27 +137,28 @@ def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) 
         rejects += [Reject(table.name, number, cells[Kind.URL], reason) for reason in reasons]
         if page is None:
             continue
-        place = site.places.setdefault(page.key, len(pages))
-        if place == len(pages):
+        position = site.positions.setdefault(page.key, len(pages))
+        if position == len(pages):
             pages.append(page)
             rows.append(number)
             continue
         site.merged += 1
-        used, other, row = pages[place], page, number
+        used, other, row = pages[position], page, number
         if used.issue and not page.issue:
-            # A crawl lists a redirect beside the page it leads to: the page's own row counts.
-            used, other, row, rows[place] = page, used, rows[place], number
+            # A crawl lists a redirect as well as the page that it leads to: the page's own row counts.
+            used, other, row, rows[position] = page, used, rows[position], number
         filled = _filled(used, other)
         if page.content and filled.content is page.content:
             filled = replace(filled, content=site.keep(str(page.content)))
-        pages[place] = filled
+        pages[position] = filled
         if other.content and used.content and str(other.content) != str(used.content):
-            reason = f"the same page as row {rows[place]} with another content: row {rows[place]} is used"
+            first = rows[position]
+            reason = f"the same page as row {first} with different content: row {first} is used"
             rejects.append(Reject(table.name, row, other.url, reason))
 
 
 def _cut(cells: dict[Kind, str]) -> Iterator[str]:
-    """Shorten what is far too long, and say so."""
+    """Shorten cells that are far too long, and yield a sentence about each."""
     for kind, most in _LONGEST.items():
         if len(cells.get(kind, "")) > most:
             cells[kind] = cells[kind][:most]
@@ -160,7 +166,7 @@ def _cut(cells: dict[Kind, str]) -> Iterator[str]:
 
 
 def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
-    """The page of a row; where it leads to and the links in its content go into `site`, what is cut into `reasons`."""
+    """Return the page of a row; add its redirect and the links in its content to `site`, and problems to `reasons`."""
     key = normal_form(cells[Kind.URL])
     issue, leads_to = _standing(key, cells)
     role = ""
@@ -185,12 +191,12 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     url, title, h1 = cells[Kind.URL], cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
     return Page(
         key,
-        # Of two equal texts one is kept.
+        # Equal strings share one object, which saves memory.
         key if url == key else url,
         title=title,
         h1=title if h1 == title else h1,
-        # Most rows of a page that is known tell nothing new, and take no room.
-        content=content if key in site.places else site.keep(content),
+        # Most further rows of a page add nothing, so their content isn't stored.
+        content=content if key in site.positions else site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
         headings=headings,
         issue=issue or (_SOURCE_ONLY if role == SOURCE else None),
@@ -199,21 +205,21 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
 
 
 def _target(base: str, href: str, forms: NormalForms) -> str:
-    """The normal form that a link leads to, "" for mailto:, tel:, a broken address and the like."""
+    """Return the normal form of a link's target, "" for mailto:, tel:, an invalid URL and the like."""
     try:
         return forms[urljoin(base, href.strip())]
     except ValueError:
         return ""
 
 
-@lru_cache(maxsize=1024)  # one copy of each code is kept, too
+@lru_cache(maxsize=1024)  # also shares one string for each code
 def _language(cell: str) -> str:
-    """The language's code without its region; "" for hreflang's x-default, which is none."""
+    """Return the language code without its region; "" for hreflang's x-default, which is not a language."""
     code = cell.lower().replace("_", "-").partition("-")[0]
     return "" if code == "x" else code
 
 
-# Pages without end share a reason: it takes no room.
+# Millions of pages can share this reason, which saves memory.
 _SOURCE_ONLY = Reason(NoTarget.SOURCE_ONLY)
 
 
@@ -223,17 +229,17 @@ def _reason(kind: NoTarget, detail: str = "") -> Reason[NoTarget]:
 
 
 def _standing(key: str, cells: dict[Kind, str]) -> tuple[Reason[NoTarget] | None, str]:
-    """Why no link may lead to a page, and the page that one is led to instead; None and "" where there is none."""
+    """Return why no link may lead to a page (None: nothing), and the page that it leads to instead ("": none)."""
     redirect = cells.get(Kind.REDIRECT, "")
     moved = other_page(key, cells[Kind.URL], redirect) if _ADDRESS.match(redirect) else ""
-    # A status in words ("OK", "published") says nothing about the server's answer.
+    # A status in words ("OK", "published") says nothing about the server's response.
     if (status := re.match(r"\d+", cells.get(Kind.STATUS, ""))) and status[0] != "200":
         kind = NoTarget.REDIRECT_STATUS if status[0][0] == "3" else NoTarget.ERROR_STATUS
         return _reason(kind, status[0]), moved or ""
     if moved:
         return _reason(NoTarget.REDIRECT), moved
     canonical = other_page(key, cells[Kind.URL], cells.get(Kind.CANONICAL, ""))
-    # Before the indexability: crawlers call a copy of another page not indexable, too.
+    # The canonical comes before the indexability: crawlers also call a copy of another page not indexable.
     if canonical:
         return _reason(NoTarget.CANONICALISED), canonical
     if english(Kind.INDEXABILITY, cells.get(Kind.INDEXABILITY, "")) == NOT_INDEXABLE:
@@ -244,7 +250,7 @@ def _standing(key: str, cells: dict[Kind, str]) -> tuple[Reason[NoTarget] | None
 
 
 def _followed(leads_to: Mapping[str, str]) -> dict[str, str]:
-    """Each page with the end of its chain of redirects and copies; what runs in a circle leads nowhere."""
+    """Map each page to the end of its chain of redirects and canonicals; pages in a loop are left out."""
     ends: dict[str, str] = {}
     for start in leads_to:
         passed, at = dict.fromkeys([start]), leads_to[start]
@@ -259,13 +265,13 @@ def _followed(leads_to: Mapping[str, str]) -> dict[str, str]:
 def _resolved(
     links: Mapping[tuple[str, str, str], None], aliases: Mapping[str, str]
 ) -> dict[tuple[str, str, str], None]:
-    """The links with their targets' final pages, each once, without those of a page to itself."""
+    """Return the links to their targets' final pages, each once, without links of a page to itself."""
     final = ((source, aliases.get(target, target), anchor) for source, target, anchor in links)
     return dict.fromkeys(link for link in final if link[0] != link[1])
 
 
 def _filled(first: Page, other: Page) -> Page:
-    """`first`, with what it lacks taken from another row of the same page."""
+    """Return `first` with its empty fields filled from another row of the same page."""
     gaps = {
         name: getattr(other, name)
         for name in ("title", "h1", "content", "lang")
@@ -278,7 +284,7 @@ def _filled(first: Page, other: Page) -> Page:
     return replace(first, **gaps)
 
 
-def _tell_languages(
+def _set_languages(
     pages: list[Page], languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]]
 ) -> None:
     texts = Lazy(len(pages), lambda at: f"{pages[at].title}\n{pages[at].content}")
@@ -292,9 +298,9 @@ def _queries(
 ) -> Iterator[Source]:
     columns = columns_of(table, required=(Kind.URL, Kind.MAIN_QUERY))
     for number, cells in cells_of(table, columns):
-        url, written = cells[Kind.URL], cells[Kind.MAIN_QUERY]
-        query = " ".join(written[: 10 * _LONGEST_QUERY].split())
-        if len(query) > _LONGEST_QUERY or len(written) > 10 * _LONGEST_QUERY:
+        url, raw = cells[Kind.URL], cells[Kind.MAIN_QUERY]
+        query = " ".join(raw[: 10 * _LONGEST_QUERY].split())
+        if len(query) > _LONGEST_QUERY or len(raw) > 10 * _LONGEST_QUERY:
             reason = f"its {display(Kind.MAIN_QUERY)} is longer than {_LONGEST_QUERY:,} characters"
             rejects.append(Reject(table.name, number, url, reason))
             continue
@@ -306,7 +312,7 @@ def _queries(
         except ValueError as error:
             rejects.append(Reject(table.name, number, url, str(error)))
             continue
-        page = site.page(key) if key in site.places else None
+        page = site.page(key) if key in site.positions else None
         yield Source(key, url, query, page, in_sheet)
 
 
@@ -320,13 +326,13 @@ def gather(
     progress: Progress,
     keep: Callable[[str], str | StoredText] = str,
 ) -> Collected:
-    """Read all tables; None stands for one that the user does not have, and for no list of rejected rows.
+    """Read all tables; None means that the user doesn't have a table, or that rejected rows are not listed.
 
-    The pages' contents go to `keep`, row by row; a page whose row has no language gets that of its text.
+    `keep` stores the pages' contents row by row; a page without a language in its row gets the language of its text.
 
     Raises:
-        InputError: a table can't be read, lacks a column, or not one row of them can be used.
-        OutputError: the contents find no room.
+        InputError: a table can't be read or lacks a column, or no row of any table can be used.
+        OutputError: the contents can't be stored.
         ServiceError: the service that a table comes from failed.
     """
     collected = collect(
@@ -346,10 +352,10 @@ def gather(
 
 
 def with_links(collected: Collected, links: StreamSource | None, progress: Progress) -> Collected:
-    """Add the links of a table, and tell what is unusual about it.
+    """Add the links of a table, and warn if none of them is between listed pages.
 
     Raises:
-        InputError: it can't be read, or has no column for a link's source or destination.
+        InputError: the table can't be read, or has no column for a link's source or destination.
     """
     collected = add_links(collected, _opened(links, progress))
     if links and (sentence := doubt(collected, links.name)):
@@ -368,8 +374,10 @@ def _opened(source: StreamSource | None, progress: Progress) -> TableStream | No
 
 def _nothing_to_do(names: list[str]) -> str:
     if names:
-        return f"{' and '.join(names)}: not one row can be used. files/rejected_rows.csv says why for each."
+        return (
+            f"{' and '.join(names)}: no row can be used. See files/rejected_rows.csv for the reason of each."
+        )
     return (
-        "There is no input. Put your pages into files/urls_rawdata.csv (URL, Title, Main Content) "
+        "No input was found. Put your pages into files/urls_rawdata.csv (URL, Title, Main Content) "
         "and your queries into files/main_queries.csv (URL, Main Query) or a Google Sheet."
     )

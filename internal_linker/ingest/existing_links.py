@@ -1,4 +1,4 @@
-"""The table of existing links -> what was collected, with every link that stands in a page's text already."""
+"""Existing links: adds the links of a table to those in the pages' own HTML."""
 
 import re
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from internal_linker.ingest.crawler_vocabulary import CONTENT, HYPERLINK, englis
 
 
 def rejected_link(table: str, number: int, *ends: str) -> Reject:
-    """The first of a row's ends (source, destination) that is no URL, with the reason."""
+    """Return the first of a row's ends (source, destination) that is not a URL, with the reason."""
     for kind, url in zip((Kind.SOURCE, Kind.DESTINATION), ends, strict=True):
         try:
             normal_form(url)
@@ -21,19 +21,19 @@ def rejected_link(table: str, number: int, *ends: str) -> Reject:
     raise AssertionError(f"both ends of row {number} are URLs")
 
 
-_PLACE = re.compile("[0-9]{1,9}")
-# Characters; what is longer is the text of a whole page by mistake.
+_START = re.compile("[0-9]{1,9}")
+# Characters; a longer anchor is the text of a whole page by mistake.
 _LONGEST_ANCHOR = 1_000
 
 Found = dict[tuple[str, str, str, int], None]
 
 
 def add_links(collected: Collected, table: TableStream | None) -> Collected:
-    """Add the links of a table to those of the pages' own HTML, and count what leads from page to page.
+    """Add the links of a table to those in the pages' own HTML, and count the links between listed pages.
 
     Args:
         collected: pages and sources, with the aliases of redirects and copies.
-        table: Source, Destination and, if there, Anchor, Link Position, Type, Start; None where there is none.
+        table: a table with Source, Destination and optionally Anchor, Link Position, Type and Start; None: no table.
 
     Raises:
         InputError: the table has no column for a link's source or destination.
@@ -42,7 +42,7 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
         (link.source, link.target, link.anchor, link.start) for link in collected.links
     )
     rejects: list[Reject] = []
-    # Most links are between the pages, and those are known as they are written.
+    # Most links are between listed pages, whose spellings already have a normal form.
     forms = NormalForms({page.url: page.key for page in collected.pages})
     skipped = _read(table, forms, collected.aliases, found, rejects) if table else 0
     listed = {source.key for source in collected.sources}
@@ -56,13 +56,13 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
 
 
 def doubt(collected: Collected, name: str) -> str:
-    """A sentence where the table `name` tells of no link between the listed pages, else ""."""
+    """Return a sentence if the table `name` contains no link between listed pages, else ""."""
     if collected.inner_links or not (collected.links or collected.skipped_links):
         return ""
     if collected.links:
         return (
             f"{name}: none of its {len(collected.links)} links leads from one of your pages to another. "
-            "See whether it is of this site and writes the host as your pages do (https, www)."
+            "Check that it is of this site and spells the host as your pages do (https, www)."
         )
     return (
         f"{name}: none of its {collected.skipped_links} rows is a link in a page's text "
@@ -73,15 +73,15 @@ def doubt(collected: Collected, name: str) -> str:
 def _read(
     table: TableStream, forms: NormalForms, aliases: Mapping[str, str], found: Found, rejects: list[Reject]
 ) -> int:
-    """Put the table's links into `found`; tells how many rows are no links in a page's text."""
+    """Add the table's links to `found`; return how many rows are not links in a page's text."""
     optional = (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE, Kind.START)
     columns = columns_of(table, (Kind.SOURCE, Kind.DESTINATION), optional)
-    places = [columns.get(kind, -1) for kind in (Kind.SOURCE, Kind.DESTINATION, *optional)]
-    # Such a table may have millions of rows, but few pages.
+    positions = [columns.get(kind, -1) for kind in (Kind.SOURCE, Kind.DESTINATION, *optional)]
+    # The table may have millions of rows with few different anchors.
     anchors, skipped = dict[str, str](), 0
     for number, row in table.rows:
         source, target, anchor, position, link_type, start = (
-            row[at] if 0 <= at < len(row) else "" for at in places
+            row[at] if 0 <= at < len(row) else "" for at in positions
         )
         if not (source.strip() or target.strip()):
             continue
@@ -100,13 +100,13 @@ def _read(
             skipped += 1
         else:
             anchor = " ".join(anchor[:_LONGEST_ANCHOR].split())
-            place = int(start) if _PLACE.fullmatch(start.strip()) else -1
-            found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor), place))
+            offset = int(start) if _START.fullmatch(start.strip()) else -1
+            found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor), offset))
     return skipped
 
 
 def _in_text(position: str, link_type: str) -> bool:
-    """Whether a row is a link in a page's text, as far as it says so."""
+    """Return whether a row is a link in a page's text; a row without type and position counts as one."""
     return (not link_type or english(Kind.LINK_TYPE, link_type) == HYPERLINK) and (
         not position or english(Kind.LINK_POSITION, position) == CONTENT
     )

@@ -53,7 +53,7 @@ class Publication:
             self._remember(memory, sources)
         versions = self.context.runs.versions() if self.context.runs else ()
         if memory:
-            self._tell_acceptance(memory, versions[-1].at if versions else "")
+            self._report_acceptance(memory, versions[-1].at if versions else "")
         facts = self._facts()
         held = self._held(facts, versions)
         self._deliver(memory, held=held)
@@ -90,7 +90,7 @@ class Publication:
         self.report.gaps += [*moved, f"{kept} {remedy}".strip()]
         return True
 
-    def _tell_acceptance(self, memory: Memory, since: str) -> None:
+    def _report_acceptance(self, memory: Memory, since: str) -> None:
         edges = {edge.id: edge for edge in memory.store.each("live")}
         judged = sorted(memory.store.each(judged=True), key=lambda edge: edge.at)
         edges |= {edge.id: edge for edge in judged}

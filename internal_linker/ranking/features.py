@@ -10,7 +10,7 @@ from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 
 # Names of the columns of `features`, in order.
 FEATURES = (
-    "match", "words", "embedding", "passage", "time", "votes", "like linked",
+    "match", "words", "embedding", "passage", "time", "votes", "linked similarity",
     "no in-link", "in-links", "links back", "cocited",
 )  # fmt: skip
 
@@ -28,7 +28,7 @@ class Signals:
         passage: fit of the source's best passage, 0 to 1.
         nearness: nearness in time, see `dates.nearness`; NaN where it is unknown.
         votes: weighted share, 0 to 1, of the source's most similar pages that link to the candidate.
-        alike: mean cosine, 0 to 1, of the candidate's words with those of the pages that the source links to.
+        linked_similarity: mean cosine, 0 to 1, of the candidate's words with those of the pages the source links to.
         inlinks: how many pages link to the candidate.
         back: 1 where the candidate links to the source, else 0.
         cocited: how many pages link both to the candidate and to the source.
@@ -42,7 +42,7 @@ class Signals:
     passage: Vectors
     nearness: Vectors
     votes: Vectors
-    alike: Vectors
+    linked_similarity: Vectors
     inlinks: Ints
     back: Vectors
     cocited: Vectors
@@ -58,7 +58,7 @@ class Signals:
 def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     """Return (n,) float64 the weighted sum of the signals; higher is better."""
     similar = weights.match, 0.0, 0.0, weights.passage
-    score = np.array([*similar, weights.time, weights.votes, weights.alike]) @ _standards(signals)
+    score = np.array([*similar, weights.time, weights.votes, weights.linked_similarity]) @ _standards(signals)
     weighted: Vectors = score + weights.unlinked * (signals.inlinks == 0)
     return weighted
 
@@ -84,7 +84,7 @@ def features(signals: Signals) -> Vectors:
 def _standards(signals: Signals) -> Vectors:
     """Return (7, n) float64 the first seven features, in standard deviations."""
     words = signals.match, signals.lexical, signals.similarity, signals.passage
-    others = signals.nearness, signals.votes, signals.alike
+    others = signals.nearness, signals.votes, signals.linked_similarity
     return np.stack([standard(each, signals.of) for each in (*words, *others)])
 
 

@@ -162,8 +162,10 @@ class Ranking:
             for number, (other, ours) in enumerate(zip(knowing, chosen, strict=True)):
                 found_at = [np.searchsorted(*each) for each in zip(wanted, ours.others, strict=True)]
                 passages = [each[at] for (each, _), at in zip(fits, found_at, strict=True)]
-                alike = [each[number][at] for (_, each), at in zip(fits, found_at, strict=True)]
-                found.append(other._signals(ours, np.concatenate(passages), np.concatenate(alike)))
+                linked_similarity = [each[number][at] for (_, each), at in zip(fits, found_at, strict=True)]
+                found.append(
+                    other._signals(ours, np.concatenate(passages), np.concatenate(linked_similarity))
+                )
             yield chosen, found
 
     def knowing(self, links: Sequence[ExistingLink], sources: Sequence[Source]) -> "Ranking":
@@ -245,7 +247,7 @@ class Ranking:
         always = is_in(keys, both(elected, found).keys(n))
         return Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
 
-    def _signals(self, chosen: "Chosen", passages: Vectors, alike: Vectors) -> Signals:
+    def _signals(self, chosen: "Chosen", passages: Vectors, linked_similarity: Vectors) -> Signals:
         """Compute the signals of each candidate."""
         texts, matches, n = chosen.texts, chosen.matches, len(self.linkable)
         rows, pairs = matches.rows, matches.pairs
@@ -258,7 +260,7 @@ class Ranking:
             passages,
             self.site.nearness(texts[matches.of], rows),
             chosen.votes.of(pairs),
-            alike,
+            linked_similarity,
             self.graph.inlinks[rows],
             is_in(pairs.keys(n), self.graph.sources(texts).keys(n)).astype(np.float32),
             self.graph.cocited(texts).of(pairs),

@@ -25,7 +25,7 @@ class Weights:
         passage: weight of the passage that fits best.
         time: weight of the nearness in time, for pages with a date in their URL.
         votes: weight of the links of similar pages.
-        alike: weight of the similarity to the pages that the source links to.
+        linked_similarity: weight of the similarity to the pages that the source links to.
         unlinked: bonus of a page without in-links. Such a page has no votes; without the bonus, new pages would be
             found less well than by words alone.
     """
@@ -34,7 +34,7 @@ class Weights:
     passage: float = 0.6
     time: float = 0.5
     votes: float = 0.4
-    alike: float = 0.2
+    linked_similarity: float = 0.2
     unlinked: float = 1.0
 
 

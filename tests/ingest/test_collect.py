@@ -142,7 +142,9 @@ def test_another_content_of_the_same_page_is_reported() -> None:
     """Two contents of one page: the first is used, and the other row is named with the one that counts."""
     found = collect(None, pages_table([A, "one"], [B, "b"], [A + "/", "two"]), queries_in_sheet=False)
     assert found.pages[0].content == "one"
-    assert rejected(found) == [("pages.csv", 4, "the same page as row 2 with another content: row 2 is used")]
+    assert rejected(found) == [
+        ("pages.csv", 4, "the same page as row 2 with different content: row 2 is used")
+    ]
 
 
 def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
@@ -157,7 +159,9 @@ def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
     )
     assert found.pages == (Page(A, A + "/", content="text"),)
     assert found.merged_rows == 2
-    assert rejected(found) == [("pages.csv", 2, "the same page as row 3 with another content: row 3 is used")]
+    assert rejected(found) == [
+        ("pages.csv", 2, "the same page as row 3 with different content: row 3 is used")
+    ]
 
 
 def test_a_row_that_is_no_page_is_rejected_with_number_and_reason() -> None:
@@ -248,7 +252,7 @@ def test_no_row_is_lost(queries: list[list[str]], pages: list[list[str]]) -> Non
     wishes = _distinct_wishes(queries)
     alone = {page.key for page in found.pages} - {key for key, _ in wishes}
     assert {source.identity for source in found.sources} == wishes | {(key, "") for key in alone}
-    unusable = [reject for reject in found.rejects if "another content" not in reject.reason]
+    unusable = [reject for reject in found.rejects if "different content" not in reject.reason]
     assert filled == len(found.pages) + len(wishes) + found.merged_rows + len(unusable)
     assert max(Counter((reject.table, reject.row) for reject in found.rejects).values(), default=1) == 1
     assert all(reject.reason for reject in found.rejects)

@@ -29,7 +29,7 @@ def reasons(found: Collected) -> dict[str, str]:
         ("301", A + "/", "status 301", None),
         ("200", A + "/?utm_source=x", "", None),
         *[("200", text, "", None) for text in ("-", "no", "n/a", "0")],
-        ("", "https://not a url", "its redirect is no URL", None),
+        ("", "https://not a url", "its redirect is not a URL", None),
         ("", "https://o.example/x", "redirects to another page", "https://o.example/x"),
     ],
 )

@@ -109,7 +109,7 @@ def test_another_role_is_told_of(tmp_path: Path) -> None:
     found = run(tmp_path, "", "", "hub")
     assert len(found) == 6 and URLS[2] in {link for links in found.values() for link in links}
     (row,) = table(tmp_path, "rejected_rows.csv")[1:]
-    assert row[2:] == (URLS[2], "its Role is none of source, target and both: it counts as both")
+    assert row[2:] == (URLS[2], "its Role is not source, target or both: it counts as both")
 
 
 def test_orphans_may_be_linked_from_a_source(tmp_path: Path) -> None:

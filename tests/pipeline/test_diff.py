@@ -47,7 +47,7 @@ def test_equal_versions_do_not_differ() -> None:
 
 def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
     """With the places before and after."""
-    why = "other links rank otherwise now"
+    why = "the ranking of other links changed"
     assert told([row("a", "xy"), *PAGES], [row("a", "zx"), *PAGES]) == [
         f"A>X moved 1>2: {why}",
         f"A>Y gone 2>0: {why}",
@@ -60,8 +60,8 @@ def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
     [
         ("rejected", "A>X gone 1>0: rejected by an editor"),
         ("live", "A>X gone 1>0: the page links there now"),
-        ("proposed", "A>X gone 1>0: other links rank otherwise now"),
-        (None, "A>X gone 1>0: other links rank otherwise now"),
+        ("proposed", "A>X gone 1>0: the ranking of other links changed"),
+        (None, "A>X gone 1>0: the ranking of other links changed"),
     ],
 )
 def test_what_an_editor_did_explains_that_a_link_is_gone(status: Status | None, change: str) -> None:
@@ -73,7 +73,7 @@ def test_what_an_editor_accepted_explains_that_it_came() -> None:
     """And a rejection explains no coming."""
     before, after = [row("a", ""), *PAGES], [row("a", "x"), *PAGES]
     assert told(before, after, "accepted") == ["A>X new 0>1: accepted by an editor"]
-    assert told(before, after, "rejected") == ["A>X new 0>1: other links rank otherwise now"]
+    assert told(before, after, "rejected") == ["A>X new 0>1: the ranking of other links changed"]
 
 
 @pytest.mark.parametrize(

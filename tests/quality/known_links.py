@@ -53,13 +53,16 @@ class Figures:
 
 def variants() -> dict[str, Weights]:
     """All weights that are measured, by name; what is not named is as fixed."""
-    rows = {"known links unused": replace(FIXED_WEIGHTS, votes=0, alike=0, unlinked=0)}
+    rows = {"known links unused": replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0)}
     rows |= {
         f"votes {votes}, unlinked {unlinked}": replace(FIXED_WEIGHTS, votes=votes, unlinked=unlinked)
         for votes in (0.0, 0.2, 0.4, 0.6)
         for unlinked in (0.0, 0.5, 1.0, 1.5)
     }
-    rows |= {f"alike {alike}": replace(FIXED_WEIGHTS, alike=alike) for alike in (0.0, 0.2, 0.4)}
+    rows |= {
+        f"linked_similarity {linked_similarity}": replace(FIXED_WEIGHTS, linked_similarity=linked_similarity)
+        for linked_similarity in (0.0, 0.2, 0.4)
+    }
     return rows | {f"time {time}": replace(FIXED_WEIGHTS, time=time) for time in (0.0, 0.25, 0.5, 0.8, 1.2)}
 
 
@@ -159,7 +162,7 @@ def _line(name: str, ours: Figures, default: Figures) -> str:
 def main() -> None:
     """Rank both sites by all weights, and print the tables."""
     sites, vectors = opened(__doc__)
-    words = Weights(passage=FIXED_WEIGHTS.passage, time=0, votes=0, alike=0, unlinked=0)
+    words = Weights(passage=FIXED_WEIGHTS.passage, time=0, votes=0, linked_similarity=0, unlinked=0)
     found = defaultdict[str, dict[tuple[str, str], Ndcgs]](dict)
     base = {}
     for name, each in sites.items():

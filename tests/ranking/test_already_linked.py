@@ -68,7 +68,7 @@ def test_a_page_that_links_to_all_others_says_so(tmp_path: Path) -> None:
     existing(folder, *((GREEN, url, "tea") for url in URLS))
     assert run(folder)[GREEN] == []
     note = read_csv(folder / "files/Output.csv")[0]["Note"]
-    assert note == "0 of 5 links: no other page may be linked to that is not linked already"
+    assert note == "0 of 5 links: all other possible targets are already linked"
 
 
 def test_a_search_result_that_is_linked_already_is_no_link(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def signals(n: int, seed: int = 0) -> Signals:
     values = rng.random((8, n))
     values[1, 0] = values[4, 0] = NAN
     inlinks = rng.integers(1, 9, n) * (np.arange(n) % 3 > 0)
-    match, similarity, lexical, passage, nearness, votes, alike, _ = values
+    match, similarity, lexical, passage, nearness, votes, linked_similarity, _ = values
     back, cocited = (rng.random(n) < 0.3).astype(float), rng.integers(0, 4, n).astype(float)
     return Signals(
         np.zeros(n, int),
@@ -35,7 +35,7 @@ def signals(n: int, seed: int = 0) -> Signals:
         passage,
         nearness,
         votes,
-        alike,
+        linked_similarity,
         inlinks,
         back,
         cocited,
@@ -71,7 +71,7 @@ def test_sources_are_scored_side_by_side(seed: int) -> None:
         ("passage", "passage"),
         ("time", "nearness"),
         ("votes", "votes"),
-        ("alike", "alike"),
+        ("linked_similarity", "linked_similarity"),
     ],
 )
 def test_each_weight_counts_its_signal(weight: str, signal: str) -> None:

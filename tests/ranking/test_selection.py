@@ -125,7 +125,7 @@ def test_what_a_page_links_to_is_no_new_link() -> None:
     ranked = [Candidate(url(name), url(name)) for name in ("original", "a", "b")]
     taken = select(me, ranked, found, 3, "")
     assert [link.target.key for link in taken.links] == [url("b")]
-    assert taken.note == "1 of 3 links: no other page may be linked to that is not linked already"
+    assert taken.note == "1 of 3 links: all other possible targets are already linked"
 
 
 def link(name: str, rank: int) -> Link:
