@@ -12,7 +12,7 @@ import pytest
 
 from internal_linker.core.records import Page, Searched
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, by_similarity
-from internal_linker.ranking.metrics import PLACES, measure
+from internal_linker.ranking.metrics import TOP, measure
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
@@ -32,7 +32,7 @@ LOWERED_ON_PURPOSE = {
 }
 # Plain TF-IDF over title and content on the same input, as it was measured before; the sample's was not.
 PLAIN_TFIDF = {"18f-blog": 0.395, "vue-fa-ar": 0.504}
-WITHOUT_EMBEDDING = LinkRules(PLACES, "fill", 1.0)
+WITHOUT_EMBEDDING = LinkRules(TOP, "fill", 1.0)
 WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0)
 
 
