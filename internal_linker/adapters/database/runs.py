@@ -103,7 +103,7 @@ class RunStore:
             yield from found.rows
 
     def duplicates(self) -> Sequence[Duplicate] | None:
-        """The near-duplicates that the newest run knew of; None where it knew nothing of them.
+        """Return the near-duplicates that the newest run found; None if it did not look for them.
 
         Raises:
             ConfigurationError: the run is damaged.
@@ -115,7 +115,7 @@ class RunStore:
     def put(
         self, version: Version, rows: Iterable[VersionRow], duplicates: Iterable[Duplicate] | None = None
     ) -> None:
-        """Keep a run, and drop the oldest ones beyond `KEPT`; it is there when all of it is.
+        """Store a run, and drop the oldest ones beyond `KEPT`; it appears once all of it is stored.
 
         Args:
             version: what the run was like.
@@ -181,7 +181,7 @@ def _versions(texts: Iterable[str]) -> Iterator[Version]:
 
 
 def _unpacked(content: bytes) -> _Part | None:
-    """A part from its JSON: a list of rows, or, with near-duplicates, an object of both; None where it is damaged."""
+    """Read a part from its JSON: a list of rows, or an object of rows and near-duplicates; None if it is damaged."""
     try:
         told = json.loads(zlib.decompress(content))
         if isinstance(told, list):

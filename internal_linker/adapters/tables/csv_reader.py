@@ -1,4 +1,4 @@
-"""A CSV file as people's programs write it -> its records, numbered as a spreadsheet program shows them."""
+"""CSV files from any program: their records, numbered as a spreadsheet program shows them."""
 
 import csv
 import io
@@ -14,16 +14,16 @@ from internal_linker.adapters.tables.columns import names_columns
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
 
-# Characters; far over any page's text, and small enough for the C long of Windows.
+# Characters of a cell: far more than any page's text, and small enough for the C long of Windows.
 LONGEST_CELL = 100_000_000
 _SEPARATORS = (",", ";", "\t")
-# Characters of the first lines that tell a file's shape; a longer header is still read whole.
+# Characters of the first lines from which the shape is detected; a longer header is still read whole.
 _HEAD = 1_000_000
-# The first line by which Excel is told the separator.
+# The first line with which a file names its separator for Excel.
 _EXCEL_LINE = re.compile(r'"?sep=([^\w\s"]|\t)"?', re.IGNORECASE)
 _QUOTED = re.compile(r'"[^"]*(?:"|$)')
 _BLANK = " ,;\t\r\n\ufeff"
-# No text holds it once NULs are out: found inside a cell, it tells that the cell was never closed.
+# No text contains it once NULs are removed: inside a cell, it means that the cell's quotes were never closed.
 _END = "\0end\0"
 _QUOTE_REMEDY = "A quotation mark is never closed or the file was cut off: mend that row or export it again."
 
@@ -31,7 +31,7 @@ Record = tuple[int, Sequence[str]]
 
 
 class CsvRecords:
-    """The records of one CSV file, to be gone through any number of times, never all in memory.
+    """The records of one CSV file, which can be read any number of times and are never all in memory.
 
     The first is the header, its cells stripped. Numbers count records, not physical lines. Wholly empty
     records count but are left out, as is the title line of older crawl exports; a `sep=;` line doesn't count.
@@ -46,9 +46,9 @@ class CsvRecords:
         """Read the file, one record at a time.
 
         Raises:
-            InputError: it is missing, unreadable, empty, damaged or no CSV.
+            InputError: the file is missing, unreadable, empty, damaged or not CSV.
         """
-        # One setting for the whole process; never lower what somebody else asked for.
+        # A setting of the whole process: never lower somebody else's limit.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
         text = recognise(self.path)
         self.remarks = text.remarks
@@ -73,7 +73,7 @@ class CsvRecords:
         yield from records
 
     def _numbered(self, reader: Iterator[list[str]]) -> Iterator[tuple[int, Sequence[str]]]:
-        """Each record that is not wholly empty, with its number."""
+        """Yield each record that is not empty, with its number."""
         number = 0
         try:
             for number, cells in enumerate(reader, 1):
@@ -89,7 +89,7 @@ class CsvRecords:
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """The separator, and what stands above the header: Excel's `sep=;` line, a title line."""
+    """The separator, and the lines above the header: Excel's `sep=;` line and a title line."""
 
     separator: str
     sep_line: bool = False
@@ -101,7 +101,7 @@ def _shape_of(lines: Sequence[str]) -> _Shape:
     if lines and (told := _EXCEL_LINE.fullmatch(lines[0].rstrip("\r\n"))):
         return _Shape(told[1], sep_line=True)
     unquoted = _QUOTED.sub("x", "".join(lines))
-    # Two lines that say something: the header and a row, or a title and the header.
+    # Two non-empty lines: the header and a row, or a title and the header.
     first, *second = [line for line in unquoted.splitlines() if line.strip(_BLANK)][:2] or [unquoted]
     if second and not any(map(first.count, _SEPARATORS)) and any(map(second[0].count, _SEPARATORS)):
         # Older crawl exports begin with a line like "All Inlinks".
@@ -119,7 +119,7 @@ def _makes_known_name(lines: Sequence[str], separator: str) -> bool:
 def _first_records(lines: Sequence[str], separator: str, count: int) -> list[list[str]]:
     records = (cells for cells in csv.reader(lines, delimiter=separator) if any(map(str.strip, cells)))
     found: list[list[str]] = []
-    # The real reading of the file will name the row of such an error.
+    # Reading the file will name the row of such an error.
     with suppress(csv.Error):
         found.extend(islice(records, count))
     return found
@@ -130,7 +130,7 @@ class CsvTable:
 
     Args:
         path: the file.
-        name: what rejects call the table; the file's name if not given.
+        name: the table's name in the list of rejected rows; the file's name if not given.
     """
 
     def __init__(self, path: Path, name: str | None = None) -> None:
@@ -139,11 +139,10 @@ class CsvTable:
         """Once the stream is open: what was replaced or left out of the file, one sentence each."""
 
     def stream(self) -> TableStream:
-        """The header and, while they are gone through, the rows, which may be shorter or longer than it.
+        """Return the header and an iterator over the rows, which may be shorter or longer than the header.
 
         Raises:
-            InputError: the file is missing, unreadable, empty or no CSV; at a damaged row, going through them
-                raises it.
+            InputError: the file is missing, unreadable, empty or not CSV; a damaged row raises it during iteration.
         """
         source = CsvRecords(self.path)
         records = source.stream()

@@ -1,4 +1,4 @@
-"""A header and rows -> a CSV file, whole or not at all, in which no cell runs as a formula."""
+"""Writes CSV files, completely or not at all, in which no cell runs as a formula."""
 
 import csv
 import math
@@ -12,8 +12,8 @@ from internal_linker.adapters.tables.xlsx_writer import Sheet
 
 Row = Sequence[str | int]
 
-# Signs that spreadsheet programs take for a formula's first, also behind what they or an import skip;
-# some take the full-width ones too.
+# Characters that spreadsheet programs treat as the start of a formula, also behind what they or an import skip; some
+# accept the full-width ones, too.
 _FORMULA = re.compile(
     r'[\s\x00-\x20"“”„«»\x7f\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]*[=+\-@\t\r\n\uff0b\uff0d\uff1d\uff20]'
 )
@@ -27,17 +27,17 @@ def write_rows(
     write_whole: ReplaceWhole,
     encoding: str = "utf-8-sig",
 ) -> list[str]:
-    """Replace the file; the answer says in sentences what was unusual.
+    """Replace the file; return what was unusual, one sentence each.
 
     Args:
         path: the file.
         header: its first row.
-        rows: taken one at a time.
-        write_whole: puts the file in its place.
-        encoding: Excel needs the byte order mark of "utf-8-sig"; other programs may stumble over it.
+        rows: the other rows, read one at a time.
+        write_whole: replaces the file.
+        encoding: Excel needs the byte order mark of "utf-8-sig"; other programs may fail on it.
 
     Raises:
-        OutputError: it can't be written; the earlier file is as it was.
+        OutputError: the file can't be written; the earlier file stays as it was.
     """
 
     def body(file: TextIO) -> None:
@@ -49,18 +49,18 @@ def write_rows(
 
 
 def defuse(cell: str) -> str:
-    """Put `'` before a cell that a spreadsheet program would run as a formula; twice does as much as once."""
-    # The first test spares the search for nearly all cells.
+    """Put `'` before a cell that a spreadsheet program would run as a formula; idempotent."""
+    # The first test avoids the search for nearly all cells.
     return cell if cell[:1].isalnum() or not _FORMULA.match(cell) else "'" + cell
 
 
 def decimal(value: float) -> str:
-    """Four decimals, or "" where there is no number."""
+    """Format a number with four decimal places; "" for NaN."""
     return f"{value:z.4f}" if math.isfinite(value) else ""
 
 
 def _harmless(cell: str | int) -> str | int:
-    """A number is no formula, and `'` would make a text of it."""
+    """Return whether a cell is a number: it isn't a formula, and `'` would turn it into text."""
     if isinstance(cell, int):
         return cell
     harmless = defuse(cell)
@@ -68,7 +68,7 @@ def _harmless(cell: str | int) -> str | int:
 
 
 class ResultCsv:
-    """A table of results; four decimals a figure.
+    """A table of results, with four decimal places per figure.
 
     Args:
         path: the file.
@@ -79,10 +79,10 @@ class ResultCsv:
         self.path, self._write_whole = path, write_whole
 
     def write(self, sheet: Sheet) -> list[str]:
-        """Replace the last one; the answer says in sentences what was unusual.
+        """Replace the file; return what was unusual, one sentence each.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; the earlier file stays as it was.
         """
         header = [column.name for column in sheet.columns]
         return write_rows(self.path, header, _rows(sheet), self._write_whole)

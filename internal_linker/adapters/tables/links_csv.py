@@ -1,4 +1,4 @@
-"""CSV files -> tables as they came; links -> Output.csv and links.csv, replaced whole or merged into the old ones."""
+"""Output.csv and links.csv: replaced as a whole, or merged into the rows of earlier runs."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _QUERY = "Main Query"
 
 
 class _LinkCsv:
-    """What the two link files share: replaced whole, or merged into what earlier runs left."""
+    """The base of both link files: replaced as a whole, or merged into the rows of earlier runs."""
 
     link_column: str
     url_column: str
@@ -34,10 +34,10 @@ class _LinkCsv:
     def deliver(
         self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
     ) -> Sequence[str]:
-        """Write the file; the answer says in sentences what was unusual.
+        """Write the file; return what was unusual, one sentence each.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; the earlier file stays as it was.
         """
         if not self._keeps or not self.path.exists() or not self.path.stat().st_size:
             return self._replace(recommendations, run_id, edge_of)
@@ -80,7 +80,7 @@ class _LinkCsv:
             kept = ((cells for _, cells in records), earlier, header, self.url_column)
 
             def rows() -> Iterator[Row]:
-                """Yield earlier rows as they are, and ours in the places that are theirs."""
+                """Yield earlier rows unchanged, and our rows at their positions."""
                 for part in _merged(*kept, places, keeps):
                     if isinstance(part, int):
                         yield from self._rows(recommendations[part], header, run_id, edge_of)
@@ -99,15 +99,15 @@ class _LinkCsv:
 
 
 class OutputCsv(_LinkCsv):
-    """Output.csv, one row a recommendation: URL, Main Query, Link 1 to N, Note.
+    """Output.csv, one row per recommendation: URL, Main Query, Link 1 to N, Note.
 
     UTF-8 with a byte order mark, so that Excel shows every script; lines end in CR LF (RFC 4180), because
     only then does the csv module quote a lone CR within a cell.
 
     Args:
         path: the file.
-        links_per_page: columns for links, at the least.
-        keeps: which pages' rows of earlier runs stay, by the normal form, if this run did not compute them; None: none.
+        links_per_page: the minimum number of columns for links.
+        keeps: whether a page's rows of earlier runs stay, by its key, if this run did not compute them; None: none.
         write_whole: replaces a file.
     """
 
@@ -120,7 +120,7 @@ class OutputCsv(_LinkCsv):
         self._links_per_page = links_per_page
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
-        # Never fewer columns than there are links in earlier rows or in ours.
+        # At least as many columns as earlier rows or our rows have links.
         numbers = [int(column[5:]) for column in earlier if re.fullmatch(r"Link [1-9][0-9]?", column)]
         width = max([self._links_per_page, *numbers, *(len(item.links) for item in recommendations)])
         return [self.url_column, _QUERY, *(f"Link {number}" for number in range(1, width + 1)), "Note"]
@@ -134,11 +134,11 @@ class OutputCsv(_LinkCsv):
 
 
 class LinksCsv(_LinkCsv):
-    """links.csv, one row a link with every signal behind it: 4 decimals, empty where there is none.
+    """links.csv, one row per link with all of its signals: 4 decimal places, empty for NaN.
 
     Args:
         path: the file.
-        model_name: what made the vectors, as the Model column shows it.
+        model_name: the encoder's name for the column Model.
         keeps: as in `OutputCsv`.
         write_whole: replaces a file.
     """
@@ -186,7 +186,7 @@ def _merged(
     ours: Mapping[Identity, Iterable[int]],
     keeps: Callable[[str], bool],
 ) -> Iterator[Row | int]:
-    """Earlier rows that stay in their order, our places instead of those that they replace, new ones at the end."""
+    """Merge rows: earlier ones that stay, in order, positions of our rows that replace others, new rows at the end."""
     done: set[Identity] = set()
     for cells in records:
         row = dict(zip(earlier, cells, strict=False))
@@ -200,7 +200,7 @@ def _merged(
 
 
 def _identity(url: str, query: str) -> Identity:
-    """Equal for two rows that ask for the same links; as written, for a file's rows went through `defuse`."""
+    """Return a value equal for two rows of the same source; defused, since a file's rows went through `defuse`."""
     try:
         key = normal_form(url)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Lists that a command leaves (rejected rows, orphans, vectors, ...) -> a CSV file each, replaced whole."""
+"""The lists that commands write, one CSV file each: rejected rows, orphans, vectors and others."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,12 +12,12 @@ from internal_linker.core.runs import Difference
 
 Item = TypeVar("Item")
 
-# Digits that bring a float16 and a float32 back exactly, by bytes a number; a float64 takes 17.
+# Digits that restore a float16 and a float32 exactly, by bytes per number; a float64 needs 17.
 _DIGITS = {2: 5, 4: 9}
 
 
 class _ListCsv(Generic[Item]):
-    """A `ListSink`: one row an item, the header alone if there is none."""
+    """A `ListSink`: one row per item, only the header if there are none."""
 
     header: tuple[str, ...]
 
@@ -25,10 +25,10 @@ class _ListCsv(Generic[Item]):
         self.path, self.name, self._write_whole = path, path.name, write_whole
 
     def write(self, items: Iterable[Item]) -> Sequence[str]:
-        """Replace the list of the last run, taking one item at a time; the answer says what was unusual.
+        """Replace the list of the last run, item by item; return what was unusual, one sentence each.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; the earlier file stays as it was.
         """
         return write_rows(self.path, self.header, map(self._row, items), self._write_whole)
 
@@ -46,7 +46,7 @@ class RejectedCsv(_ListCsv[Reject]):
 
 
 class ExcludedCsv(_ListCsv[ExcludedTarget]):
-    """excluded_targets.csv; Source is empty where a row holds for every page, or all of a language."""
+    """excluded_targets.csv; Source is empty if a row applies to every page, or to all pages of a language."""
 
     header = ("Source", "Target", "Reason")
 
@@ -55,7 +55,7 @@ class ExcludedCsv(_ListCsv[ExcludedTarget]):
 
 
 class DuplicatesCsv(_ListCsv[Duplicate]):
-    """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimals a figure."""
+    """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimal places per figure."""
 
     header = ("Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap")
 
@@ -65,7 +65,7 @@ class DuplicatesCsv(_ListCsv[Duplicate]):
 
 
 class OrphansCsv(_ListCsv[Orphan]):
-    """orphans.csv: each page that nobody links to, and the pages to link from, best first."""
+    """orphans.csv: each page without in-links, and the pages to link from, best first."""
 
     header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
 
@@ -74,7 +74,7 @@ class OrphansCsv(_ListCsv[Orphan]):
 
 
 class BacktestCsv(_ListCsv[AddedLink]):
-    """backtest.csv: added links; Place is empty where the target was not among the candidates."""
+    """backtest.csv: added links; Place is empty if the target was not among the candidates."""
 
     header = ("Source", "Target", "Anchor", "Place")
 
@@ -83,7 +83,7 @@ class BacktestCsv(_ListCsv[AddedLink]):
 
 
 class DiffCsv(_ListCsv[Difference]):
-    """diff.csv: links that two runs do not both have at the same place; a place is empty where it has none."""
+    """diff.csv: links that differ between two runs; a rank is empty in a run without the link."""
 
     header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
 
@@ -92,16 +92,16 @@ class DiffCsv(_ListCsv[Difference]):
 
 
 class VectorsCsv:
-    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that gives the vector back exactly."""
+    """vectorized_urls.csv: URL and Embedding, a JSON list of numbers that restores the vector exactly."""
 
     def __init__(self, path: Path, write_whole: ReplaceWhole = replace_whole) -> None:
         self.path, self._write_whole = path, write_whole
 
     def write(self, rows: Iterable[tuple[str, Vectors]]) -> Sequence[str]:
-        """Replace the file, taking one vector (d,) at a time; the answer says in sentences what was unusual.
+        """Replace the file, one vector (d,) at a time; return what was unusual, one sentence each.
 
         Raises:
-            OutputError: it can't be written; the earlier file is as it was.
+            OutputError: the file can't be written; the earlier file stays as it was.
         """
         lines = ((url, _json_list(vector)) for url, vector in rows)
         return write_rows(self.path, ("URL", "Embedding"), lines, self._write_whole)
