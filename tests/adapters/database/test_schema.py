@@ -17,7 +17,7 @@ from tests.support import store_contents
 from tests.support.databases import statements
 from tests.support.small_project import command, forget_settings
 
-RELEASED = sorted((Path(__file__).parent / "released").glob("*.sqlite3"))
+RELEASED = sorted((Path(__file__).parents[2] / "released").glob("*.sqlite3"))
 NOW = len(schema._STEPS)
 URL = "sqlite:///cache.sqlite3"
 
