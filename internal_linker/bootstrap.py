@@ -1,4 +1,4 @@
-"""A command -> the same command under the project's own environment (.venv), which is made or mended first.
+"""Runs a command in the project's own environment (.venv), which it creates or repairs first.
 
 `python internal_linker/bootstrap.py [--test] -- COMMAND ...` runs COMMAND with the environment's Python;
 --test adds what the tests need. Standard library only, for it runs before anything is installed.
@@ -33,12 +33,12 @@ CAUSES = (
     ),
     (
         r"No matching distribution|not a supported wheel",
-        "A package is not to be had ready-made for this Python on this computer: "
+        "A package has no wheel for this Python on this computer: "
         f"install Python 3.13 (64 bit), delete the folder .venv, {AGAIN}",
     ),
     (
         r"Permission denied|Access is denied|Errno 13|WinError (5|32)\b",
-        f"Files can't be changed: end other runs of Internal Linker, check that the folder is yours, {AGAIN}",
+        f"Files can't be changed: stop other runs of Internal Linker, check that the folder is yours, {AGAIN}",
     ),
     (
         r"ensurepip|No module named '?(venv|pip)",
@@ -48,7 +48,7 @@ CAUSES = (
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Prepare the environment, then become the command."""
+    """Prepare the environment, then run the command in place of this process."""
     test = arguments[:1] == ["--test"]
     separator, *command = arguments[test:] or [""]
     if separator != "--" or not command:
@@ -66,7 +66,7 @@ def main(arguments: list[str]) -> NoReturn:
     except OSError as error:
         sys.exit(f"{error}\n{_advice(str(error))}")
     except KeyboardInterrupt:
-        sys.exit("Interrupted. The next start prepares the environment anew.")
+        sys.exit("Interrupted. The next start prepares the environment again.")
 
 
 def _become(command: list[str]) -> NoReturn:
@@ -89,7 +89,7 @@ def _ready(test: bool) -> bool:
 
 
 def _digests(test: bool) -> list[str]:
-    """One sha256 for each section of the lock, with all else that the environment hangs on."""
+    """Return a sha256 for each section of the lock, including everything else that the environment depends on."""
     files = [ROOT / "pyproject.toml", ROOT / "internal_linker/__init__.py", VENV / "pyvenv.cfg"]
     common = [file.read_bytes() for file in files] + [
         os.fsencode(os.path.realpath(PYTHON)),
@@ -125,7 +125,7 @@ def _prepare(test: bool, lock: int) -> None:
 
 
 def _usable() -> bool:
-    """Whether there is an environment whose Python runs, is new enough and has pip."""
+    """Return whether there is an environment whose Python runs, is new enough and has pip."""
     command = [str(PYTHON), "-I", "-c", WORKS]
     return PYTHON.exists() and subprocess.run(command, capture_output=True, check=False).returncode == 0
 
@@ -137,7 +137,7 @@ def _pip(arguments: list[str], lock: int) -> None:
 
 
 def _call(command: list[str], lock: int) -> None:
-    """Run it silently; show its output if it fails.
+    """Run a command silently; show its output if it fails.
 
     It inherits the lock, so that no other start meddles while it outlives this one (SIGKILL).
     """

@@ -54,6 +54,13 @@ def detect_among(text: str, languages: Collection[str]) -> str:
     return best if best and known[best] >= _SURE * sum(known.values()) > 0 else ""
 
 
+def share_of(text: str, languages: Collection[str], known: Collection[str]) -> float:
+    """Return how probable it is, 0 to 1, that a text in one of the `known` languages is in one of `languages`."""
+    shares = _shares(_sample(text))
+    total = sum(shares[code] for code in known)
+    return sum(shares[code] for code in languages) / total if total else 0.0
+
+
 def page_languages(texts: Sequence[str], given: Sequence[str]) -> list[str]:
     """Return each page's language: the given code, else the detected one, else "".
 

@@ -245,7 +245,7 @@ def test_relative_paths_start_at_the_current_directory(folder: Path, monkeypatch
 @pytest.mark.parametrize(
     ("options", "code", "words"),
     [
-        (("--after", "july.csv", "--before", "nix.csv"), 3, "nix.csv is not there. Put the file there"),
+        (("--after", "july.csv", "--before", "nix.csv"), 3, "nix.csv not found: check the path"),
         (
             ("--after", "july.csv", "--before", "other.csv"),
             3,

@@ -106,7 +106,7 @@ ERRORS = {
     "no usable row": ("URL\n/x\n", (), "no row is left to import (1 rejected)"),
     "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 outside of --include"),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
-    "no file": ("", (), "crawl.csv is not there"),
+    "no file": ("", (), "crawl.csv not found"),
     "no workbook": ("PK", (), "can't be read: it is damaged or not an Excel file"),
 }
 

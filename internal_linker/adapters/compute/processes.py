@@ -1,4 +1,4 @@
-"""Work on arrays that many tasks share -> its results, from all cores: in one process Python's threads take turns."""
+"""Worker processes that share arrays through a memory-mapped file: threads of one process would take turns."""
 
 import mmap
 import os
@@ -25,7 +25,7 @@ _ALONE = "The matching goes on with one core, since other processes can't be had
 
 
 class Processes:
-    """A few processes that read what they share from one file, mapped into the memory of all.
+    """A few processes that read shared arrays from one file, mapped into the memory of all.
 
     Where they can't be had, or one of them is lost, the work is done here, and `warn` is told.
 
@@ -53,7 +53,7 @@ class Processes:
         self._file.unlink(missing_ok=True)
 
     def share(self, what: object) -> None:
-        """See `ports.Workers`."""
+        """Do what `ports.Workers` says."""
         try:
             self._given = _write(what, self._file)
             self._pool = ProcessPoolExecutor(self._count, get_context("spawn"), _open, self._given)
@@ -65,7 +65,7 @@ class Processes:
             self._warn(_ALONE.format(error))
 
     def run(self, work: Callable[..., T], tasks: Iterable[tuple[Any, ...]]) -> Iterator[T]:
-        """See `ports.Workers`."""
+        """Do what `ports.Workers` says."""
         waiting: deque[tuple[Future[T] | None, tuple[Any, ...]]] = deque()
         for task in tasks:
             waiting.append((self._submitted(work, task), task))
@@ -101,7 +101,7 @@ class Processes:
 
 
 def _write(what: object, file: Path) -> _Given:
-    """Put the arrays of an object into a file."""
+    """Write the arrays of an object to a file."""
     spans: list[tuple[int, int]] = []
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(what, protocol=5, buffer_callback=arrays.append)
@@ -117,7 +117,7 @@ def _write(what: object, file: Path) -> _Given:
 
 
 def _read(whole: bytes | mmap.mmap, rest: bytes, spans: Sequence[tuple[int, int]]) -> object:
-    """The object, its arrays in place."""
+    """Restore the object with its arrays mapped from the file."""
     arrays = memoryview(whole)
     return pickle.loads(rest, buffers=[arrays[start:end] for start, end in spans])
 
@@ -127,7 +127,7 @@ _shared: list[Any] = []
 
 
 def _open(file: Path, rest: bytes, spans: Sequence[tuple[int, int]]) -> None:
-    """Begin a process: with the shared object, and with the end of its parent as its own."""
+    """Start a worker: load the shared object, and end when the parent ends."""
     # Ctrl-C reaches the whole group; the parent tells what to do.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,7 +13,16 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import ArgumentError, InterfaceError, OperationalError, SQLAlchemyError
 from sqlalchemy.pool import StaticPool
-from tenacity import Retrying, retry_if_exception_message, stop_after_delay, wait_random
+from tenacity import (
+    Retrying,
+    retry_if_exception,
+    retry_if_exception_message,
+    stop_after_attempt,
+    stop_after_delay,
+    wait_chain,
+    wait_fixed,
+    wait_random,
+)
 
 from internal_linker.adapters.database.schema import Outdated, prepare, version_of
 from internal_linker.core.errors import ConfigurationError, StoreLost
@@ -24,6 +32,9 @@ T = TypeVar("T")
 KEYS_A_QUERY = 500
 # Seconds between attempts to reach a lost server: together they outlast its restart.
 _PAUSES = (0.0, 1.0, 2.0, 4.0, 8.0)
+_RECONNECTING = Retrying(
+    wait=wait_chain(*map(wait_fixed, _PAUSES)), stop=stop_after_attempt(len(_PAUSES) + 1), reraise=True
+)
 # Within two minutes a server notices that a laptop fell asleep, and a client that its server is gone.
 _ALIVE = {"keepalives_idle": 60, "keepalives_interval": 15, "keepalives_count": 4}
 # When two processes create a file at once, SQLite refuses one of them the journal mode without waiting.
@@ -146,17 +157,17 @@ def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
         ConfigurationError: the database is damaged, full or locked by another program.
         StoreLost: its server can't be reached for longer than a restart takes.
     """
-    for pause in (*_PAUSES, None):
-        try:
-            with engine.begin() as connection:
-                return work(connection)
-        except UnicodeDecodeError:
-            raise unusable(engine, "a text in it is damaged") from None
-        except SQLAlchemyError as error:
-            if pause is None or not _lost(engine, error):
-                raise failed(engine, error) from None
-            time.sleep(pause)
-    raise AssertionError
+
+    def once() -> T:
+        with engine.begin() as connection:
+            return work(connection)
+
+    try:
+        return _RECONNECTING.copy(retry=retry_if_exception(partial(_lost, engine)))(once)
+    except UnicodeDecodeError:
+        raise unusable(engine, "a text in it is damaged") from None
+    except SQLAlchemyError as error:
+        raise failed(engine, error) from None
 
 
 def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | StoreLost:
@@ -257,7 +268,7 @@ def _read_sqlite(connection: Any, _: Any) -> None:
         connection.execute(f"PRAGMA {pragma}")
 
 
-def _lost(engine: Engine, error: SQLAlchemyError) -> bool:
+def _lost(engine: Engine, error: BaseException) -> bool:
     return engine.dialect.name == "postgresql" and isinstance(error, OperationalError | InterfaceError)
 
 

@@ -9,6 +9,7 @@ from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from internal_linker.adapters.files.encodings import guess
 from internal_linker.ingest.crawler_vocabulary import CONTENT, NOT_INDEXABLE
 from internal_linker.text.html import parsed, read_html
 
@@ -28,7 +29,7 @@ _HEAD = 4096
 
 
 def decoded(data: bytes, content_type: str = "") -> str:
-    """Decode a page by its byte order mark, its header, its meta element, else as UTF-8 or Windows-1252; never fail.
+    """Decode a page by its byte order mark, its header, its meta element, else as UTF-8 or a guess; never fail.
 
     Args:
         data: the page.
@@ -45,7 +46,7 @@ def decoded(data: bytes, content_type: str = "") -> str:
     try:
         return _text(data, "utf-8", "strict")
     except UnicodeDecodeError:
-        return _text(data, "cp1252")
+        return _text(data, guess(data))
 
 
 def _python_name(name: str, *, of_meta: bool) -> str:

@@ -55,6 +55,25 @@ def test_every_encoding_and_separator_gives_the_same_cells(
     assert len(remarks) == (encoding == "cp1252")
 
 
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    ("encoding", "query"),
+    [
+        ("cp1250", "jak parzyć zieloną herbatę z cytryną"),
+        ("cp1251", "как заварить зелёный чай дома"),
+        ("cp1256", "طريقة تحضير الشاي الأخضر في البيت"),
+    ],
+)
+def test_an_excel_table_of_another_country_keeps_its_letters(
+    tmp_path: Path, encoding: str, query: str, separator: str
+) -> None:
+    """Three rows that Excel saved in Poland, Russia or Egypt are enough; one remark names the encoding."""
+    rows = [["URL", "Main Query"], *([f"https://a.example/{number}/", query] for number in range(3))]
+    table, remarks = read(tmp_path, table_text(rows, separator), encoding)
+    assert [cells for _, cells in table.rows] == [tuple(row) for row in rows[1:]]
+    assert len(remarks) == 1 and f"read as Windows-{encoding[2:]}." in remarks[0]
+
+
 def test_a_stream_gives_the_same_rows_one_by_one(tmp_path: Path) -> None:
     """A large table's rows have the same numbers and cells; a damaged row tells when it is come to."""
     path = tmp_path / "table.csv"
@@ -214,7 +233,7 @@ def test_other_kinds_of_files_are_named_with_a_remedy(tmp_path: Path, content: b
 
 def test_a_missing_file_and_a_folder_are_input_errors(tmp_path: Path) -> None:
     """A name that leads nowhere, or to a folder, is told as such."""
-    with pytest.raises(InputError, match=r"absent\.csv is not there"):
+    with pytest.raises(InputError, match=r"absent\.csv not found"):
         CsvTable(tmp_path / "absent.csv").stream()
     with pytest.raises(InputError, match="is a folder"):
         CsvTable(tmp_path).stream()

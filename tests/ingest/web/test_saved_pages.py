@@ -305,6 +305,7 @@ ENCODINGS = {
     "UTF-16": ("\ufeff茶".encode("utf-16-le"), "", "茶"),
     "nobody's word": ("grüner Tee".encode(), "", "grüner Tee"),
     "nobody's word, older": ("grüner Tee".encode("cp1252"), "", "grüner Tee"),
+    "nobody's word, Russian": ("<p>как заварить зелёный чай</p>".encode("cp1251"), "", "<p>как заварить"),
     "Latin 1, as browsers read it": ("“tea”".encode("cp1252"), "text/html; charset=iso-8859-1", "“tea”"),
     "no encoding of text": (b"tea", "text/html; charset=zip", "tea"),
     "none that is known": (b"tea", "text/html; charset=x-klingon", "tea"),

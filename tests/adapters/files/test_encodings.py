@@ -1,0 +1,142 @@
+"""Text that is not UTF-8 is read in the encoding of its language, and Western European text in none but its own."""
+
+import io
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+from internal_linker.adapters.files.encodings import guess, recognise, recognise_open
+
+# What people search for in each language, and the encoding that Excel saves it in there.
+QUERIES = {
+    "Polish": ("cp1250", "jak parzyć zieloną herbatę", "najlepsze młynki do kawy", "książki o podróżach"),
+    "Czech": ("cp1250", "jak připravit zelený čaj", "nejlepší mlýnek na kávu", "příběhy z cest"),
+    "Slovak": ("cp1250", "ako pripraviť zelený čaj", "najlepšie mlynčeky na kávu", "príbehy z ciest"),
+    "Hungarian": ("cp1250", "zöld tea készítése otthon", "a legjobb kávédarálók", "erdőben tett hosszú séták"),
+    "Romanian": ("cp1250", "cum se prepară ceaiul verde", "râşniţe de cafea bune", "cărţi despre călătorii"),
+    "Slovenian": ("cp1250", "kako pripraviti zeleni čaj", "najboljši mlinčki za kavo", "knjige o življenju v naravi"),
+    "Russian": ("cp1251", "как заварить зелёный чай", "лучшие кофемолки", "книги о путешествиях"),
+    "Ukrainian": ("cp1251", "як заварити зелений чай", "найкращі кавомолки", "книжки про подорожі"),
+    "Bulgarian": ("cp1251", "как се приготвя зелен чай", "най-добрите кафемелачки", "книги за пътувания"),
+    "Greek": ("cp1253", "πώς φτιάχνω πράσινο τσάι", "οι καλύτεροι μύλοι καφέ", "βιβλία για ταξίδια"),
+    "Turkish": ("cp1254", "yeşil çay nasıl demlenir", "en iyi kahve değirmenleri", "gezi kitapları ve öyküler"),
+    "Turkish of Unix": ("iso8859-9", "yeşil çay nasıl demlenir", "en iyi kahve değirmenleri", "kış için çorbalar"),
+    "Hebrew": ("cp1255", "איך מכינים תה ירוק בבית", "מטחנות הקפה הטובות ביותר", "ספרים על טיולים בעולם"),
+    "Arabic": ("cp1256", "طريقة تحضير الشاي الأخضر", "أفضل مطاحن القهوة", "كتب عن السفر"),
+    "Persian": ("cp1256", "طرز تهيه چاي سبز", "بهترين آسياب‌هاي قهوه", "کتاب‌هايي درباره سفر"),
+    "Lithuanian": ("cp1257", "kaip paruošti žaliąją arbatą", "geriausios kavos malūnėlės", "knygos apie keliones"),
+    "Latvian": ("cp1257", "kā pagatavot zaļo tēju", "labākās kafijas dzirnaviņas", "grāmatas par ceļojumiem"),
+    "Thai": ("cp874", "วิธีชงชาเขียวที่บ้าน", "เครื่องบดกาแฟที่ดีที่สุด", "หนังสือเกี่ยวกับการเดินทาง"),
+    "Japanese": ("cp932", "緑茶のおいしい淹れ方", "おすすめのコーヒーミル", "旅についての本"),
+    "Korean": ("cp949", "녹차를 맛있게 우리는 방법", "가장 좋은 커피 그라인더", "여행에 관한 책"),
+    "Chinese": ("gb18030", "怎样在家里冲泡绿茶", "最好的咖啡研磨机推荐", "关于旅行的书籍"),
+    "Chinese of Taiwan": ("cp950", "怎樣在家裡沖泡綠茶", "最好的咖啡研磨機推薦", "關於旅行的書籍"),
+    "Russian of Unix": ("koi8-r", "как заварить зелёный чай", "лучшие кофемолки", "книги о путешествиях"),
+}  # fmt: skip
+# As a remark names them; the rest is called Windows-125x.
+NAMES = {
+    "iso8859-9": "Windows-1254",
+    "cp874": "Windows-874",
+    "cp932": "Shift_JIS",
+    "cp949": "EUC-KR",
+    "gb18030": "GB18030",
+    "cp950": "Big5",
+    "koi8-r": "KOI8-R",
+}
+WESTERN = {
+    "German": ("grüner Tee für Anfänger", "die schönsten Kaffeemühlen", "Bücher über das Reisen"),
+    "French": ("comment préparer le thé vert", "les meilleurs moulins à café", "où voyager en été"),
+    "Spanish": ("cómo preparar té verde", "los mejores molinillos de café", "viajar con niños en España"),
+    "Portuguese": ("como preparar chá verde", "os melhores moinhos de café", "não viajar sem relógio"),
+    "Italian": ("come si prepara il tè verde", "qualità del caffè", "perché viaggiare in città"),
+    "Dutch": ("groene thee voor één persoon", "ideeën voor koffie", "reizen door België"),
+    "Swedish": ("så gör du grönt te", "de bästa kaffekvarnarna", "böcker om att resa"),
+    "Danish": ("sådan laver du grøn te", "de bedste kaffekværne", "bøger om at rejse"),
+    "Norwegian": ("slik lager du grønn te", "de beste kaffekvernene på nett", "bøker om å reise"),
+    "Finnish": ("näin teet vihreää teetä", "parhaat kahvimyllyt", "kirjoja matkustamisesta ympäri maailmaa"),
+    "Icelandic": ("hvernig á að laga grænt te", "bestu kaffikvarnirnar", "bækur um ferðalög og þjóðsögur"),
+    "Catalan": ("com es prepara el te verd", "els millors molins de cafè", "què fer a l’estiu"),
+    "Irish": ("conas tae glas a dhéanamh", "na muilte caife is fearr", "leabhair faoi thaisteal"),
+    "English with signs": ("tea for £5 – today’s offer", "a “good” grinder… 5 °C", "café près de Zürich"),
+    "names": ("Citroën", "Müller & Söhne GmbH", "São Tomé"),
+    "three letters": ("lúó", "", ""),
+}
+
+
+def table(queries: tuple[str, ...], repeat: int = 1) -> str:
+    rows = [
+        f"https://www.example.com/page-{number}/;{query}" for number, query in enumerate(queries * repeat)
+    ]
+    return "\r\n".join(["URL;Main Query", *rows, ""])
+
+
+@pytest.mark.parametrize("language", QUERIES)
+@pytest.mark.parametrize("repeat", [1, 170], ids=["3 rows", "510 rows"])
+def test_each_language_is_read_in_its_encoding(tmp_path: Path, language: str, repeat: int) -> None:
+    """A table that Excel saved for its country comes back letter for letter, and one remark names the encoding."""
+    encoding, *queries = QUERIES[language]
+    name = NAMES.get(encoding, f"Windows-{encoding[2:]}")
+    text = table(tuple(queries), repeat)
+    path = tmp_path / "queries.csv"
+    path.write_bytes(text.encode(encoding))
+    found = recognise(path)
+    assert path.read_bytes().decode(found.encoding) == text
+    (remark,) = found.remarks
+    assert f"queries.csv is not UTF-8; it was read as {name}. If letters look wrong:" in remark
+
+
+@pytest.mark.parametrize("language", WESTERN)
+@pytest.mark.parametrize("change", [str, str.upper], ids=["as written", "in capitals"])
+def test_western_european_text_stays_windows_1252(language: str, change: type[str]) -> None:
+    """Whatever the language and however short, no text of Windows-1252 is taken for another encoding."""
+    queries = tuple(map(change, WESTERN[language]))
+    for count in (1, 2, 3):
+        raw = table(queries[:count]).encode("cp1252", "replace")
+        assert guess(raw) == "cp1252", queries[:count]
+
+
+# A byte that the encoding lacks, or half a letter.
+DAMAGED = {"Polish": b"\x81", "Greek": b"\xff", "Japanese": b"\x88", "Chinese": b"\xb0"}
+
+
+@pytest.mark.parametrize("language", DAMAGED)
+def test_a_damaged_byte_costs_one_letter(tmp_path: Path, language: str) -> None:
+    """It stands as a mark and is counted, and all the rest is read right."""
+    encoding, *queries = QUERIES[language]
+    text = table(tuple(queries), 20)
+    path = tmp_path / "queries.csv"
+    path.write_bytes(text.encode(encoding) + b"https://www.example.com/cut/;" + DAMAGED[language] + b"\r\n")
+    found = recognise(path)
+    lines = path.read_bytes().decode(found.encoding, "replace").splitlines()
+    assert lines == [*text.splitlines(), "https://www.example.com/cut/;\ufffd"]
+    assert ", and 1 unknown characters stand as \ufffd" in found.remarks[0]
+
+
+def test_a_letter_of_two_bytes_may_lie_anywhere() -> None:
+    """A large Japanese file is told by its letters wherever the pieces end in which it is read."""
+    text = "https://www.example.com/;緑茶のおいしい淹れ方とコーヒーミルについての長い文章\r\n" * 40_000
+    for shift in range(3):
+        raw = b"x" * shift + text.encode("cp932")
+        assert recognise_open("pages.csv", io.BytesIO(raw)).encoding == "cp932"
+
+
+def test_a_language_that_begins_late_is_noticed() -> None:
+    """Megabytes of English with accents do not hide that most of the file is Russian."""
+    russian = table(tuple(QUERIES["Russian"][1:]), 20_000).encode("cp1251")
+    english = b"https://www.example.com/;plain words\r\n" * 60_000
+    assert recognise_open("pages.csv", io.BytesIO(english + russian)).encoding == "cp1251"
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
+    """Of a file of 30 MB a few are in memory at a time."""
+    path = tmp_path / "pages.csv"
+    row = table(tuple(QUERIES["Russian"][1:])).encode("cp1251")
+    path.write_bytes(row * (30_000_000 // len(row)))
+    guess(row)  # loads the model of languages
+    tracemalloc.start()
+    found = recognise(path)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.encoding == "cp1251"
+    assert peak < 20_000_000
