@@ -13,26 +13,9 @@ from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.briefs import BriefLink, BriefLinks
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.records import Candidate, Recommendation
-from internal_linker.pipeline.report import Plan
 
 # Existing pages like the new one that the terminal shows.
 MOST_LIKE = 5
-
-
-def print_plan(console: Console, plan: Plan) -> None:
-    """Print what a run would do."""
-    rows = [
-        ("Pages", str(len(plan.collected.pages))),
-        ("Rows with links wanted", str(plan.sources)),
-        ("Rows rejected / merged", f"{len(plan.collected.rejects)} / {plan.collected.merged_rows}"),
-        ("Searches", str(plan.searches)),
-        ("SERP credits", f"{plan.least_credits} to {plan.most_credits}"),
-        ("Texts to embed / in the cache", f"{plan.texts} / {plan.cached_texts}"),
-        ("Tokens / cost", f"{plan.usage.tokens} / ${plan.usage.cost_usd:.4f}"),
-        ("Rows of the Sheet to write", str(plan.sheet_rows)),
-        ("Rows of files/Output.csv to write", str(plan.sources)),
-    ]
-    print_rows(console, "Dry run: nothing was spent or written", rows)
 
 
 def print_links(console: Console, recommendation: Recommendation) -> None:

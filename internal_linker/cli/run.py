@@ -44,11 +44,12 @@ def run(
     opened = opened_project(context, project)
     if not dry_run:
         raise typer.Exit(_run(opened, options))
-    from internal_linker.cli.output import print_plan
+    from internal_linker.cli.output import print_rows
     from internal_linker.usecases import run as usecase
 
     with reporting(stderr=False) as reporter:
-        print_plan(reporter.console, usecase.plan(opened, options, reporter))
+        found = usecase.plan(opened, options, reporter)
+        print_rows(reporter.console, "Dry run: nothing was spent or written", found.summary)
 
 
 @with_options(LookupOptions)

@@ -17,9 +17,8 @@ from internal_linker.core.sequences import Lazy
 from internal_linker.core.version import __version__
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.pipeline.brief import content_brief as brief_links
-from internal_linker.pipeline.report import Plan, Report
+from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
-from internal_linker.usecases.console import summary_rows
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project

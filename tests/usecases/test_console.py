@@ -25,9 +25,9 @@ from internal_linker.core.records import (
     Usage,
 )
 from internal_linker.embeddings.embed import Embedded
-from internal_linker.pipeline.report import Report
+from internal_linker.pipeline.report import Report, summary_rows
 from internal_linker.ranking.training import TOO_FEW
-from internal_linker.usecases.console import Reporter, open_console, summary_rows
+from internal_linker.usecases.console import Reporter, open_console
 from tests.support import link_sites
 from tests.support.sites import read_csv
 from tests.support.small_project import (
