@@ -136,7 +136,7 @@ def test_at_a_terminal_one_key_is_enough() -> None:
     for wait, by_line, key in [
         ("quit", 0, "a"),
         ("quit", 0, "e"),
-        ("was)", 1, "new\n"),
+        ("one)", 1, "new\n"),
         ("quit", 0, "r"),
         ("]", 1, ""),
     ]:

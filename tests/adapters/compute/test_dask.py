@@ -220,7 +220,7 @@ def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
     with local_cluster(1) as cluster:
         watched = Watched(DaskCompute(cluster.scheduler_address, patience=2), tmp_path)
         store = StoreThatActs(3, lambda: cluster.scale(0))
-        with pytest.raises(ServiceError, match="takes work: none is there"):
+        with pytest.raises(ServiceError, match="takes work: there are none"):
             joined(VECTORS, watched, store)
     assert len(store.blocks("model")) >= 3
 
@@ -232,7 +232,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
     write_text(told, "Metadata-Version: 2.1\nName: internal-linker\nVersion: 0.0.1\n")
     with (
         started(1, variables={"PYTHONPATH": f"{tmp_path}{os.pathsep}{REPOSITORY}"}) as old,
-        pytest.raises(ServiceError, match=r"has internal_linker 0\.0\.1, this computer [^0]*\d"),
+        pytest.raises(ServiceError, match=r"has internal_linker 0\.0\.1, this computer has [^0]*\d"),
     ):
         joined(VECTORS, DaskCompute(old.address, patience=20))
 
@@ -319,7 +319,7 @@ compute_at("tcp://127.0.0.1:8786")
     ended = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
     )
-    assert "ConfigurationError: dask_scheduler needs a package" in ended.stderr
+    assert "ConfigurationError: dask_scheduler requires the package" in ended.stderr
     assert 'python -m pip install "distributed>=' in ended.stderr
 
 

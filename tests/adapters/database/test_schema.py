@@ -215,7 +215,7 @@ def test_a_newer_file_is_refused_and_untouched(read_only: bool, old: Path) -> No
     engine.dispose()
     before = (old / "cache.sqlite3").read_bytes()
     with pytest.raises(
-        ConfigurationError, match=rf"newer version .*9\.9\.9.*This is {__version__}: update it"
+        ConfigurationError, match=rf"newer version .*9\.9\.9.*This is {__version__}: update the program"
     ):
         open_database(URL, old, read_only=read_only)
     assert (old / "cache.sqlite3").read_bytes() == before

@@ -65,7 +65,7 @@ def test_an_error_while_writing_leaves_the_old_file_alone(path: Path, error: Bas
     [
         (errno.ENOSPC, "the disk is full"),
         (errno.EROFS, "is read-only for this user"),
-        (errno.EIO, "Check that its folder"),
+        (errno.EIO, "Check that you can write to its folder"),
     ],
 )
 def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: int, said: str) -> None:

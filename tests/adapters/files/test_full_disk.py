@@ -111,4 +111,4 @@ def test_a_read_only_folder_is_told(disk: Path, capsys: pytest.CaptureFixture[st
     capsys.readouterr()
     # It may have something to keep.
     assert command("lookup", URLS[0], *where) == ExitCode.CONFIGURATION
-    assert "your rights in" in capsys.readouterr().err
+    assert "you may write to it" in capsys.readouterr().err
