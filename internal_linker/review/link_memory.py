@@ -33,9 +33,9 @@ from internal_linker.review.transitions import decided, heard, remembered
 BLOCK = 1000
 # Rows of the review: as many as two minutes of Google's quota allow.
 SHOWN = 20_000
-# What people are shown of an edge besides what follows from the link's score.
+# What people see of an edge, besides what follows from the link's score.
 _SHOWN = attrgetter("status", "kind", "anchors", "anchor")
-# Shared text from which one of two pages is better taken out than linked.
+# Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
 
@@ -69,8 +69,8 @@ class Memory:
         heard: whether the editors' cells could be read.
         statuses: the count of links by status, after `keep`.
         tiers: the count of the run's links by tier, after `keep`.
-        foremost: of these the ones that editors are to see first.
-        differing: by source and target, those edges of the run's links that the link alone does not give.
+        foremost: the run's links that editors see first.
+        differing: the edges that differ from what their links alone give, by source and target.
     """
 
     store: EdgeStore
@@ -196,7 +196,7 @@ class Memory:
     ) -> Iterator[Edge]:
         old = {edge.target: edge for edge in known if is_link(edge)}
         now: dict[str, tuple[Source, Link]] = {}
-        # Links that several rows have, with other figures in each: the first row's count.
+        # Targets that several rows of the source have with different scores; the first row's scores count.
         several: set[str] = set()
         for item in items:
             for link in (*item.links, *item.held):

@@ -1,4 +1,4 @@
-"""Runs by site: what each was like, and its links and near-duplicates in compressed parts."""
+"""The store of runs: facts about the last runs of each site, and their links and near-duplicates, compressed."""
 
 import itertools
 import json
@@ -65,7 +65,7 @@ _ROWS = 1000
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some rows of a run; the first part also has the near-duplicates, where the run knew of them."""
+    """Some rows of a run; the first part also has the near-duplicates, if the run looked for them."""
 
     rows: Sequence[VersionRow]
     duplicates: Sequence[Duplicate] | None = None
@@ -126,10 +126,10 @@ class RunStore:
         transact(self._engine, partial(self._drop, run=version.run))
         batches = batched(rows, _ROWS)
         for part, some in enumerate(itertools.chain([next(batches, ())], batches)):
-            told: Any = [packed(row) for row in some]
+            stored: Any = [packed(row) for row in some]
             if part == 0 and duplicates is not None:
-                told = {"rows": told, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
-            content = zlib.compress(json.dumps(told).encode())
+                stored = {"rows": stored, "duplicates": [packed_duplicate(pair) for pair in duplicates]}
+            content = zlib.compress(json.dumps(stored).encode())
             row = {"site": self._site, "run": version.run, "part": part, "content": content}
             self._upsert(RUN_LINKS, row | {"written_at": now})
         facts = json.dumps(asdict(version))
@@ -164,7 +164,7 @@ def waste(before: datetime) -> list[Waste]:
 
 
 def is_sound(row: Row[Any]) -> bool:
-    """Whether a row of RUN_LINKS can be read."""
+    """Return whether a row of RUN_LINKS can be read."""
     return _unpacked(row.content) is not None
 
 
@@ -183,10 +183,10 @@ def _versions(texts: Iterable[str]) -> Iterator[Version]:
 def _unpacked(content: bytes) -> _Part | None:
     """Read a part from its JSON: a list of rows, or an object of rows and near-duplicates; None if it is damaged."""
     try:
-        told = json.loads(zlib.decompress(content))
-        if isinstance(told, list):
-            return _Part([*map(unpacked, told)])
-        return _Part([*map(unpacked, told["rows"])], [*map(unpacked_duplicate, told["duplicates"])])
+        stored = json.loads(zlib.decompress(content))
+        if isinstance(stored, list):
+            return _Part([*map(unpacked, stored)])
+        return _Part([*map(unpacked, stored["rows"])], [*map(unpacked_duplicate, stored["duplicates"])])
     except (TypeError, ValueError, LookupError, AttributeError, RecursionError, zlib.error):
         return None
 

@@ -203,11 +203,10 @@ class GoogleSheet:
     def deliver(
         self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
     ) -> list[str]:
-        """Write the links of each source that stands in the sheet; the answer names what found no place.
+        """Write the links of each source that is in the Sheet; return what could not be placed, one sentence each.
 
-        Rows are found by URL and query right before each request and read back afterwards; nothing but our
-        columns changes, and a cell that holds the right text is not written.
-        The Sheet keeps neither `run_id` nor edges.
+        Finds rows by URL and query right before each request and reads them back afterwards. Changes only our
+        columns, and only cells whose text differs. The Sheet has no columns for `run_id` and edges.
 
         Raises:
             OutputError: the tab is gone, or has no column that identifies rows.
