@@ -55,6 +55,9 @@ def _try_all(wanted: Sequence[Mutation], work: Path, jobs: int) -> list[Verdict]
         folder = work / f"copy-{number}"
         shutil.rmtree(folder, ignore_errors=True)  # it may have been left half-way
         copies.put(Copy.of(work / "original", folder))
+    copy = copies.get()
+    copy.check([*reach.seconds])
+    copies.put(copy)
 
     def verdict(mutation: Mutation) -> Verdict:
         if mutation not in done:

@@ -34,11 +34,13 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitOr: ast.BitAnd,
 }
 # Assignments to plain names are left alone: without one, the next use of the name fails by itself.
-_DELETABLE = (ast.AugAssign, ast.Raise, ast.Assert, ast.Continue, ast.Break, ast.Delete)
+_DELETABLE = (ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Delete)
 # Types are the type checker's, decorators mostly forbid what no code tries, and positions inside an f-string are not
 # known before Python 3.12.
 _SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params", "type_comment"}
-_SKIPPED_NODES = (ast.JoinedStr, ast.Import, ast.ImportFrom)
+# What is asserted is so, and nobody sees whether it is asserted: that goes for zip(strict=True), too.
+_SKIPPED_NODES = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)
+_SKIPPED_KEYWORDS = {"strict"}
 _SKIPPED_CALLS = {"TypeVar", "ParamSpec", "NewType", "cast"}
 # An off-by-one of a larger number is a choice of size rather than a bug.
 _SMALL = 10
@@ -120,6 +122,8 @@ def _changes(node: ast.AST) -> Iterator[tuple[ast.expr | ast.stmt, str, str]]:
     """Yield the nodes below that can change, with the kind of change and the text that replaces each."""
     if isinstance(node, _SKIPPED_NODES) or _is_for_type_checkers(node):
         return
+    if isinstance(node, ast.keyword) and node.arg in _SKIPPED_KEYWORDS:
+        return
     if isinstance(node, ast.stmt):
         yield from _of_statement(node)
     elif isinstance(node, ast.expr):
@@ -164,7 +168,7 @@ def _of_expression(node: ast.expr) -> Iterator[tuple[ast.expr | ast.stmt, str, s
         yield from _of_constant(node)
     elif isinstance(node, ast.Call):
         for keyword in node.keywords:
-            if keyword.arg:
+            if keyword.arg and keyword.arg not in _SKIPPED_KEYWORDS:
                 rest = [one for one in node.keywords if one is not keyword]
                 yield node, "deleted keyword", _text(ast.Call(node.func, node.args, rest))
 

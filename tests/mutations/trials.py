@@ -91,10 +91,20 @@ class Copy:
         finally:
             file.write_bytes(source)
 
-    def _run(self, tests: Sequence[str], longest: float) -> tuple[int, str]:
+    def check(self, tests: Sequence[str]) -> None:
+        """See that pytest finds these tests where nothing is mutated, or every mutation would count as killed.
+
+        Raises:
+            SystemExit: it does not.
+        """
+        code, said = self._run(["--collect-only", *tests], None)
+        if code:
+            raise SystemExit(f"{said}\nThe tests are not found where nothing is mutated.")
+
+    def _run(self, tests: Sequence[str], longest: float | None) -> tuple[int, str]:
         chosen = self.root.with_suffix(".tests")
         chosen.write_text("\n".join(tests), encoding="utf-8")
-        return self.pytest(["-x", "--tb=no", "-rfE", "-p", "no:xdist", f"@{chosen}"], {}, longest)
+        return self.pytest(["-x", "--tb=no", "-rfE", f"@{chosen}"], {}, longest)
 
 
 @dataclass(frozen=True)

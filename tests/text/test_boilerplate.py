@@ -73,6 +73,19 @@ def test_a_share_of_a_large_site_and_a_handful_of_a_small_one_are_its_own() -> N
     assert without_boilerplate(repeated) == repeated
 
 
+@pytest.mark.parametrize(
+    ("words", "pages", "of", "stays"),
+    [(8, 11, 12, False), (7, 11, 12, True), (8, 10, 12, True), (8, 41, 2000, False), (8, 40, 2000, True)],
+)
+def test_boilerplate_is_eight_words_on_more_than_ten_pages_and_two_in_a_hundred(
+    words: int, pages: int, of: int, stays: bool
+) -> None:
+    """One word fewer, or one page fewer, is a page's own text."""
+    block = " ".join(f"block{number}" for number in range(words))
+    texts = [f"{own(page, 9)} {block}" if page < pages else own(page, 9) for page in range(of)]
+    assert (block in without_boilerplate(texts)[0]) is stays
+
+
 def test_a_page_of_nothing_else_keeps_its_text() -> None:
     """A page without one word of its own would match nothing."""
     texts = [CALL] * MANY + [own(page) for page in range(5)]

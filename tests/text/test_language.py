@@ -53,11 +53,22 @@ def test_one_sentence(language: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "   \n", "Contact", "Kontakt und Impressum", "تماس با ما", "1234 5678 " * 20]
+    "text",
+    [
+        *("", "   \n", "Contact", "Kontakt und Impressum", "تماس با ما", "1234 5678 " * 20),
+        "Die Leser finden die passenden Seiten bei uns",
+        SENTENCES["zh"][:13],
+    ],
 )
 def test_too_short(text: str) -> None:
-    """Fewer than forty letters may be a name: no language."""
+    """Fewer than forty letters, or fourteen characters of Chinese, may be a name: no language."""
     assert detect(text) == ""
+
+
+def test_just_long_enough() -> None:
+    """A few letters more are a sentence."""
+    assert detect("Die Leser finden die passenden Seiten bei uns sofort") == "de"
+    assert detect(SENTENCES["zh"][:14]) == "zh"
 
 
 @pytest.mark.parametrize(
@@ -86,12 +97,14 @@ def test_english_header() -> None:
 
 def test_persian_typed_with_arabic_keys() -> None:
     """Persian with the yeh and kaf of an Arabic keyboard is Persian."""
-    assert detect(SENTENCES["fa"].replace("ی", "ي").replace("ک", "ك")) == "fa"
+    for text in (SENTENCES["fa"], "برای دم کردن چای کتری را پر کنید و یک قاشق چای را در قوری بریزید"):
+        assert detect(text.replace("ی", "ي").replace("ک", "ك")) == "fa"
 
 
 def test_arabic_typed_with_persian_keys() -> None:
     """Arabic with the yeh and kaf of a Persian keyboard is Arabic."""
-    assert detect(SENTENCES["ar"].replace("ي", "ی").replace("ك", "ک")) == "ar"
+    for text in (SENTENCES["ar"], "يمكن تحضير القهوة في البيت بطريقة سهلة وسريعة من دون آلة"):
+        assert detect(text.replace("ي", "ی").replace("ك", "ک")) == "ar"
 
 
 def test_broken_text() -> None:

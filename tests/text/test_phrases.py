@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from internal_linker.text.phrases import Reader, TargetPhrases
 from internal_linker.text.sentences import paragraphs, sentences
-from internal_linker.text.stemming import stem
 from internal_linker.text.words import normalise
 
 
@@ -48,28 +47,6 @@ def test_any_text_can_be_read(text: str, language: str) -> None:
     assert (found.starts < found.ends).all() and (found.ends[:-1] <= found.starts[1:]).all()
     assert (np.diff(found.segments) >= 0).all() and (np.diff(found.owners) >= 0).all()
     assert len(found.owners) == len(found.stems) and len(found.pairs) == max(0, len(found.stems) - 1)
-
-
-@pytest.mark.parametrize(
-    ("language", "one", "other"),
-    [
-        ("en", "organisations", "organisation"),
-        ("de", "häuser", "häusern"),
-        ("ru", "чайники", "чайником"),
-        ("ar", "المكونات", "مكون"),
-        ("ar", "والشای", "شای"),
-        ("fa", "کتابهای", "کتاب"),
-        ("fa", "components", "component"),
-    ],
-)
-def test_forms_of_a_word_have_one_stem(language: str, one: str, other: str) -> None:
-    """Endings go, and the Arabic article with what is written onto it."""
-    assert stem(normalise(one), language) == stem(normalise(other), language)
-
-
-def test_a_language_of_which_nothing_is_known_keeps_its_words() -> None:
-    """They are their own stems."""
-    assert stem("teas", "xx") == stem("teas", "") == "teas"
 
 
 def test_sentences_end_where_a_reader_ends_them() -> None:
