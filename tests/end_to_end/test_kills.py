@@ -27,7 +27,7 @@ def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(like: Ca
 def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(
     like: Calm, tmp_path: Path
 ) -> None:
-    """The same at several boundaries and random moments."""
+    """The same holds for kills at several boundaries and random moments."""
     assert like.boundaries > 40 and like.texts == 50
     step = like.boundaries // 3
     done = [*kill_at_boundaries(like, range(SEED, like.boundaries + 1, step), tmp_path)]
