@@ -18,7 +18,7 @@ def like(tmp_path_factory: pytest.TempPathFactory) -> Calm:
 
 
 def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(like: Calm, tmp_path: Path) -> None:
-    """But for what was in flight; the files are whole, the next run's result is that of a run nobody disturbed."""
+    """After a kill, files are whole, only requests in flight are paid twice, and the next run's result is unchanged."""
     half = like.boundaries // 2
     assert len([*kill_at_boundaries(like, range(half, half + 1), tmp_path)]) == 1
 

@@ -81,7 +81,7 @@ def test_no_secret_leaves_its_file(
     services: tuple[OpenAIStandIn, GoogleStandIn],
     tmp_path: Path,
 ) -> None:
-    """After a run with all services, whether they serve, refuse and repeat the keys, or answer nonsense with them."""
+    """No secret leaves its file, whether the services answer, reject keys and repeat them, or answer nonsense."""
     openai, google = services
     project = make_project(tmp_path, PAGES_OF_SITE)
     if isinstance(search, SerperStandIn):
