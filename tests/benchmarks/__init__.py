@@ -1,1 +1,1 @@
-"""Speed and memory, measured: `python -m tests.benchmarks`."""
+"""Benchmarks of speed and memory: `python -m tests.benchmarks`."""

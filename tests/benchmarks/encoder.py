@@ -1,8 +1,8 @@
-"""The local encoder against sentence-transformers on CPU torch, at equal text -> rows.
+"""The local encoder compared with sentence-transformers on CPU torch, on the same text.
 
-Each way runs in a process of its own and has every core. In each round one works while the others wait, and all read
-the same pages; of a page both read the same title-prefixed chunks, which torch is given ready-made, so that cutting
-them counts on our side only. Figures are medians of the rounds.
+Each side runs in its own process with every core. In each round one works while the others wait, and all read the
+same pages and the same title-prefixed chunks. Torch gets the chunks ready-made, so that cutting them counts on our
+side only. Figures are medians of the rounds.
 """
 
 import csv
@@ -27,7 +27,7 @@ from tests.benchmarks import torch_side
 from tests.benchmarks.results import Row
 
 ROOT = Path(__file__).parents[2]
-# What people write first, sentence-transformers' own 32, and the encoder's former batch.
+# sentence-transformers' default of 32, and the encoder's former batch size.
 BATCHES = (32, 8)
 OURS = "ours"
 WAYS = (OURS, *(f"torch, batch {batch}" for batch in BATCHES))
@@ -37,7 +37,7 @@ csv.field_size_limit(2**31 - 1)
 
 @dataclass(frozen=True)
 class Comparison:
-    """What the rounds gave; each list has a figure a round, by the way it was encoded.
+    """The results of all rounds; each list has one figure per round, keyed by the side.
 
     Attributes:
         seconds: wall seconds a page.
@@ -54,7 +54,7 @@ class Comparison:
     cosines: Vectors
 
     def rows(self) -> list[Row]:
-        """A row a way."""
+        """Return one row per side."""
         cosines = f"; cosine to ours: median {np.median(self.cosines):.4f}, lowest {self.cosines.min():.4f}"
         return [
             Row(
@@ -70,7 +70,7 @@ class Comparison:
 
 
 class Side:
-    """A process that encodes what it is sent."""
+    """A process that encodes the requests it gets."""
 
     def __init__(self, command: Sequence[str], threads: int) -> None:
         self._process = subprocess.Popen(
@@ -86,13 +86,13 @@ class Side:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.communicate()  # the end of its input ends it
+        self._process.communicate()  # it ends at the end of its input
 
     def ask(self, request: dict[str, Any]) -> dict[str, Any]:
-        """The answer to one request.
+        """Return the answer to one request.
 
         Raises:
-            SystemExit: the process has ended; what it said stands above.
+            SystemExit: the process has ended; its message is printed above.
         """
         assert self._process.stdin and self._process.stdout
         print(json.dumps(request), file=self._process.stdin, flush=True)
@@ -104,14 +104,14 @@ class Side:
 
 
 def compare(texts: Sequence[Text], rounds: int, torch_python: str, threads: int) -> Comparison:
-    """Encode all texts every way, an equal share a round."""
+    """Encode all texts on every side, an equal share per round."""
     share = len(texts) // rounds
     answers: dict[str, list[dict[str, Any]]] = {way: [] for way in WAYS}
     with ExitStack() as stack:
         ours = stack.enter_context(Side([sys.executable, "-m", __spec__.name], threads))
         script = [torch_python, "-P", torch_side.__file__, str(threads)]
         torch = stack.enter_context(Side(script, threads))
-        for number in range(-1, rounds):  # the first only warms up
+        for number in range(-1, rounds):  # the first round only warms up
             mine = texts[:2] if number < 0 else texts[number * share : (number + 1) * share]
             asked: list[tuple[Side, dict[str, Any]]] = [
                 (ours, {"texts": [(text.title, text.body) for text in mine]})
@@ -134,7 +134,7 @@ def compare(texts: Sequence[Text], rounds: int, torch_python: str, threads: int)
 
 
 def chunks(texts: Iterable[Text]) -> list[list[str]]:
-    """Of each text the strings that its chunks are made of: the same tokens for anybody who cuts them again."""
+    """Return for each text the strings of its chunks: tokenised again they give the same tokens."""
     from tokenizers import BertWordPieceTokenizer
 
     tokenizer = BertWordPieceTokenizer(str(minilm._vocabulary()), lowercase=True)
@@ -152,7 +152,7 @@ def chunks(texts: Iterable[Text]) -> list[list[str]]:
 
 
 def read(folders: Iterable[Path]) -> list[Text]:
-    """All pages that have a text, shuffled once and for all."""
+    """Return all pages that have a text, shuffled with a fixed seed."""
     texts = []
     for folder in folders:
         with (folder / "pages.csv").open(encoding="utf-8-sig", newline="") as file:
@@ -179,7 +179,7 @@ def _ratio(theirs: Sequence[float], ours: Sequence[float]) -> float:
 
 
 def against_torch(torch_python: str, folder: Path, pages: int, rounds: int) -> tuple[list[Row], list[float]]:
-    """Both encoders on some pages of a folder's pages.csv (Title or H1, Content); no rows without a torch."""
+    """Compare both encoders on pages of a folder's pages.csv (Title or H1, Content); no rows without torch."""
     if not torch_python:
         print("The encoder was not compared: no Python with sentence-transformers was named, see --help.")
         return [], []

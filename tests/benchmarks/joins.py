@@ -1,4 +1,4 @@
-"""Unit vectors -> rows: our join beside scikit-learn, faiss and the machine's peak; what changed; clusters."""
+"""Joins of unit vectors: ours compared with scikit-learn, faiss and the machine's peak; incremental; by cells."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,58 +16,58 @@ from tests.benchmarks.results import Row, middle
 from tests.benchmarks.vectors import embedded
 
 KEEP = 10
-# Above so many pages the whole matrix doesn't fit into memory (two of 8 and 4 bytes a cell).
+# With more pages the whole matrix doesn't fit into memory (two matrices of 8 and 4 bytes a cell).
 WHOLE_MATRIX = 20_000
 TARGETS = {
     (10_000, 384): "6 times scikit-learn",
     (100_000, 384): "9 times scikit-learn; 70% of the peak; 150 MB",
 }
-# With fewer real vectors there is nothing to see.
+# Fewer real vectors show nothing.
 LEAST_REAL = 500
 FASTER = {0.03: "25 times at 20,000"}
 
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The parts of each round, one after the other, by the name of what was measured."""
+    """The parts of each round, one after the other, by name."""
 
     rounds: Sequence[dict[str, Part]]
 
     def seconds(self, name: str) -> float:
-        """The median, of all rows where a sample was timed."""
+        """Return the median, extrapolated to all rows if a sample was timed."""
         return middle(_whole(each[name]) for each in self.rounds)
 
     def ratio(self, slow: str, fast: str) -> float:
-        """The median of how many times faster one is than the other, round by round."""
+        """Return the median over the rounds of how many times faster one is than the other."""
         return middle(_whole(each[slow]) / _whole(each[fast]) for each in self.rounds)
 
     def share(self, name: str, flops: float) -> str:
-        """How much of the peak that is."""
+        """Return the share of the peak that it reaches."""
         return f"{middle(each[name].share(flops) / each[name].figures.get('scale', 1) for each in self.rounds):.0%}"
 
     def extra(self, name: str) -> str:
-        """Memory beside the vectors."""
+        """Return its memory beyond the vectors."""
         return f"{middle(each[name].extra for each in self.rounds):.0f} MB extra"
 
     def figure(self, name: str, what: str) -> float:
-        """The median of a figure of the part's own."""
+        """Return the median of one of the part's own figures."""
         return middle(each[name].figures[what] for each in self.rounds)
 
     @property
     def peaks(self) -> list[float]:
-        """The machine's, beside each part."""
+        """Return the machine's peak with each part."""
         return [part.peak for each in self.rounds for part in each.values()]
 
 
 def rounds(times: int, parts: Mapping[str, tuple[Callable[..., Work], Sequence[object]]]) -> Times:
-    """Do all parts, then all of them again, so often."""
+    """Run all parts this many times, round by round."""
     return Times(
         [{name: measured(prepare, *given) for name, (prepare, given) in parts.items()} for _ in range(times)]
     )
 
 
 def join(sizes: Sequence[int], dimensions: Sequence[int], times: int) -> tuple[list[Row], list[float]]:
-    """The exact join of all pages with all, at each size."""
+    """Measure the exact join of all pages with all at each size."""
     rows: list[Row] = []
     peaks: list[float] = []
     for width in dimensions:
@@ -84,7 +84,7 @@ def join(sizes: Sequence[int], dimensions: Sequence[int], times: int) -> tuple[l
 
 
 def incremental(count: int, shares: Sequence[float], times: int) -> tuple[list[Row], list[float]]:
-    """A join after some pages changed, beside the join of all; whether both find the same is measured, too."""
+    """Measure a join after some pages changed against the join of all, and whether both find the same."""
     with _saved(projects.clustered(count, 384)) as path:
         parts: dict[str, tuple[Callable[..., Work], Sequence[object]]] = {"full": (ours.full, (path, KEEP))}
         parts |= {f"{share:.0%}": (ours.incremental, (path, KEEP, share)) for share in shares}
@@ -106,7 +106,7 @@ def incremental(count: int, shares: Sequence[float], times: int) -> tuple[list[R
 
 
 def by_cells(real: Path, corpora: Sequence[Path], made_up: int, times: int) -> tuple[list[Row], list[float]]:
-    """The join by cells beside the exact one: real vectors, as many as are there, then made-up ones."""
+    """Measure the join by cells against the exact one, on the available real vectors, then on synthetic ones."""
     vectors = embedded(real, [folder for folder in corpora if (folder / "pages.csv").exists()]).vectors
     rows: list[Row] = []
     peaks: list[float] = []

@@ -1,4 +1,4 @@
-"""Texts of pages -> how many of the nearest by words are candidates, by champion lists and by LSA, at what cost."""
+"""Candidates by words: the recall of champion lists and of LSA, and their cost."""
 
 import csv
 import random
@@ -21,7 +21,7 @@ from internal_linker.text.words import words
 from tests.benchmarks import projects
 from tests.benchmarks.results import Row, middle
 
-# Pages whose exact lists are compared with: each costs a product with all.
+# Sampled pages with exact lists to compare with: each costs a product with all pages.
 SAMPLE = 500
 DIMENSIONS = 256
 BEST = (5, 20, 50)
@@ -29,7 +29,7 @@ _FULL = "full product"
 
 
 def candidates(real: Path, pages: int, times: int) -> tuple[list[Row], list[float]]:
-    """Recall of the candidates against the full product, of real texts where they are there, else of made-up ones."""
+    """Measure the candidates' recall against the full product, on real texts if present, else on synthetic ones."""
     kind, texts = _texts(real, pages)
     boilerplate = Boilerplate(body for _, body in texts)
     began = time.process_time()
@@ -67,7 +67,7 @@ def _texts(real: Path, pages: int) -> tuple[str, list[tuple[str, str]]]:
 
 
 def _exact(terms: sparse.csr_matrix, sample: Ints) -> Iterator[tuple[Ints, Vectors]]:
-    """The nearest of each page, best first, with their cosines."""
+    """Return the nearest of each page, best first, with their cosines."""
     others = terms.T.tocsr()
     for row in sample.tolist():
         cosines = (terms[[row]] @ others).toarray().ravel()
@@ -77,7 +77,7 @@ def _exact(terms: sparse.csr_matrix, sample: Ints) -> Iterator[tuple[Ints, Vecto
 
 
 def _ways(terms: sparse.csr_matrix, sample: Ints) -> Iterator[tuple[str, Sequence[Ints], float]]:
-    """Each way's candidates of the sample, and its processor seconds for them without what is done once."""
+    """Yield each method's candidates for the sample, and its processor seconds without the one-off work."""
     n = terms.shape[0]
     every, languages = np.ones(n, np.bool_), np.full(n, -1)
     postings = Postings(terms, every, languages)
@@ -87,7 +87,7 @@ def _ways(terms: sparse.csr_matrix, sample: Ints) -> Iterator[tuple[str, Sequenc
     began = time.process_time()
     projected = TruncatedSVD(DIMENSIONS, n_iter=2, random_state=0).fit_transform(terms).astype(np.float32)
     projected /= np.linalg.norm(projected, axis=1, keepdims=True).clip(1e-9)
-    # The projection is done once for all pages: the sample's part of it.
+    # The projection covers all pages once: only the sample's part counts.
     share = (time.process_time() - began) * len(sample) / n
     began = time.process_time()
     lists = nearest(projected, languages, sample, np.arange(n), SERVED).rows
@@ -99,7 +99,7 @@ def _ways(terms: sparse.csr_matrix, sample: Ints) -> Iterator[tuple[str, Sequenc
 
 
 def _recall(truth: Sequence[tuple[Ints, Vectors]], found: Sequence[Ints], best: int) -> float:
-    """The share of the `best` nearest with a word in common that are among the candidates."""
+    """Return the share of the `best` nearest with a common word that are among the candidates."""
     wanted = [rows[:best][cosines[:best] > 0] for rows, cosines in truth]
     hits = sum(int(np.isin(ours, given).sum()) for ours, given in zip(wanted, found, strict=True))
     return hits / max(1, sum(map(len, wanted)))

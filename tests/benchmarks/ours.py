@@ -1,4 +1,4 @@
-"""Unit vectors in a file -> the product's own joins of them, ready to be timed."""
+"""The product's own joins of unit vectors in a file, ready to be timed."""
 
 import os
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ from tests.benchmarks.parts import Work
 
 @dataclass
 class Kept:
-    """What a join leaves for the next, in memory: the time of a database is that of the whole runs."""
+    """The state that a join leaves for the next, in memory: whole runs measure the database's time."""
 
     left: dict[str, Neighbourhood] = field(default_factory=dict)
 
@@ -31,11 +31,11 @@ class Kept:
         return {}
 
     def put_block(self, join: str, block: str, nearest: Nearest) -> None:
-        """Nothing: no run is ended here."""
+        """Do nothing: no run is interrupted here."""
 
 
 class Silent:
-    """A progress that nobody watches."""
+    """A progress reporter without output."""
 
     def start(self, step: str, total: int, unit: str) -> None: ...
     def advance(self, count: int = 1) -> None: ...
@@ -44,7 +44,7 @@ class Silent:
 
 
 def full(path: Path, keep: int) -> Work:
-    """All pages with all, exactly; the vectors as they are stored, in float16."""
+    """Join all pages with all exactly, with the vectors as they are stored, in float16."""
     vectors = np.load(path).astype(np.float16)
     digests = _digests(len(vectors))
 
@@ -56,7 +56,7 @@ def full(path: Path, keep: int) -> Work:
 
 
 def incremental(path: Path, keep: int, share: float) -> Work:
-    """A join after this share of the pages got another text; figures: how far its scores are from a full join's."""
+    """Join after this share of the pages has changed; figures: the scores' distance from a full join's."""
     vectors, store = np.load(path).astype(np.float16), Kept()
     digests = _digests(len(vectors))
     _join(vectors, digests, keep, store, inf)
@@ -73,7 +73,7 @@ def incremental(path: Path, keep: int, share: float) -> Work:
 
 
 def by_cells(path: Path, keep: int) -> Work:
-    """All pages with all by cells; figures: the recall it reached, and its probes."""
+    """Join all pages with all by cells; figures: recall and probes."""
     vectors = np.load(path).astype(np.float16)
     digests = _digests(len(vectors))
 

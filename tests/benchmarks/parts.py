@@ -1,4 +1,4 @@
-"""A piece of work -> its seconds, memory and the machine's sgemm peak beside it, from a process of its own."""
+"""Parts of a benchmark: each runs in a process of its own and gives seconds, memory and the machine's sgemm peak."""
 
 import os
 import re
@@ -13,22 +13,22 @@ from typing import Any
 
 import numpy as np
 
-# Work that is ready to be timed; what it answers tells, after the clock was stopped, figures of its own: recall, ...
+# Prepared work to be timed; after the clock has stopped, its result gives further figures, such as recall.
 Work = Callable[[], Callable[[], Mapping[str, float]]]
-PEAK_SIZE = 2048  # float32: 16 MB a matrix, far above every cache
+PEAK_SIZE = 2048  # float32: 16 MB a matrix, far larger than any processor cache
 PEAK_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What was measured.
+    """The measurements of one part.
 
     Attributes:
         seconds: of the work alone, without its preparation.
         peak: GFLOP/s of a plain float32 product on this machine, the mean of before and after.
         memory: MB of the process at its largest while it worked; 0 where that is unknown (it is known on Linux).
         extra: MB of it that the work took beside what was prepared.
-        figures: what the work answered.
+        figures: the work's own figures.
     """
 
     seconds: float
@@ -38,7 +38,7 @@ class Part:
     figures: Mapping[str, float]
 
     def share(self, flops: float) -> float:
-        """So many floating-point operations in these seconds, as a share of the peak."""
+        """Return this many floating-point operations in these seconds as a share of the peak."""
         return flops / self.seconds / 1e9 / self.peak
 
 
@@ -49,13 +49,13 @@ def measured(prepare: Callable[..., Work], *given: Any) -> Part:
 
 
 def use_threads(count: int) -> None:
-    """How many threads the products of processes that start later have."""
+    """Set the number of threads that processes started later use for products."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = str(count)
 
 
 def sgemm_peak() -> float:
-    """GFLOP/s of the best of some float32 products."""
+    """Return the GFLOP/s of the best of some float32 products."""
     left = np.random.default_rng(1).random((PEAK_SIZE, PEAK_SIZE), np.float32)
     right, out = left.T.copy(), np.empty_like(left)
     best = min(_seconds(lambda: np.matmul(left, right, out=out)) for _ in range(PEAK_TRIES))
@@ -81,13 +81,13 @@ def _seconds(work: Callable[[], object]) -> float:
 
 
 def _memory(which: str) -> float:
-    """MB of this process: VmRSS now, VmHWM at its largest since `_forget_largest`; 0 where that is unknown."""
+    """Return this process's MB: VmRSS now, VmHWM since `_forget_largest`; 0 where that is unknown."""
     status = Path("/proc/self/status")
     found = re.search(rf"{which}:\s+(\d+)", status.read_text()) if status.exists() else None
     return int(found[1]) / 1e3 if found else 0.0
 
 
 def _forget_largest() -> None:
-    # What was read and dropped while preparing would hide what the work takes.
+    # Memory that the preparation used and freed would hide what the work takes.
     with suppress(OSError):
         Path("/proc/self/clear_refs").write_text("5")

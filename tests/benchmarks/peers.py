@@ -1,4 +1,4 @@
-"""Unit vectors -> nearest rows, as other programs find them: scikit-learn's whole matrix, and faiss."""
+"""Nearest rows of unit vectors as other programs find them: scikit-learn's whole matrix, and faiss."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,12 +7,12 @@ import numpy as np
 
 from tests.benchmarks.parts import Work
 
-# Rows that are timed where the whole matrix doesn't fit; the time of all rows is scaled from them.
+# Rows to time if the whole matrix doesn't fit; the time of all rows is scaled from them.
 SAMPLE = 300
 
 
 def whole_matrix(path: Path, keep: int) -> Work:
-    """All cosines at once, every row sorted whole: what most scripts for internal links do."""
+    """Compute all cosines at once and sort every row completely, as most scripts for internal links do."""
     from sklearn.metrics.pairwise import cosine_similarity
 
     vectors = np.load(path)
@@ -27,7 +27,7 @@ def whole_matrix(path: Path, keep: int) -> Work:
 
 
 def row_by_row(path: Path, keep: int) -> Work:
-    """The same for a sample of rows, one at a time; the answer's `scale` makes all rows of it."""
+    """Do the same for a sample of rows, one at a time; the result's `scale` extrapolates to all rows."""
     from sklearn.metrics.pairwise import linear_kernel
 
     vectors = np.load(path)
@@ -35,7 +35,7 @@ def row_by_row(path: Path, keep: int) -> Work:
 
     def work() -> Callable[[], dict[str, float]]:
         for row in rows.tolist():
-            # The vectors have unit length: cosine_similarity would normalise all of them for every row.
+            # cosine_similarity would normalise all vectors for every row, although they have unit length.
             similar = linear_kernel(vectors[row : row + 1], vectors)[0]
             similar[row] = -np.inf
             np.argsort(-similar)[:keep].copy()
@@ -45,7 +45,7 @@ def row_by_row(path: Path, keep: int) -> Work:
 
 
 def faiss_exact(path: Path, keep: int) -> Work:
-    """faiss.knn by inner product, every row among its own."""
+    """Run faiss.knn by inner product over all rows."""
     import faiss
 
     vectors = np.load(path)

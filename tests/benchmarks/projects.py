@@ -1,4 +1,4 @@
-"""A number of made-up pages, or a corpus -> a project's folder to run in, and what changes in it between two runs."""
+"""Project folders for benchmarks, from synthetic pages or a corpus, and their changes between two runs."""
 
 import csv
 import random
@@ -19,11 +19,11 @@ from internal_linker.usecases.settings.settings import Settings
 from tests.benchmarks.vectors import read_pages
 
 ROOT = Path(__file__).resolve().parents[2]
-WORDS_A_PAGE = 286  # some 770 tokens of the made-up words below, for the local encoder
+WORDS_A_PAGE = 286  # about 770 tokens of the synthetic words below for the local encoder
 PAGES_A_TOPIC = 50
 TOPIC_WORDS = 60
 PAGES_A_PUT = 2000
-# Pages of a topic have a cosine of some 0.5 with each other, as real ones do.
+# Pages of a topic have a cosine of about 0.5 with each other, as real ones do.
 NOISE = 1.0
 
 # URL, title, content, language.
@@ -31,7 +31,7 @@ Row = tuple[str, str, str, str]
 
 
 def fill_sample(project: Path) -> list[str]:
-    """The sample site's input; the answer is its URLs."""
+    """Write the sample site's input and return its URLs."""
     _folders(project)
     for name in ("urls_rawdata.csv", "main_queries.csv"):
         shutil.copy(ROOT / "files" / name, project / "files" / name)
@@ -42,7 +42,7 @@ def fill_sample(project: Path) -> list[str]:
 
 
 def fill(project: Path, pages: Sequence[Row], links: Iterable[Sequence[str]] = ()) -> list[str]:
-    """Input of those pages, each with its title as its query, and of those links, if any; the answer is the URLs."""
+    """Write the input of those pages, each with its title as its query, and of those links; return the URLs."""
     _folders(project)
     _write(project / "files" / "urls_rawdata.csv", ("URL", "Title", "Main Content", "Lang"), pages)
     queries = ((url, title.lower()) for url, title, *_ in pages)
@@ -54,12 +54,12 @@ def fill(project: Path, pages: Sequence[Row], links: Iterable[Sequence[str]] = (
 
 
 def corpus(folder: Path) -> list[Row]:
-    """The pages of a folder with pages.csv."""
+    """Return the pages of a folder with pages.csv."""
     return [(page.url, page.title, str(page.content), page.lang) for page in read_pages(folder)]
 
 
 def synthetic(count: int, length: int = WORDS_A_PAGE) -> list[Row]:
-    """Pages in topics: a topic has words of its own, and every page some of everybody's."""
+    """Return pages in topics: each topic has its own words, and every page some common words."""
     dice = random.Random(7)
     syllables = "ka lo mi ren ta su vel dor pin gar ush eth nor bel qui zan fo tri mar sol".split()
     words = ["".join(dice.choices(syllables, k=dice.randint(2, 3))) for _ in range(20_000)]
@@ -75,7 +75,7 @@ def synthetic(count: int, length: int = WORDS_A_PAGE) -> list[Row]:
 
 
 def synthetic_links(count: int, each: int) -> Iterator[tuple[str, str, str]]:
-    """So many links from each page to others of its topic, a few of them much more often than the rest."""
+    """Return this many links from each page to others of its topic, to a few of them much more often."""
     dice = random.Random(11)
     for number in range(count):
         others = range(number % _topics(count), count, _topics(count))
@@ -85,7 +85,7 @@ def synthetic_links(count: int, each: int) -> Iterator[tuple[str, str, str]]:
 
 
 def changed(pages: Sequence[Row], share: float) -> list[Row]:
-    """The same pages, but that this share of them, spread evenly, has a text in another order of its words."""
+    """Return the same pages, with this share of them, spread evenly, given a text in another word order."""
     dice, every = random.Random(13), max(1, round(1 / share))
     return [
         (url, title, " ".join(dice.sample(text.split(), len(text.split()))), lang)
@@ -97,7 +97,7 @@ def changed(pages: Sequence[Row], share: float) -> list[Row]:
 
 
 def fill_cache(project: Path, pages: Sequence[Row]) -> None:
-    """Give each page a vector in the project's cache, as if the local encoder had made it; a topic's are alike."""
+    """Put a vector for each page into the project's cache, as from the local encoder; similar within a topic."""
     encoder, dice = LocalEncoder(), np.random.default_rng(3)
     centres = dice.standard_normal((_topics(len(pages)), encoder.dimensions)).astype(np.float32)
     engine = open_database(Settings.model_fields["store_url"].default, project)
@@ -112,7 +112,7 @@ def fill_cache(project: Path, pages: Sequence[Row]) -> None:
 
 
 def clustered(count: int, dimensions: int, topics: int = 200) -> Vectors:
-    """(count, dimensions) float32 unit rows around so many topics, in no order."""
+    """Return (count, dimensions) float32 unit rows around this many topics, in random order."""
     dice = np.random.default_rng(5)
     centres = dice.standard_normal((topics, dimensions), np.float32)
     rows = np.empty((count, dimensions), np.float32)

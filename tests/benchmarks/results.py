@@ -1,4 +1,4 @@
-"""Measured rows -> RESULTS.md: a table a section; a run replaces its own sections and keeps the others."""
+"""RESULTS.md: a table per section; a run replaces its own sections and keeps the others."""
 
 import os
 import platform
@@ -16,9 +16,9 @@ RESULTS = Path(__file__).with_name("RESULTS.md")
 HEAD = """\
 # Speed and memory, as measured
 
-Written by `python -m tests.benchmarks`. Every ratio is of two times of one run, taken one after the other; every
-figure is the median of so many runs as the section says. "Peak" is what a plain float32 product reaches on the
-same machine, measured beside each figure. Compare ratios, not seconds, between two machines or days.
+Written by `python -m tests.benchmarks`. Every ratio compares two times of one run, taken one after the other; every
+figure is the median of the number of runs that the section names. "Peak" is the speed of a plain float32 product
+on the same machine, measured with each figure. Compare ratios, not seconds, between two machines or days.
 """
 COLUMNS = ("What", "Seconds", "Ratio", "Target", "Share of the peak", "Memory", "Note")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "onnxruntime", "faiss-cpu")
@@ -26,7 +26,7 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "onnxruntime", "faiss-cpu")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a table; what does not apply is empty."""
+    """One line of a table; columns that don't apply are empty."""
 
     what: str
     seconds: str = ""
@@ -38,12 +38,12 @@ class Row:
 
 
 def middle(values: Iterable[float]) -> float:
-    """The median."""
+    """Return the median."""
     return float(median(values))
 
 
 def machine(peaks: Sequence[float], runs: int, now: datetime | None = None) -> str:
-    """One paragraph: when, on what, with which versions."""
+    """Return one paragraph with day, machine and versions."""
     day = (now or datetime.now(UTC)).strftime("%Y-%m-%d")
     threads = os.environ.get("OMP_NUM_THREADS", "all")
     peak = f"sgemm peak {middle(peaks):.0f} GFLOP/s ({min(peaks):.0f} to {max(peaks):.0f})" if peaks else ""
@@ -59,7 +59,7 @@ def machine(peaks: Sequence[float], runs: int, now: datetime | None = None) -> s
 
 
 def section(name: str, about: str, rows: Sequence[Row]) -> str:
-    """A section in Markdown: heading, what it was measured on, table."""
+    """Return a section in Markdown: heading, description, table."""
     kept = [at for at in range(len(COLUMNS)) if at == 0 or any(astuple(row)[at] for row in rows)]
     lines = [[COLUMNS[at] for at in kept], ["---"] * len(kept)]
     lines += [[astuple(row)[at] for at in kept] for row in rows]
@@ -68,12 +68,12 @@ def section(name: str, about: str, rows: Sequence[Row]) -> str:
 
 
 def merge(old: str, new: Mapping[str, str], order: Sequence[str]) -> str:
-    """The file's text with these sections in place of those of their names.
+    """Return the file's text with these sections replacing those of the same names.
 
     Args:
-        old: the file as it was, or "".
+        old: the file's present text, or "".
         new: sections by name.
-        order: the names of all sections; what isn't among them is dropped.
+        order: the names of all sections; others are dropped.
     """
     found = {
         name: f"## {name}{body}"
@@ -84,7 +84,7 @@ def merge(old: str, new: Mapping[str, str], order: Sequence[str]) -> str:
 
 
 def write(path: Path, new: Mapping[str, str], order: Sequence[str]) -> None:
-    """Put the sections into the file."""
+    """Write the sections into the file."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     path.write_text(merge(old, new, order), encoding="utf-8")
 

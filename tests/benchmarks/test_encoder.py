@@ -1,4 +1,4 @@
-"""What the benchmark of the local encoder compares: the same text for both sides."""
+"""The encoder benchmark gives both sides the same text."""
 
 from internal_linker.core.records import Text
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
@@ -13,7 +13,7 @@ TEXTS = [
 
 
 def test_both_sides_read_the_same_tokens() -> None:
-    """The strings that torch is given hold, cut into tokens again, what our encoder reads."""
+    """The strings that torch gets contain, tokenised again, exactly what our encoder reads."""
     encoder = LocalEncoder()
     ours = [[chunk[1:-1] for chunk in text] for text in encoder._chunks(TEXTS)]
     assert [encoder._tokens(each) for each in chunks(TEXTS)] == ours

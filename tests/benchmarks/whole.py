@@ -1,4 +1,4 @@
-"""Whole runs of the product in made-up projects -> rows: by step, again with 1% changed, with all vectors there."""
+"""Whole runs in synthetic projects: by step, again with 1% changed, and with all vectors cached."""
 
 import os
 import sys
@@ -13,12 +13,12 @@ from tests.benchmarks.runs import Figures, run
 
 CHANGED = 0.01
 LINKS_A_PAGE = 3
-# Some 500 tokens for the local encoder, which knows no made-up word.
+# About 500 tokens for the local encoder, which doesn't know synthetic words.
 EMBEDDED_WORDS = 183
 
 
 def keyless(pages: int, times: int) -> tuple[list[Row], list[float]]:
-    """A cold run without keys, by step; a rerun; a rerun with 1% of the texts changed; with the peaks beside them."""
+    """Measure a cold run without keys by step, a rerun, and a rerun with 1% of the texts changed, with the peaks."""
     cold, same, other, peaks = [], [], [], []
     texts = projects.synthetic(pages, EMBEDDED_WORDS)
     for _ in range(times):
@@ -30,7 +30,7 @@ def keyless(pages: int, times: int) -> tuple[list[Row], list[float]]:
             same.append(run(project, os.environ))
             _fill(project, projects.changed(texts, CHANGED))
             other.append(run(project, os.environ))
-        # An hour's work must not be lost with the last round.
+        # A failing last round must not lose an hour's work.
         print(*(f"{each[-1].seconds:.1f} s" for each in (cold, same, other)), file=sys.stderr, flush=True)
     return [
         *_by_step(f"cold run of {pages:,} pages", cold),
@@ -40,10 +40,10 @@ def keyless(pages: int, times: int) -> tuple[list[Row], list[float]]:
 
 
 def cached(pages: int, times: int) -> tuple[list[Row], list[float]]:
-    """A first run of a site whose vectors are all in the cache.
+    """Measure a first run of a site whose vectors are all in the cache.
 
     Raises:
-        SystemExit: the run asked the encoder: it does not keep its vectors as they were put there.
+        SystemExit: the run used the encoder, since it didn't find the vectors that were put into the cache.
     """
     runs, peaks = [], []
     texts = projects.synthetic(pages)

@@ -1,4 +1,4 @@
-"""Options records become commands: every field an option or argument, bounds and choices checked once."""
+"""Options records become commands: every field is an option or argument, with one check of bounds and choices."""
 
 import pytest
 import typer
@@ -11,7 +11,7 @@ from internal_linker.usecases.options import Options, PairsOptions, RunOptions, 
 
 
 def made(*arguments: str) -> tuple[int, list[Options], str]:
-    """Run a command that takes `RunOptions`: exit code, the options that it got, and its output."""
+    """Run a command that takes `RunOptions`, and return the exit code, the options and the output."""
     got: list[Options] = []
     app = typer.Typer()
 
@@ -26,7 +26,7 @@ def made(*arguments: str) -> tuple[int, list[Options], str]:
 
 
 def test_fields_become_options() -> None:
-    """Given values reach the record, a --no- flag switches its field off, and several values become a tuple."""
+    """Values reach the record, a --no- flag turns its field off, and several values become a tuple."""
     code, (options,), _ = made(
         "--limit", "2", "--only", "a", "--only", "b", "--no-serp", "--section", "/blog=off"
     )
@@ -35,12 +35,12 @@ def test_fields_become_options() -> None:
 
 
 def test_defaults_are_the_records() -> None:
-    """Without arguments, the record has its defaults."""
+    """Without arguments the record has its own defaults."""
     assert made()[1] == [RunOptions()]
 
 
 def test_bounds_hold_on_the_command_line_and_in_python() -> None:
-    """A number out of range is refused by both, and the sentence names the option."""
+    """Python and the command line reject a number out of range and name the option."""
     code, got, output = made("--limit", "-1")
     assert code == 2 and not got and "--limit" in output
     with pytest.raises(ConfigurationError, match=r"--limit -1: give a number, 0 or more\."):
@@ -50,12 +50,12 @@ def test_bounds_hold_on_the_command_line_and_in_python() -> None:
 
 
 def test_one_text_is_one_value() -> None:
-    """A single text in the place of several is not taken for its letters."""
+    """A single text for a tuple field is one value, not its letters."""
     assert RunOptions(only="https://a.example/").only == ("https://a.example/",)
 
 
 def test_every_field_of_every_record_is_described() -> None:
-    """Each has a help text that ends in a full stop, and its name stands in the record's docstring."""
+    """Every field has a help text that ends in a full stop, and the record's docstring names it."""
     records = [each for each in vars(module).values() if isinstance(each, type) and issubclass(each, Options)]
     assert len(records) > 12
     for record in records:

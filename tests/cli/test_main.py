@@ -1,4 +1,4 @@
-"""The command line: what each command prints, writes and ends with."""
+"""The command line: what each command prints and writes, and its exit code."""
 
 import csv
 import json
@@ -59,7 +59,7 @@ def log_text(folder: Path) -> str:
 
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whole sentences within 80 columns, for every command and option, by --help and by -h."""
+    """Every command and option has help in whole sentences within 80 columns, by --help and -h."""
     texts = []
     for option in ("--help", "-h"):
         assert command(*name.split(), option) == 0
@@ -76,7 +76,7 @@ def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_both_ways_to_start_give_the_same_help(tmp_path: Path) -> None:
-    """`python main.py --help` and `python -m internal_linker --help` differ in their own name only."""
+    """The help of `python main.py` and `python -m internal_linker` differs only in the program's name."""
     texts = []
     for arguments, name in (
         ((str(REPOSITORY / "main.py"),), "main.py"),
@@ -89,7 +89,7 @@ def test_both_ways_to_start_give_the_same_help(tmp_path: Path) -> None:
 
 
 def test_help_comes_without_the_heavy_libraries(tmp_path: Path) -> None:
-    """--help imports no numpy, no database and no service's client; its time is printed, not judged."""
+    """--help imports no numpy, database or service client; the test prints its time without a limit."""
     code, _, err = finish(start("-X", "importtime", "-m", "internal_linker", "--help", cwd=tmp_path))
     imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in err.splitlines()}
     assert code == 0 and "typer" in imported and not imported & set(HEAVY)
@@ -119,7 +119,7 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_wrong_command_line_says_what_is_wrong(
     arguments: tuple[str, ...], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2 and the usage, never an unexpected error."""
+    """A wrong command line ends with 2 and the usage, never with an unexpected error."""
     assert command(*arguments) == 2
     said = "".join(capsys.readouterr())
     assert words in said and "Unexpected" not in said
@@ -129,7 +129,7 @@ def test_a_wrong_command_line_says_what_is_wrong(
 
 
 def test_a_run_succeeds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """0: every page and query has its row in Output.csv, and the seed's closing line is printed and logged."""
+    """A run ends with 0: every page and query is in Output.csv, and the final line is printed and logged."""
     assert command("run", "--project", str(folder)) == 0
     printed = capsys.readouterr()
     assert printed.out.endswith("Pipeline completed successfully!\n") and printed.err == ""
@@ -160,7 +160,7 @@ def break_header(folder: Path) -> None:
 def test_a_fault_of_the_project_ends_a_run(
     folder: Path, break_it: object, code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """2 for configuration, 3 for input: one line on stderr, the same line in the log, no links."""
+    """Configuration errors end with 2, input errors with 3: one line on stderr and in the log, no links."""
     assert callable(break_it)
     break_it(folder)
     assert command("run", "--project", str(folder)) == code
@@ -171,7 +171,7 @@ def test_a_fault_of_the_project_ends_a_run(
 
 
 def test_an_outside_service_that_fails_ends_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """4: a Sheet that can't be read, said with its remedy, and no key in sight."""
+    """A Sheet that can't be read ends the run with 4, with its remedy and without showing a key."""
     with GoogleStandIn() as google:
         google.tokens.revoked = True
         write_settings(folder, {"google_sheet_id": google.spreadsheet_id, "google_api_url": google.url})
@@ -183,7 +183,7 @@ def test_an_outside_service_that_fails_ends_a_run(folder: Path, capsys: pytest.C
 
 
 def test_a_run_with_gaps_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """6: the links are there, found without the search that failed, and the reason is printed and logged."""
+    """A run without its failed search ends with 6: the links exist, and the reason is printed and logged."""
     with SerperStandIn(lambda words, site: URLS) as serper:
         write_settings(folder, {"serper_url": serper.url})
         write_text(folder / "config/serper_api_key.txt", KEY)
@@ -195,7 +195,7 @@ def test_a_run_with_gaps_says_so(folder: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_a_folder_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """2, and nothing is created where a person mistyped the path."""
+    """A mistyped project path ends with 2 and creates nothing."""
     assert command("run", "--project", str(tmp_path / "nix")) == 2
     assert f"{tmp_path / 'nix'} is not a folder" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
@@ -204,7 +204,7 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFi
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
-    """130: one line for the person, one in the log, and the folder is free again."""
+    """Ctrl-C ends a run with 130: one line on the terminal, one in the log, and the folder is unlocked."""
     with SerperStandIn(lambda words, site: [], latency=0.5) as serper:
         settings = {"serper_url": serper.url, "serp_requests_in_flight": 1, "max_serp_pages": 10}
         folder = make_project(tmp_path, settings)
@@ -223,7 +223,7 @@ def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
 def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     tmp_path: Path, folder: Path, arguments: tuple[str, ...]
 ) -> None:
-    """1: a fault of ours shows no traceback on the terminal; logfile.txt has it, without the keys in it."""
+    """A bug ends with 1 and one line; the traceback is in logfile.txt, without keys."""
     package = "filelock" if arguments == ("check",) else "sklearn"
     write_text(tmp_path / package / "__init__.py", f"raise RuntimeError('boom with {KEY}')")
     write_text(folder / "config/serper_api_key.txt", KEY)
@@ -236,11 +236,11 @@ def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     assert log_text(folder).count("Traceback") == 1 and "boom with ***" in log_text(folder)
 
 
-# -- what is chosen, written and printed -------------------------------------------------------------
+# -- selection and output -------------------------------------------------------------
 
 
 def test_limit_and_only_choose_rows(folder: Path) -> None:
-    """--limit takes the first rows, --only a page, and rows of earlier runs stay in Output.csv."""
+    """--limit selects the first rows, --only a page; earlier runs' rows stay in Output.csv."""
     where = ("--project", str(folder))
     assert command("run", "--limit", "2", *where) == 0
     assert [row["URL"] for row in output_rows(folder)] == URLS[:2]
@@ -253,7 +253,7 @@ def test_limit_and_only_choose_rows(folder: Path) -> None:
 def test_a_dry_run_leaves_no_trace(
     folder: Path, ran_before: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """No file, no log entry, no credit: it prints what a run would do, and that is all."""
+    """A dry run prints what a run would do, and writes no file or log entry and costs nothing."""
     with SerperStandIn(lambda words, site: URLS) as serper:
         write_settings(folder, {"serper_url": serper.url})
         write_text(folder / "config/serper_api_key.txt", serper.api_key)
@@ -269,7 +269,7 @@ def test_a_dry_run_leaves_no_trace(
 
 @pytest.mark.parametrize("page", [URLS[1], URLS[1].removeprefix("https://"), "dark tea", "[b]tea[/] :tea:"])
 def test_lookup_prints_five_links(folder: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """A page's URL, with or without https://, or any query: five whole URLs on stdout, none of them its own."""
+    """For a URL, with or without https://, or a query, stdout has five full URLs, never the page itself."""
     assert command("lookup", page, "--project", str(folder)) == 0
     printed = capsys.readouterr()
     name = URLS[1] if page in URLS[1] else page
@@ -284,6 +284,6 @@ def test_lookup_prints_five_links(folder: Path, page: str, capsys: pytest.Captur
 def test_lookup_of_an_unknown_page_is_an_input_error(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """3, since a URL that is in no list has no content to compare."""
+    """An unknown URL ends with 3, since it has no content to compare."""
     assert command("lookup", f"{SITE}/nix/", "--project", str(folder)) == 3
     assert "Check its spelling" in capsys.readouterr().err

@@ -1,1 +1,1 @@
-"""README, docs/ and .github/ held to the code: examples run, tables are generated, links lead somewhere."""
+"""README, docs/ and .github/ checked against the code: examples run, tables are generated, links lead somewhere."""

@@ -1,4 +1,4 @@
-"""`python -m tests.docs`: rewrite what follows from the code in docs/ and config/settings.toml."""
+"""`python -m tests.docs`: rewrite the generated parts of docs/ and config/settings.toml."""
 
 from tests.docs.generated import renewed, sample_settings
 from tests.docs.pages import PAGES
@@ -6,7 +6,7 @@ from tests.support.small_project import REPOSITORY
 
 
 def main() -> None:
-    """Say which files changed."""
+    """Rewrite the files and print which changed."""
     files = {page.path: renewed(page.text) for page in PAGES} | {
         REPOSITORY / "config/settings.toml": sample_settings()
     }

@@ -1,6 +1,6 @@
-"""The tables of the documentation that follow from the code, and where they belong.
+"""The documentation's tables that are generated from the code, and where they belong.
 
-A page has a place for each of them: `<!-- generated: NAME -->` ... `<!-- end -->`.
+A page marks the place of each table with `<!-- generated: NAME -->` ... `<!-- end -->`.
 """
 
 import json
@@ -19,11 +19,11 @@ from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from internal_linker.usecases.settings.template import allowed, render_settings
 
 _PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-# Every command has it; the page says so once.
+# Every command has this option; the page says so once.
 COMMON = "--project"
 
-# What docs/scaling.md says its formulas stand on.
-CORE = 75e9  # operations a second; half of it by cells
+# The figures that docs/scaling.md names as the basis of its formulas.
+CORE = 75e9  # operations a second; half as many by cells
 PROBES = 16
 SITES = [(pages, size) for pages in (100_000, 1_000_000, 10_000_000) for size in (384, 1536)]
 TOKENS = 667
@@ -36,33 +36,33 @@ SAMPLE = {"search_query_template": "site:www.slowkettle.example {main_query}"}
 
 
 def sample_settings() -> str:
-    """The text of config/settings.toml."""
+    """Return the text of config/settings.toml."""
     return render_settings(dict(SAMPLE))
 
 
 def renewed(text: str) -> str:
-    """A page with its generated tables as the code has them.
+    """Return a page with its generated tables up to date.
 
     Raises:
-        KeyError: the page has a place for a table that nobody makes.
+        KeyError: the page marks a table that doesn't exist.
     """
     return _PLACE.sub(lambda found: f"{found[1]}{table(found[2])}\n{found[3]}", text)
 
 
 def places(text: str) -> list[str]:
-    """The names of the tables that a page has a place for."""
+    """Return the names of the tables that a page marks."""
     return [name for _, name, _ in _PLACE.findall(text)]
 
 
 def table(name: str) -> str:
-    """The generated table of this name."""
+    """Return the generated table of this name."""
     if name.startswith("options of "):
         return options_table(COMMANDS[name.removeprefix("options of ")])
     return {"settings": settings, "rules": rules, "comparing": comparing, "embedding": embedding}[name]()
 
 
 def settings() -> str:
-    """Every setting by topic, as settings.toml groups them."""
+    """Return every setting by topic, grouped as in settings.toml."""
     parts: list[str] = []
     for name, field in Settings.model_fields.items():
         if name in KEY_FILES:
@@ -77,13 +77,13 @@ def settings() -> str:
 
 
 def rules() -> str:
-    """What an audit looks for."""
+    """Return the rules of an audit."""
     rows = [_row(f"`{rule}`", rule.severity, rule.message) for rule in Rule]
     return "\n".join([*_head("rule", "severity", "meaning"), *rows])
 
 
 def comparing() -> str:
-    """How long the comparison of all pages takes by the formulas of docs/scaling.md."""
+    """Return how long comparing all pages takes by the formulas of docs/scaling.md."""
     head = ("pages", "d", "vectors", "all with all: tasks", "2 cores", "64 cores")
     lines = _head(*head, "by cells: cells", "2 cores", "64 cores")
     for pages, size in SITES:
@@ -101,7 +101,7 @@ def comparing() -> str:
 
 
 def embedding() -> str:
-    """What embedding takes by the formulas of docs/scaling.md."""
+    """Return the cost of embedding by the formulas of docs/scaling.md."""
     head = ("pages", "texts", "local model, 2 cores", "64 cores", "OpenAI small", "OpenAI large")
     lines = _head(*head, "neighbours in the cache")
     for pages in sorted({pages for pages, _ in SITES}):
@@ -114,7 +114,7 @@ def embedding() -> str:
 
 
 def options_table(command: Any) -> str:
-    """Arguments and options of a command, as its --help has them."""
+    """Return the arguments and options of a command, as in its --help."""
     rows = [
         _row(_usage(each), _default(each), str(each.help))
         for each in command.params
@@ -132,12 +132,12 @@ def _commands(command: Any, *path: str) -> Iterator[tuple[str, Any]]:
         yield " ".join(path), command
 
 
-# By what a person types: "run", "cache verify".
+# Keyed by what users type: "run", "cache verify".
 COMMANDS: dict[str, Any] = dict(_commands(typer.main.get_command(app)))
 
 
 def _usage(parameter: Any) -> str:
-    """`--limit N`, or for an argument its name."""
+    """Return `--limit N`, or an argument's name."""
     is_option = parameter.param_type_name == "option"
     value = parameter.metavar or ("N" if isinstance(parameter.default, int | float) else "TEXT")
     if is_option and parameter.is_flag:
@@ -161,7 +161,7 @@ def _row(*cells: str) -> str:
 
 
 def _time(operations: float, cores: int) -> str:
-    """As a person says it."""
+    """Return how long these operations take on these cores, in the unit that fits."""
     seconds = operations / CORE / cores
     unit, length = next(
         (unit, one)

@@ -1,4 +1,4 @@
-"""The pages of the documentation and what is in them: fenced blocks, headings, links and names in backticks."""
+"""The documentation's pages and their parts: fenced blocks, headings, links and names in backticks."""
 
 import re
 import unicodedata
@@ -34,28 +34,28 @@ class Page:
 
     @property
     def name(self) -> str:
-        """The path as a person writes it, from the root of the repository."""
+        """The path from the repository's root, as readers write it."""
         return self.path.relative_to(REPOSITORY).as_posix()
 
     @cached_property
     def text(self) -> str:
-        """The whole file."""
+        """The file's text."""
         return self.path.read_text(encoding="utf-8")
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """All fenced blocks, in their order."""
+        """All fenced blocks, in order."""
         return [Block(each.info, each.content) for each in self._tokens if each.type == "fence"]
 
     @property
     def commands(self) -> list[str]:
-        """What stands after `$ ./run_main.sh` in blocks for the terminal."""
+        """The commands after `$ ./run_main.sh` in terminal blocks."""
         shown = (block.text for block in self.blocks if block.language == "console")
         return [arguments.strip() for text in shown for arguments in _COMMAND.findall(text)]
 
     @property
     def outputs(self) -> Iterator[tuple[str, str]]:
-        """A command and the text that the page shows as its output: the next block, or the one after a paragraph."""
+        """Each command with the output that the page shows for it: the next block, or the one after a paragraph."""
         for place, token in enumerate(self._tokens):
             if (
                 token.type != "fence"
@@ -70,7 +70,7 @@ class Page:
 
     @cached_property
     def anchors(self) -> set[str]:
-        """The anchors that GitHub gives to the headings."""
+        """The anchors that GitHub gives the headings."""
         seen, found = Counter[str](), set[str]()
         for opening, inline in zip(self._tokens, self._tokens[1:], strict=False):
             if opening.type == "heading_open":
@@ -81,7 +81,7 @@ class Page:
 
     @property
     def links(self) -> list[str]:
-        """The addresses of links and pictures."""
+        """The targets of links and pictures."""
         parts = [part for token in self._tokens for part in token.children or ()]
         found = [part.attrGet("href") or part.attrGet("src") for part in parts]
         return [str(address) for address in found if address]
@@ -98,7 +98,7 @@ class Page:
 
 
 def _slug(heading: str) -> str:
-    """GitHub's anchor of a heading: small letters, digits, hyphens and underscores."""
+    """Return GitHub's anchor of a heading: lower-case letters, digits, hyphens and underscores."""
     kept = (
         letter
         for letter in heading.strip().lower()
@@ -117,5 +117,5 @@ PAGES = [
 
 
 def doc(name: str) -> Page:
-    """The page of docs/ with this name, as in "settings"."""
+    """Return the page of docs/ with this name, as in "settings"."""
     return Page(REPOSITORY / f"docs/{name}.md")

@@ -1,4 +1,4 @@
-"""Every command and every Python example in the documentation runs on the sample site, and prints what is shown."""
+"""Every command and Python example in the documentation runs on the sample site and prints the output shown."""
 
 import io
 import re
@@ -23,7 +23,7 @@ PYTHON = [
     for each in PAGES
     for number, block in enumerate(block for block in each.blocks if block.language == "python")
 ]
-# It keeps running.
+# This command never ends.
 NOT_RUN = {"schedule"}
 FETCHED = "https://www.example.com"
 RUN_ID = r"\b20\d{6}-\d{6}\b"
@@ -31,7 +31,7 @@ RUN_ID = r"\b20\d{6}-\d{6}\b"
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sample site after two runs, with the files that the pages name beside it."""
+    """Return the sample site after two runs, with the files that the pages name beside it."""
     folder = tmp_path_factory.mktemp("docs") / "site"
     for name in ("files", "config"):
         shutil.copytree(REPOSITORY / name, folder / name, ignore=shutil.ignore_patterns("*key.txt", "cache*"))
@@ -51,7 +51,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the sample site as the current folder; nobody types anything."""
+    """Return a copy of the sample site as the current folder; nothing is typed at prompts."""
     forget_settings(monkeypatch)
     shutil.copytree(sample, tmp_path / "site")
     monkeypatch.chdir(tmp_path / "site")
@@ -61,7 +61,7 @@ def folder(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pat
 
 @pytest.fixture
 def site() -> Iterator[Site]:
-    """A site with a sitemap and a page."""
+    """Return a site with a sitemap and a page."""
     with Site({"/robots.txt": "User-agent: *\nAllow: /\n", "/tea/": html_page("Tea")}) as server:
         server.pages["/sitemap.xml"] = sitemap(f"{server.url}/tea/")
         yield server
@@ -69,9 +69,9 @@ def site() -> Iterator[Site]:
 
 @pytest.mark.parametrize("arguments", SHOWN)
 def test_commands_run(arguments: str, folder: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every `$ ./run_main.sh ...` ends with exit code 0, and prints what the page shows below it.
+    """Every `$ ./run_main.sh ...` ends with exit code 0 and prints what the page shows below it.
 
-    Addresses, numbers and quotations may differ.
+    URLs, numbers and quotations may differ.
     """
     words = shlex.split(_with_real_runs(arguments, capsys)) or ["run"]
     if words[0] == "import" and {"--sitemap", "--urls"} & {*words}:
@@ -84,26 +84,26 @@ def test_commands_run(arguments: str, folder: Path, site: Site, capsys: pytest.C
 
 
 def test_every_command_is_shown() -> None:
-    """docs/commands.md runs each of them."""
+    """docs/commands.md shows each command."""
     shown = {" ".join(shlex.split(arguments)[:2]) for arguments in doc("commands").commands}
     run = {name for name in COMMANDS if any(f"{each} ".startswith(f"{name} ") for each in shown)}
     assert run | NOT_RUN == set(COMMANDS)
 
 
 def test_there_are_outputs() -> None:
-    """The README shows a run and a lookup; other pages show more."""
+    """The README shows the output of a run and a lookup; other pages show more."""
     assert len(OUTPUTS) >= 5
 
 
 @pytest.mark.parametrize("code", PYTHON)
 def test_python_runs(code: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every Python example prints something, started in the folder of a project."""
+    """Every Python example prints something when started in a project's folder."""
     exec(code, {})
     assert capsys.readouterr().out
 
 
 def _with_real_runs(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """The runs that a page names stand for those of the sample, in their order."""
+    """Replace the run ids in arguments with the sample's, in order."""
     if not re.search(RUN_ID, arguments):
         return arguments
     assert command("history") == ExitCode.SUCCESS
@@ -114,7 +114,7 @@ def _with_real_runs(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 
 def _outline(line: str) -> str:
-    """A line without what depends on the site, the model and the time."""
+    """Return a line without what depends on the site, the model and the time."""
     line = re.sub(r"https?://\S+", "URL", line)
     line = re.sub(r'"[^"]*"', "QUOTE", line)
     line = re.sub(r"  in: .*", "  in: SENTENCE", line)

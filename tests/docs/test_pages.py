@@ -1,4 +1,4 @@
-"""The pages name what exists: tables follow from the code, links and paths lead somewhere, options are real."""
+"""The pages name what exists: tables match the code, links and paths lead somewhere, and options exist."""
 
 import ast
 import re
@@ -23,9 +23,9 @@ OPTIONS = {name for each in COMMANDS.values() for one in each.params for name in
     "--help",
     "--version",
 }
-# Of pytest, of tests/lock.py, of the endurance trials and of other programs.
+# Options of pytest, tests/lock.py, the endurance trials and other programs.
 OTHER_OPTIONS = {"--all", "--upgrade", "--only", "--kills", "--seed", "--weathers", "--check"}
-# Files and columns of crawlers, names of libraries and of functions that the pages explain.
+# Crawlers' files and columns, and names of libraries and functions that the pages explain.
 OTHER_NAMES = {"internal_all", "all_inlinks", "trust_remote_code", "weights_only", "run_main", "run_tests"}
 FUNCTIONS = {name: getattr(internal_linker, name) for name in internal_linker.__all__}
 FUNCTIONS = {name: each for name, each in FUNCTIONS.items() if isfunction(each)}
@@ -33,7 +33,7 @@ ARGUMENTS = {name for each in FUNCTIONS.values() for name in signature(each).par
 
 
 def attributes_of_results() -> dict[str, set[str]]:
-    """The attributes of what each public function returns; api.py imports these types for type checkers only."""
+    """Return the attributes of each public function's result; api.py imports these types for type checkers only."""
     source = ast.parse(Path(str(api.__file__)).read_text(encoding="utf-8"))
     imports = [node for node in ast.walk(source) if isinstance(node, ast.ImportFrom) and node.module]
     modules = {alias.name: str(node.module) for node in imports for alias in node.names}
@@ -51,12 +51,12 @@ PYTHON_NAMES = {"internal_linker", "exit_code", *internal_linker.__all__} | ARGU
 
 @EVERY_PAGE
 def test_tables_are_those_of_the_code(page: Page) -> None:
-    """What follows from the code is up to date: rewrite it with `python -m tests.docs`."""
+    """Generated parts are up to date: rewrite them with `python -m tests.docs`."""
     assert renewed(page.text) == page.text
 
 
 def test_every_command_has_its_options() -> None:
-    """docs/commands.md has a heading and a table of options for each command, and no other."""
+    """docs/commands.md has a heading and a table of options for each command, and no others."""
     named = [name.removeprefix("options of ") for name in places(doc("commands").text)]
     assert sorted(named) == sorted(COMMANDS)
     assert {name.replace(" ", "-") for name in COMMANDS} <= doc("commands").anchors
@@ -80,12 +80,12 @@ def test_links_lead_somewhere(page: Page) -> None:
 
 @EVERY_PAGE
 def test_paths_exist(page: Page) -> None:
-    """Every path of the repository in backticks exists."""
+    """Every repository path in backticks exists."""
     paths = [
         text for text in page.code if re.match(r"(internal_linker|tests|config|docs|\.ci|\.github)/", text)
     ]
     missing = [text for text in paths if not (REPOSITORY / text).exists()]
-    # The places of keys, and where two pages were before.
+    # The key files, and the former paths of two pages.
     keys = {path.as_posix() for path, _ in KEY_FILES.values()}
     assert sorted({*missing} - keys - {".github/SCALING.md"}) == []
 
@@ -99,7 +99,7 @@ def test_options_exist(page: Page) -> None:
 
 @EVERY_PAGE
 def test_names_exist(page: Page) -> None:
-    """Every name with an underscore in backticks is a setting, a public name of the package or an argument of one."""
+    """Every name with an underscore in backticks is a setting, a public name of the package or an argument."""
     named = {text.partition(" = ")[0] for text in page.code}
     names = {text for text in named if re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)+", text)}
     assert names - set(Settings.model_fields) - PYTHON_NAMES - OTHER_NAMES == set()
@@ -114,21 +114,21 @@ def test_settings_can_be_used_as_shown(page: Page) -> None:
 
 
 def test_exit_codes_are_all_explained() -> None:
-    """docs/operations.md explains each exit code, and no other."""
+    """docs/operations.md explains each exit code and no other."""
     rows = doc("operations").text.partition("| code | meaning")[2].partition("\n\n")[0]
     codes = [int(code) for code in re.findall(r"^\| (\d+) ", rows, re.MULTILINE)]
     assert codes == [int(code) for code in ExitCode]
 
 
 def test_rooms_are_all_explained() -> None:
-    """docs/contributing.md says what each room of the package is for."""
+    """docs/contributing.md explains each package."""
     package = Path(internal_linker.__file__).parent
     rooms = {f"internal_linker/{each.name}/" for each in package.iterdir() if (each / "__init__.py").exists()}
     assert rooms - set(doc("contributing").code) == set()
 
 
 def test_python_functions_are_all_explained() -> None:
-    """docs/python.md names each public function and no other, and attributes that their results have."""
+    """docs/python.md names exactly the public functions, and attributes that their results have."""
     rows = doc("python").text.partition("| function |")[2].partition("\n\n")[0].splitlines()[2:]
     named: set[str] = set()
     for row in rows:
@@ -139,18 +139,18 @@ def test_python_functions_are_all_explained() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    """It is a front page: at most 200 lines, with a picture."""
+    """The README is a front page: at most 200 lines, with a picture."""
     assert len(README.text.splitlines()) <= 200
     assert any(link.endswith(".png") for link in README.links)
 
 
 def test_the_readme_leads_to_every_page() -> None:
-    """No page of docs/ is left unmentioned."""
+    """The README mentions every page of docs/."""
     assert {each.name for each in PAGES if each.name.startswith("docs/")} - set(README.links) == set()
 
 
 def test_messages_are_quoted_as_they_are() -> None:
-    """The symptoms in quotation marks that the README explains are messages of the program."""
+    """The symptoms that the README quotes are messages of the program."""
     table = README.text.partition("| symptom |")[2]
     quoted = re.findall(r'^\|[^|]*?"([^"]+)"', table, re.MULTILINE)
     code = "".join(
@@ -160,7 +160,7 @@ def test_messages_are_quoted_as_they_are() -> None:
 
 
 def test_pictures_are_all_shown() -> None:
-    """No picture lies about unused."""
+    """Every picture is used."""
     shown = {
         (each.path.parent / link).resolve() for each in PAGES for link in each.links if link.endswith(".png")
     }

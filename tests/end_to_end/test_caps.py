@@ -1,4 +1,4 @@
-"""No cap is ever passed, whatever the weather: the short form of `python -m tests.endurance`."""
+"""Caps hold however services fail: the short form of `python -m tests.endurance`."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.endurance.caps import IN_FLIGHT, spend
 
 @pytest.mark.parametrize("seed", [*(pytest.param(seed, marks=pytest.mark.long) for seed in (0, 2)), 1])
 def test_the_ledgers_never_pass_the_caps(seed: int) -> None:
-    """With 1 to 32 requests in flight; what the servers charged was counted, and something was charged."""
+    """With 1 to 32 requests in flight, the client counts what the servers charge, which never exceeds the caps."""
     trials = list(spend(seed))
     assert len(trials) == 2 * len(IN_FLIGHT)
     for trial in trials:

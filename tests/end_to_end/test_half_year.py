@@ -1,4 +1,4 @@
-"""Half a year in one test: 26 weekly runs, editors at work in the Sheet, pages that come, change and go."""
+"""Half a year in one test: 26 weekly runs, active editors in the Sheet, and pages that come, change and go."""
 
 import random
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ Pair = tuple[str, str]
 
 @dataclass
 class Editors:
-    """What editors said of each link last, by its id: the reference model of everything that must stay."""
+    """The editors' last decision on each link, by its id: the reference model of everything that must stay."""
 
     status: dict[str, str] = field(default_factory=dict)
     anchor: dict[str, str] = field(default_factory=dict)
     notes: dict[str, str] = field(default_factory=dict)
 
     def work(self, sheet: gspread.Spreadsheet, dice: random.Random) -> None:
-        """Decide some links, edit anchors, write notes, rearrange the tab: all by gspread."""
+        """Decide some links, edit anchors, write notes and rearrange the tab through gspread."""
         tab = sheet.worksheet("Review")
         rows = tab.get_all_values()
         places = {name: at for at, name in enumerate(rows[0])}
@@ -62,7 +62,7 @@ class Editors:
         if dice.random() < 0.4:
             tab.sort((places["Score"] + 1, dice.choice(["asc", "des"])), range=f"A2:Z{len(rows)}")
         if dice.random() < 0.1:
-            # gspread's own insert_cols has Google append the texts below the table.
+            # gspread's insert_cols makes Google append the texts below the table.
             column = dice.randrange(1, 5)
             insert(tab, "COLUMNS", column - 1)
             tab.update([["Our own"], *[["x"]] * (len(rows) - 1)], rowcol_to_a1(1, column))
@@ -71,7 +71,7 @@ class Editors:
             self._take_back(tab, dice.choice(decided))
 
     def _take_back(self, tab: gspread.Worksheet, link: str) -> None:
-        """A rejected link is asked for again."""
+        """Ask for a rejected link again."""
         rows = tab.get_all_values()
         at = next(at for at, row in enumerate(rows, 1) if link in row)
         tab.update_cell(at, rows[0].index("Status") + 1, "proposed")
@@ -80,7 +80,7 @@ class Editors:
 
 @dataclass
 class Site:
-    """Pages that come, change and go, and links that editors put into them."""
+    """Pages that come, change and go, and links that editors add to them."""
 
     folder: Path
     pages: dict[str, list[str]]
@@ -88,7 +88,7 @@ class Site:
     links: set[Pair] = field(default_factory=set)
 
     def live(self, dice: random.Random) -> None:
-        """One week."""
+        """Let a week pass."""
         if self.ahead and dice.random() < 0.5:
             page = self.ahead.pop()
             self.pages[page[0]] = page
@@ -115,7 +115,7 @@ class Site:
 @pytest.fixture
 def google() -> Iterator[GoogleStandIn]:
     rows = [["Owner", "URL", "Main Query"], *(["me", *row] for row in sample_queries(sample_pages(40)))]
-    # Weeks are further apart than Google counts.
+    # Google's rate limit window is shorter than a week.
     with GoogleStandIn(
         {"Main": rows}, rows=60, columns=5, reads_per_minute=10_000, writes_per_minute=10_000
     ) as server:
@@ -126,7 +126,7 @@ def google() -> Iterator[GoogleStandIn]:
 def test_half_a_year_of_weeks_loses_no_word_of_an_editor(
     weeks: int, tmp_path: Path, google: GoogleStandIn
 ) -> None:
-    """No rejected pair is shown again, every word stays in its cell, and statuses are those of the model."""
+    """Rejected pairs never come back, editors' texts stay in their cells, and statuses match the model."""
     dice, editors = random.Random(5), Editors()
     rows = [[page["URL"], page["Title"], page["Main Content"]] for page in sample_pages(40)]
     site = Site(tmp_path, {row[0]: row for row in rows[:16]}, rows[16:])
@@ -152,7 +152,7 @@ def run(folder: Path, name: str) -> None:
 
 
 def check(folder: Path, google: GoogleStandIn, site: Site, editors: Editors) -> None:
-    """Everything that must hold after each run."""
+    """Assert everything that must hold after each run."""
     shown = links_shown(read_csv(folder / "files/Output.csv"))
     in_sheet = links_shown(
         [dict(zip(google.grid("Main")[0], row, strict=False)) for row in google.grid("Main")[1:]]
@@ -182,7 +182,7 @@ def shows(edge: Edge, shown: set[Pair]) -> bool:
 
 
 def expected(edge: Edge, shown: bool, linked: bool, word: str) -> str:
-    """The status by the rules alone."""
+    """Return the status that the rules alone give."""
     held = (
         edge.rank == 0 and edge.last_run == max(edge.last_run, edge.first_run) and edge.status == "proposed"
     )
@@ -198,7 +198,7 @@ def expected(edge: Edge, shown: bool, linked: bool, word: str) -> str:
 
 
 def words_stay(google: GoogleStandIn, editors: Editors) -> None:
-    """Each cell that an editor filled still holds it."""
+    """Assert that each cell that an editor filled still has its text."""
     grid = google.grid("Review")
     places = {name: at for at, name in enumerate(grid[0])}
     rows = {row[places["Link ID"]]: row for row in grid[1:] if len(row) > places["Link ID"]}

@@ -1,4 +1,4 @@
-"""Bad input is an answer, not a crash: hundreds of inputs that nobody should have, each run by the real program."""
+"""Bad input gives an error message, not a crash: hundreds of hostile inputs, each run by the real program."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from tests.support.small_project import REPOSITORY, start
 
 
 def test_a_hostile_input_of_each_kind_has_a_good_answer() -> None:
-    """A documented exit code, one sentence with the file's name where it fails, in 10 seconds and 1 GB."""
+    """A failure has a documented exit code and a sentence with the file's name, within 10 seconds and 1 GB."""
     kinds = [kind for kind in KINDS if kind not in ALONE]
     process = start("-m", "tests.hostile", *kinds, "--some", "1", "--seed", "2", cwd=REPOSITORY)
     said, errors = process.communicate(timeout=600)
@@ -19,8 +19,8 @@ def test_a_hostile_input_of_each_kind_has_a_good_answer() -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_hostile_input_has_a_good_answer(kind: str) -> None:
-    """The same of all there are."""
-    # Of those that take long some are tried.
+    """Every hostile input ends with a good answer."""
+    # Of the slow kinds only some inputs are tried.
     part = ("--some", "9", "--seed", "1") if kind in ALONE else ()
     process = start("-m", "tests.hostile", kind, *part, cwd=REPOSITORY)
     said, errors = process.communicate(timeout=600)
@@ -29,7 +29,7 @@ def test_every_hostile_input_has_a_good_answer(kind: str) -> None:
 
 @pytest.mark.long
 def test_there_are_enough_of_them() -> None:
-    """More than 500, all different."""
+    """The hostile inputs are more than 500 and all different."""
     names = Counter(case.name for kind in KINDS for case in KINDS[kind]())
     assert len(names) > 500
     assert max(names.values()) == 1

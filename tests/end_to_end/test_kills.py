@@ -18,7 +18,7 @@ def like(tmp_path_factory: pytest.TempPathFactory) -> Calm:
 
 
 def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(like: Calm, tmp_path: Path) -> None:
-    """But for what was in flight; the files are whole, the next run's result is that of a run nobody disturbed."""
+    """After a kill, files are whole, only requests in flight are paid twice, and the next run's result is unchanged."""
     half = like.boundaries // 2
     assert len([*kill_at_boundaries(like, range(half, half + 1), tmp_path)]) == 1
 
@@ -27,7 +27,7 @@ def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(like: Ca
 def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(
     like: Calm, tmp_path: Path
 ) -> None:
-    """The same at several boundaries and random moments."""
+    """The same holds for kills at several boundaries and random moments."""
     assert like.boundaries > 40 and like.texts == 50
     step = like.boundaries // 3
     done = [*kill_at_boundaries(like, range(SEED, like.boundaries + 1, step), tmp_path)]

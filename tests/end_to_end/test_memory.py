@@ -1,4 +1,4 @@
-"""How much memory a site takes, measured in processes of its own: what the README promises."""
+"""The memory that a site needs, measured in separate processes against the README's figures."""
 
 import csv
 import random
@@ -17,7 +17,7 @@ from tests.support.small_project import start
 
 on_linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the peak is read from /proc")
 
-# Reads pages and goes through their texts, as a run does; prints the peak (MB) before and after.
+# Reads pages and iterates over their texts, as a run does; prints the peak (MB) before and after.
 READING = """
 import re, sys
 from pathlib import Path
@@ -46,7 +46,7 @@ print(before, peak())
 
 
 def peak_mb(folder: Path, count: int, words: int, lang: str) -> tuple[float, float]:
-    """MB that the program takes, and that it has taken once so many pages of so many words are read."""
+    """Return the program's peak in MB before and after it reads this many pages of this many words."""
     dice = random.Random(3)
     pieces = [" ".join(dice.choices("tea leaves water cup the and of is".split(), k=10)) for _ in range(500)]
     file = folder / "pages.csv"
@@ -67,7 +67,7 @@ def peak_mb(folder: Path, count: int, words: int, lang: str) -> tuple[float, flo
 @on_linux
 @pytest.mark.parametrize("pages", [100, pytest.param(1_000, marks=pytest.mark.long)])
 def test_long_pages_take_no_more_memory(pages: int, tmp_path: Path) -> None:
-    """400 MB of text in 1,000 pages: the 300 MB of the README, of which half is the program with its model."""
+    """400 MB of text in 1,000 pages stay within the README's 300 MB, half of which the program and its model need."""
     before, after = peak_mb(tmp_path, pages, 80_000, "")
     assert after < 300
     assert after - before < 150
@@ -76,13 +76,13 @@ def test_long_pages_take_no_more_memory(pages: int, tmp_path: Path) -> None:
 @pytest.mark.long
 @on_linux
 def test_a_page_takes_little(tmp_path: Path) -> None:
-    """From 20,000 to 60,000 short pages, each takes less than the 1 KB of the README."""
+    """From 20,000 to 60,000 short pages, each takes less than the README's 1 KB."""
     (_, small), (_, large) = (peak_mb(tmp_path, count, 10, "en") for count in (20_000, 60_000))
     assert 1000 * (large - small) / 40_000 < 1
 
 
 def test_results_are_written_as_a_stream(tmp_path: Path) -> None:
-    """Wide and long results and a list, some megabytes together, are never in memory as text."""
+    """Wide and long results and a list, some megabytes together, are never in memory as a whole text."""
 
     def recommendation(number: int) -> Recommendation:
         links = (Link(Candidate(url(at), url(at), 1.5, 0.5, 0.5), at, "semantic") for at in range(1, 6))

@@ -1,4 +1,4 @@
-"""One run with each search service: the same links, each paid for once."""
+"""A run with each search service: the same links, each result page paid for once."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ PAGES = 12
 
 
 def found(words: str, site: str) -> list[str]:
-    """Some pages of the site for any words, never the same for all, and a page that the site does not have."""
+    """Return some of the site's pages for any words, different for each, and one URL that the site doesn't have."""
     urls = [page["URL"] for page in sample_pages(PAGES)]
     first = len(words) % PAGES
     return [*urls[first:], f"https://{site}/gone", *urls[:first]] if site else []
@@ -24,13 +24,13 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def results(project: Path) -> tuple[bytes, list[dict[str, str]]]:
-    """Output.csv as it is, and links.csv without the run's own number."""
+    """Return Output.csv as it is, and links.csv without the run id."""
     links = [row | {"Run": ""} for row in read_csv(project / "files/links.csv")]
     return (project / "files/Output.csv").read_bytes(), links
 
 
 def test_a_run_with_serpapi_is_a_run_with_serper(tmp_path: Path) -> None:
-    """Where both find the same, results are the same to the byte; a second run of either spends nothing."""
+    """If both services find the same, the results are byte-identical; a second run of either costs nothing."""
     of = {"embedding_provider": "lsa"}
     with SerperStandIn(found) as serper, SerpApiStandIn(found) as serpapi:
         one, other = make_project(tmp_path / "serper", PAGES), make_project(tmp_path / "serpapi", PAGES)
@@ -48,7 +48,7 @@ def test_a_run_with_serpapi_is_a_run_with_serper(tmp_path: Path) -> None:
 
 
 def test_each_service_has_its_own_answers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whoever changes services pays for the new one's answers, and finds the old ones after changing back."""
+    """Changing the service pays for its answers; changing back finds the old ones in the cache."""
     of = {"embedding_provider": "lsa", "max_serp_pages": 1}
     with (
         SerperStandIn(found) as serper,
@@ -73,7 +73,7 @@ def test_each_service_has_its_own_answers(tmp_path: Path, capsys: pytest.Capture
 def test_a_cap_and_an_empty_account_leave_the_links_that_there_are(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """max_serp_credits bounds SerpApi's searches as it does Serper's credits; either way the run ends with gaps."""
+    """max_serp_credits limits SerpApi's searches like Serper's credits; both limits end the run with gaps."""
     of = {"embedding_provider": "lsa", "serp_provider": "serpapi"}
     with SerpApiStandIn(found) as serpapi:
         project = make_project(tmp_path, PAGES)

@@ -1,4 +1,4 @@
-"""Keys and tokens appear nowhere: not in the log, the terminal, the results, the cache, or the list of processes."""
+"""Keys and tokens appear nowhere: not in the log, terminal, results, cache or process list."""
 
 import json
 import ssl
@@ -46,24 +46,24 @@ def services() -> Iterator[tuple[OpenAIStandIn, GoogleStandIn]]:
 
 
 def command_lines() -> str:
-    """Those of all processes, on Linux."""
+    """Return the command lines of all processes, on Linux."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             found.append(path.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
-        except OSError:  # it has ended meanwhile
+        except OSError:  # the process has ended
             continue
     return "\n".join(found)
 
 
 def secrets(google: GoogleStandIn) -> list[str]:
-    """The keys, each line of the private key, and each access token that was given."""
+    """Return the keys, each line of the private key, and each issued access token."""
     pem = google.service_account["private_key"]
     lines = [line for line in pem.splitlines() if not line.startswith("-----")]
     return [SEARCH_KEY, OPENAI_KEY, *lines, *google.tokens.given]
 
 
-# The real program, which tries again at once.
+# The real program, with retries that don't wait.
 HASTY = """
 from internal_linker.adapters.http import limits
 limits._backoff = lambda state: 0.0
@@ -81,7 +81,7 @@ def test_no_secret_leaves_its_file(
     services: tuple[OpenAIStandIn, GoogleStandIn],
     tmp_path: Path,
 ) -> None:
-    """After a run with all services, whether they serve, refuse and repeat the keys, or answer nonsense with them."""
+    """No secret leaves its file, whether the services answer, reject keys and repeat them, or answer nonsense."""
     openai, google = services
     project = make_project(tmp_path, PAGES_OF_SITE)
     if isinstance(search, SerperStandIn):
@@ -89,7 +89,7 @@ def test_no_secret_leaves_its_file(
     else:
         use_standins(project, google=google, serpapi=search, openai=openai)
     for server, key in ((search, SEARCH_KEY), (openai, OPENAI_KEY)):
-        # As some services do: they repeat what they were sent.
+        # Some services repeat in an error what they were sent.
         words = f"the key {key} is not one"
         error = words if server is search else {"message": words, "code": 400}
         refusal = Reply(400, {"error": error, "message": words})
@@ -115,7 +115,7 @@ def test_no_secret_leaves_its_file(
 
 
 class _Nobody(BaseHTTPRequestHandler):
-    """Whoever got as far as a request was not careful enough."""
+    """A handler for requests that must never arrive."""
 
     def do_GET(self) -> None:
         reached.append(self.path)
@@ -130,7 +130,7 @@ reached: list[str] = []
 
 @pytest.fixture
 def impostor(tmp_path: Path) -> Iterator[str]:
-    """The address of a server whose certificate nobody has signed but itself."""
+    """Return the address of a server with a self-signed certificate."""
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.now(UTC)
     certificate = (
@@ -166,7 +166,7 @@ def impostor(tmp_path: Path) -> Iterator[str]:
     "variable", ["", "PYTHONHTTPSVERIFY=0", "CURL_CA_BUNDLE=", "REQUESTS_CA_BUNDLE=", "SSL_VERIFY=0"]
 )
 def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A certificate that can't be trusted ends it before anything is sent, whatever the environment says."""
+    """An untrusted certificate ends the connection before anything is sent, whatever the environment says."""
     if variable:
         monkeypatch.setenv(*variable.split("="))
     with (

@@ -1,4 +1,4 @@
-"""Large sites and long years: the short form of `python -m tests.endurance --only soak --only year`."""
+"""Large sites over years: the short form of `python -m tests.endurance --only soak --only year`."""
 
 from pathlib import Path
 
@@ -10,12 +10,12 @@ from tests.endurance.year import check, year
 
 @pytest.mark.parametrize("pages", [50, pytest.param(500, marks=pytest.mark.long)])
 def test_a_run_in_bad_weather_takes_bounded_memory_and_log(pages: int, tmp_path: Path) -> None:
-    """The second run, in which nothing has changed, pays for nothing."""
+    """Memory and log stay bounded while services fail; a second run without changes pays for nothing."""
     assert len([*soak(pages, tmp_path, 1)]) == 2
 
 
 @pytest.mark.long
 def test_a_folder_stops_growing(tmp_path: Path) -> None:
-    """Runs a third of a year apart, so that few of them show what goes after half a year."""
+    """Runs a third of a year apart show in a few weeks that the folder stops growing after half a year."""
     days = 107
     check([*year(tmp_path, 6, 100, churn=0.2, days=days)], days)

@@ -1,4 +1,4 @@
-"""Bad weather changes nothing but the time that a run takes: the short form of `python -m tests.endurance`."""
+"""Failing services change only a run's duration: the short form of `python -m tests.endurance`."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -30,7 +30,7 @@ def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     ids=" ".join,
 )
 def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
-    """The result is that of fair weather, and what came whole is asked for no second time."""
+    """If three of ten answers fail, the result is unchanged, and no complete answer is requested twice."""
     spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path, pages=PAGES)]
     assert sum(spoilt) > 0
 
@@ -46,7 +46,7 @@ def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outc
 def test_a_service_that_is_gone_leaves_the_others_their_work(
     service: str, on: str, fair: Outcome, tmp_path: Path
 ) -> None:
-    """What the others gave is in the files and is paid for once; the next run heals the rest."""
+    """The other services' results are in the files and paid for once; the next run fills the gaps."""
     with world(tmp_path, pages=PAGES) as of:
         gone = getattr(of, service)
         gone.script_on = on
@@ -55,7 +55,7 @@ def test_a_service_that_is_gone_leaves_the_others_their_work(
         assert (tmp_path / "files/Output.csv").exists()
         gone.weather(0.0, [])
         assert command("run", "--project", str(tmp_path)) == ExitCode.SUCCESS
-        # Anchors may be others, since they are not taken twice.
+        # Anchors may differ, since none is used twice.
         now = of.outcome()
         assert (now.results["Output.csv"], now.sheet) == (fair.results["Output.csv"], fair.sheet)
         assert {*of.embedded().values(), *of.searched().values()} == {1}
@@ -114,7 +114,7 @@ def test_what_no_second_try_can_help_has_none(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A refused key, an empty account, a missing right or tab: one sentence with the remedy, the rest is done."""
+    """A rejected key, an empty account, a missing right or tab is not retried: one sentence names the remedy."""
     with world(tmp_path, settings={"google_sheet_name": "Main"}, pages=PAGES) as of:
         spoil(of)
         assert command("run", "--project", str(tmp_path)) == code

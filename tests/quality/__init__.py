@@ -1,1 +1,1 @@
-"""Relevance on the editors' own links must not fall."""
+"""Relevance on editors' links must not fall."""

@@ -1,4 +1,4 @@
-"""A development site, or the sample -> its pages without the anchors of its editors' links, some of them hidden."""
+"""The development sites and the sample: pages without the anchors of their editors' links, some links hidden."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ ABSENT = "shared/corpora isn't here: the development sites can't be measured"
 
 
 def present(name: str) -> bool:
-    """Whether the site's files are on this computer; the sample's are part of the project."""
+    """Return whether the site's files are on this computer; the sample's are part of the project."""
     return name not in DEVELOPMENT or CORPORA.is_dir()
 
 
 def site(name: str, hides: Hides = HIDINGS["all"]) -> Hidden:
-    """The site with links hidden, all if not told otherwise; the anchors of all links between its pages are cut."""
+    """Return the site with links hidden, by default all; the anchors of all links between its pages are cut."""
     return hide(whole_site(name), hides, cut_anchors=True)
 
 
 def whole_site(name: str) -> Collected:
-    """The site with all of its links between its pages, and their places where they are known."""
+    """Return the site with all links between its pages, and their positions if known."""
     csv.field_size_limit(2**30)
     if name in DEVELOPMENT:
         table = _rows(CORPORA / name / "pages.csv")
@@ -54,14 +54,14 @@ def whole_site(name: str) -> Collected:
 
 
 def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:
-    """All pages as sources and as targets, knowing the visible links; `vectors` has one row for each page."""
+    """Return the ranking of all pages as sources and targets, with the visible links; `vectors` has a row per page."""
     targets = Targets({page.key: page.url for page in site.pages}, {})
     ranked = site_ranking(site, targets, all_texts(site.pages, {}, ()), vectors, rules)
     return ranked.knowing(site.visible, ranked.sources)
 
 
 def no_vectors(pages: Sequence[Page]) -> Vectors:
-    """Rows that say nothing: words alone rank."""
+    """Return zero rows, so that words alone determine the ranking."""
     return np.zeros((len(pages), 1), np.float32)
 
 

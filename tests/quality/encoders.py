@@ -1,9 +1,9 @@
-"""Encoders -> what each adds to words and passages on both development sites, and what it costs, as Markdown.
+"""Encoders: what each adds to words and passages on both development sites, and what it costs, as Markdown.
 
     python -m tests.quality.encoders --cache DIR   prints the tables of ENCODERS.md; DIR keeps the vectors
 
-All links are hidden and their anchors cut. Every encoder reads every page here; a run leaves pages in a language that
-its encoder doesn't know to their words. An encoder that isn't installed is left out, with a message.
+All links are hidden and their anchors cut. Every encoder reads every page here; a run compares pages in a language that
+its encoder doesn't know by words alone. A message names each encoder that isn't installed.
 """
 
 import re
@@ -37,11 +37,11 @@ ENCODERS: Mapping[str, Callable[[], Encoder]] = {
 }
 WEIGHTS = (0.5, 0.65, 0.8)  # `lexical_weight` beside an encoder
 FIRST = (256, 128, 64, 32)  # `matryoshka_dimensions`
-SAMPLE = 40  # pages of each site that an encoder is timed on; LSA and the words need them all
+SAMPLE = 40  # pages of each site that an encoder is timed on; LSA and the words need all pages
 
 
 def columns(sites: Mapping[str, Hidden]) -> Iterator[tuple[str, str, Mapping[str, Collection[str]]]]:
-    """Name, site and hidden links: of each site, and of each language of a site that has several."""
+    """Yield name, site and hidden links of each site, and of each language of a multilingual site."""
     for name, each in sites.items():
         yield name, name, each.truth
         languages = {page.url: page.lang for page in each.pages}
@@ -51,14 +51,14 @@ def columns(sites: Mapping[str, Hidden]) -> Iterator[tuple[str, str, Mapping[str
 
 
 def added(ours: Measured, alone: Measured) -> str:
-    """NDCG@5 and its difference with the paired 95% interval; a star: surely not 0."""
+    """Return NDCG@5 and its difference with the paired 95% interval; a star means surely not 0."""
     more = paired(ours, alone)
     star = "" if more.low <= 0 <= more.high else " *"
     return f"{ours.ndcg.mean:.4f}, {more.mean:+.4f} [{more.low:+.4f}, {more.high:+.4f}]{star}"
 
 
 def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None) -> Iterator[str]:
-    """The lines of the first table."""
+    """Yield the lines of the first table."""
     truths = list(columns(sites))
     yield from head(["encoder", "lexical_weight", *(name for name, *_ in truths)])
 
@@ -79,7 +79,7 @@ def gains(sites: Mapping[str, Hidden], names: Sequence[str], folder: Path | None
 
 
 def cut(read: Hidden, folder: Path | None) -> Iterator[str]:
-    """The lines of the second table: what is lost where MiniLM's vectors are shortened, on an English site."""
+    """Yield the lines of the second table: the loss from shortening MiniLM's vectors, on an English site."""
     encoder, rules = LocalEncoder(), replace(CONTENT, lexical_weight=DEFAULT.lexical_weight)
     with embedder(folder) as embedded:
         vectors = embedded([*map(page_text, read.pages)], encoder)
@@ -88,19 +88,19 @@ def cut(read: Hidden, folder: Path | None) -> Iterator[str]:
         return measure(read.truth, first_five(ranking(read, some, rules), read))
 
     whole = measured(vectors)
-    yield from head(["numbers", "NDCG@5, difference from all of them"])
+    yield from head(["dimensions", "NDCG@5, difference from all of them"])
     yield row([str(encoder.dimensions), str(whole.ndcg)])
     for first in FIRST:
         yield row([str(first), added(measured(shortened(vectors, first)), whole)])
 
 
 def cost(name: str, site_name: str) -> str:
-    """Seconds and processor seconds a page, and this process's peak memory (known on Linux only)."""
+    """Return seconds and processor seconds a page, and this process's peak memory (known on Linux only)."""
     read = site(site_name)
     texts = [page_text(page) for page in read.pages]
     if name != ALONE:
         encoder = ENCODERS[name]()
-        list(encoder.encode(texts[:1]))  # what is loaded late is no cost of a page
+        list(encoder.encode(texts[:1]))  # what is loaded late isn't a cost per page
         texts = texts if encoder.corpus_bound else texts[:: len(texts) // SAMPLE][:SAMPLE]
     began, worked = time.perf_counter(), time.process_time()
     if name == ALONE:
@@ -116,7 +116,7 @@ def cost(name: str, site_name: str) -> str:
 
 
 def installed(encoders: Mapping[str, Callable[[], Encoder]]) -> Iterator[str]:
-    """The names of those that are there; what is missing is told."""
+    """Yield the names of installed encoders; print a message for each missing one."""
     for name, make in encoders.items():
         try:
             make()

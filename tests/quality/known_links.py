@@ -1,9 +1,9 @@
-"""The weights of known links -> what they and others reach on both development sites, as Markdown.
+"""The weights of known links: what they and alternatives reach on both development sites, as Markdown.
 
     python -m tests.quality.known_links --cache DIR   prints the last tables of WEIGHTS.md; DIR keeps the vectors
 
-Half of the links are hidden; or pages are cold: all links to a fifth of them are hidden together, and those alone are
-looked for. Each is drawn anew some times, so that no weights are one draw's luck.
+Either half of the links are hidden, or pages are cold: all links to a fifth of them are hidden together, and only
+those count. Each is drawn several times, so that no weights win by the luck of one draw.
 """
 
 from collections import Counter, defaultdict
@@ -21,10 +21,10 @@ from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 from tests.quality.corpora import DEVELOPMENT, ranking, site
 from tests.quality.weights import DEFAULT, FOLDS, head, opened, row
 
-# The half and the fifth that the product's own commands hide, and four others of each.
+# The half and the fifth that the product's own commands hide, and four other draws of each.
 DRAWS = 5
-# Links to cold pages must be found so much better than by words and passages alone, on each site: new pages are
-# what links are wanted for most.
+# The least ratio to words and passages alone at finding links to cold pages, on each site: new pages need links
+# most.
 LEAST = 1.05
 WORDS = "words + passages"
 HEADER = [
@@ -34,25 +34,25 @@ HEADER = [
 
 # Each source that has hidden links with its NDCG@5, one draw after the other.
 Ndcgs = Sequence[tuple[str, float]]
-# (Hiding, site) -> what some weights reach.
+# What some weights reach, by (hiding, site).
 Reached = Mapping[tuple[str, str], Ndcgs]
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """NDCG@5 on each site with half of the links hidden; and that of cold pages divided by the base's."""
+    """NDCG@5 on each site with half of the links hidden, and the ratio of cold pages' NDCG@5 to the base's."""
 
     half: Sequence[float]
     cold: Sequence[float]
 
     @property
     def mean(self) -> float:
-        """Both sites count alike."""
+        """The mean over both sites, with equal weight."""
         return fmean(self.half)
 
 
 def variants() -> dict[str, Weights]:
-    """All weights that are measured, by name; what is not named is as fixed."""
+    """Return all measured weights by name; weights that a name doesn't mention are the fixed ones."""
     rows = {"known links unused": replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0)}
     rows |= {
         f"votes {votes}, unlinked {unlinked}": replace(FIXED_WEIGHTS, votes=votes, unlinked=unlinked)
@@ -67,18 +67,18 @@ def variants() -> dict[str, Weights]:
 
 
 def default_name() -> str:
-    """What the product's own weights are called first among the variants."""
+    """Return the first variant's name that has the product's own weights."""
     return next(name for name, weights in variants().items() if weights == FIXED_WEIGHTS)
 
 
 def drawn(hiding: str, number: int) -> Hides:
-    """Which links are hidden; draw 0 is that of the product's own commands."""
+    """Return which links are hidden; draw 0 is that of the product's own commands."""
     salt = f"{number} " if number else ""
     return lambda source, target: HIDINGS[hiding](f"{salt}{source}", f"{salt}{target}")
 
 
 def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights]) -> dict[str, Ndcgs]:
-    """What each of the weights reaches; a source's signals are the same for all of them."""
+    """Return what each of the weights reaches; a source's signals are the same for all of them."""
     orders = {name: [dict[str, list[str]]() for _ in draws] for name in rows}
     urls = np.array([page.url for page in ranked.site.pages])
     known = [ranked.knowing(draw.visible, ranked.sources) for draw in draws]
@@ -97,7 +97,7 @@ def reached(ranked: Ranking, draws: Sequence[Hidden], rows: Mapping[str, Weights
 
 
 def figures(ours: Reached, base: Reached, without: int | None = None) -> Figures:
-    """What the weights reach over all draws, on all sources or on those outside of one fold."""
+    """Return what the weights reach over all draws, on all sources or on those outside one fold."""
 
     def mean(ndcgs: Ndcgs) -> float:
         return fmean(ndcg for source, ndcg in ndcgs if fold(source, FOLDS) != without)
@@ -109,7 +109,7 @@ def figures(ours: Reached, base: Reached, without: int | None = None) -> Figures
 
 
 def choose(measured: Mapping[str, Figures]) -> str:
-    """The weights with the best mean of half, of those that find cold pages well enough; of equals, the first."""
+    """Return the weights with the best mean of half whose cold ratios reach `LEAST`; of equals, the first."""
     good = [name for name, each in measured.items() if min(each.cold) >= LEAST]
     return max(good or measured, key=lambda name: measured[name].mean)
 
@@ -118,7 +118,7 @@ def cross_validate(found: Mapping[str, Reached], base: Reached) -> tuple[list[st
     """Choose the weights for each fold of the sources by the other folds alone.
 
     Returns:
-        The chosen names, a fold each; and what every source reaches by the weights that were chosen for its fold.
+        The chosen names, one per fold, and what every source reaches with the weights chosen for its fold.
     """
     chosen = [
         choose({name: figures(ours, base, without=held_out) for name, ours in found.items()})
@@ -131,7 +131,7 @@ def cross_validate(found: Mapping[str, Reached], base: Reached) -> tuple[list[st
 
 
 def tables(found: Mapping[str, Reached], base: Reached) -> Iterator[str]:
-    """The lines of both tables; an exclamation mark: cold pages are found worse than by words and passages alone."""
+    """Yield the lines of both tables; "!" marks cold pages that are found worse than by words and passages alone."""
     measured = {name: figures(ours, base) for name, ours in found.items()}
     default = measured[default_name()]
     yield from head(HEADER)
@@ -145,7 +145,7 @@ def tables(found: Mapping[str, Reached], base: Reached) -> Iterator[str]:
     yield _line("chosen on the other folds", figures(held_out, base), default)
     yield ""
     times = ", ".join(f"{name} ({count})" for name, count in Counter(chosen).most_common())
-    yield f"Chosen on all folds: {choose(measured)}. Chosen in so many of {FOLDS} folds: {times}."
+    yield f"Chosen on all folds: {choose(measured)}. Chosen in how many of {FOLDS} folds: {times}."
 
 
 def _ndcgs(draw: Hidden, orders: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, float]]:
@@ -160,7 +160,7 @@ def _line(name: str, ours: Figures, default: Figures) -> str:
 
 
 def main() -> None:
-    """Rank both sites by all weights, and print the tables."""
+    """Rank both sites with all weights and print the tables."""
     sites, vectors = opened(__doc__)
     words = Weights(passage=FIXED_WEIGHTS.passage, time=0, votes=0, linked_similarity=0, unlinked=0)
     found = defaultdict[str, dict[tuple[str, str], Ndcgs]](dict)

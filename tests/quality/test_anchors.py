@@ -1,6 +1,6 @@
-"""Proposed anchors against those of editors: never further from them than was reached.
+"""Proposed anchors compared with editors' anchors: agreement must not fall below the floors.
 
-The floors stand a little below the measured figures. A floor is only ever lowered on purpose: change FLOORS together
+The floors are slightly below the measured figures. A floor is only ever lowered on purpose: change FLOORS together
 with its copy in LOWERED_ON_PURPOSE, and say why in the commit.
 """
 
@@ -16,13 +16,13 @@ PAIRS = {"18f-blog": 497, "vue-fa-ar": 644}
 
 
 def test_no_floor_was_lowered_by_the_way() -> None:
-    """A floor changes in two places, so that nobody lowers it without meaning to."""
+    """A floor must be changed in two places, so that nobody lowers it by accident."""
     assert FLOORS == LOWERED_ON_PURPOSE
 
 
 @pytest.mark.parametrize("name", list(FLOORS))
 def test_anchors_meet_the_editors_at_their_floor(name: str) -> None:
-    """Of all linked pairs, and each anchor that is said to stand in the text does."""
+    """Agreement over all linked pairs is at least its floor, and every anchor reported as in the text is in it."""
     if not present(name):
         pytest.skip(ABSENT)
     found = agreement(whole_site(name))

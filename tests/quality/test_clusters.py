@@ -1,4 +1,4 @@
-"""What clusters of the development sites hold together: links of the editors, languages."""
+"""What clusters of the development sites have in common: editors' links and languages."""
 
 import json
 from collections import Counter
@@ -11,7 +11,7 @@ import pytest
 from tests.quality.corpora import ABSENT, present, whole_site
 from tests.support.small_project import command, forget_settings, write_csv, write_settings
 
-# By the site: how many times as many of the editors' links stand within clusters as would by chance.
+# By site: how many times as many of the editors' links are within clusters as by chance.
 FLOORS = {"18f-blog": {"content": 4.5, "title": 3.0}, "vue-fa-ar": {"content": 1.5, "title": 1.0}}
 
 
@@ -23,7 +23,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def clustered(
     folder: Path, name: str, by: str, capsys: pytest.CaptureFixture[str]
 ) -> tuple[dict[str, Any], Any]:
-    """The answer of `clusters` on a development site, by the words alone; and the site."""
+    """Return the result of `clusters` on a development site, by words alone, and the site."""
     site = whole_site(name)
     rows = [(page.url, page.title, page.h1, str(page.content), page.lang) for page in site.pages]
     write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "H1", "Main Content", "Lang"), *rows])
@@ -37,14 +37,14 @@ def clustered(
 def test_editors_link_within_clusters(
     name: str, by: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Pages of a cluster belong together: editors link within clusters far more often than chance would."""
+    """Editors link within clusters far more often than chance would."""
     if not present(name):
         pytest.skip(ABSENT)
     answer, site = clustered(tmp_path, name, by, capsys)
     place = {page.key: told["cluster"] for page, told in zip(site.pages, answer["pages"], strict=True)}
     links = [link for link in site.links if link.source in place and link.target in place]
     within = np.mean([place[link.source] == place[link.target] for link in links])
-    # Of a link's source: what share of the other pages in its language is in its cluster.
+    # The share of the other pages in a source's language that are in its cluster.
     spoken = Counter(page.lang for page in site.pages)
     languages = {page.key: page.lang for page in site.pages}
     sizes = Counter(place.values())
@@ -59,7 +59,7 @@ def test_editors_link_within_clusters(
 
 
 def test_languages_share_no_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No cluster of the site in Persian and Arabic has pages of both."""
+    """No cluster of the Persian and Arabic site has pages of both languages."""
     if not present("vue-fa-ar"):
         pytest.skip(ABSENT)
     answer, site = clustered(tmp_path, "vue-fa-ar", "content", capsys)

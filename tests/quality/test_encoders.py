@@ -1,4 +1,4 @@
-"""What each encoder adds: measured in each language, written down for the encoders that are measured."""
+"""The report on encoders: gains measured per language, and written for every encoder that was measured."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from tests.quality.encoders import ALONE, ENCODERS, WEIGHTS, added, columns, ins
 
 
 def test_a_site_in_several_languages_is_measured_in_each() -> None:
-    """Beside the whole site stand the links of each of its languages; a site in one has no more than itself."""
+    """A multilingual site is measured as a whole and per language; a monolingual site only as a whole."""
     pages = tuple(Page(url, url, lang=lang) for url, lang in (("a", "fa"), ("b", "ar"), ("c", "fa")))
     truth = {"a": {"c"}, "c": {"a"}, "b": {"x"}}
     sites = {"two": Hidden(pages, (), truth, 3), "one": Hidden(pages[:1], (), {"a": {"c"}}, 1)}
@@ -27,7 +27,7 @@ def test_a_site_in_several_languages_is_measured_in_each() -> None:
 
 
 def test_a_star_marks_what_is_surely_another_relevance() -> None:
-    """The cell tells the figure, its difference from words alone with an interval, and a star if 0 is outside."""
+    """The cell has the figure, its difference from words alone with an interval, and a star if 0 is outside."""
     truth = {f"page {number}": ["right"] for number in range(50)}
     all_right, all_wrong = (measure(truth, {page: [one] for page in truth}) for one in ("right", "wrong"))
     assert added(all_right, all_wrong) == "1.0000, +1.0000 [+1.0000, +1.0000] *"
@@ -35,7 +35,7 @@ def test_a_star_marks_what_is_surely_another_relevance() -> None:
 
 
 def test_an_encoder_that_is_not_installed_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    """The others are measured, and a message names it."""
+    """A message names a missing encoder, and the others are measured."""
 
     def absent() -> Encoder:
         raise ConfigurationError("It is not installed.")
@@ -45,7 +45,7 @@ def test_an_encoder_that_is_not_installed_is_left_out(capsys: pytest.CaptureFixt
 
 
 def test_the_written_tables_have_the_encoders_that_are_measured() -> None:
-    """ENCODERS.md holds a row for each encoder and weight, and one of the costs for each encoder, in order."""
+    """ENCODERS.md has a row per encoder and weight, and a cost row per encoder, in order."""
     lines = Path(__file__).with_name("ENCODERS.md").read_text(encoding="utf-8").splitlines()
     rows = [line.removeprefix("| ").split(" | ") for line in lines if line.startswith("| ")]
     blends = [(cells[0], cells[1]) for cells in rows if cells[0] in ENCODERS and len(cells) == 6]

@@ -1,6 +1,6 @@
-"""Relevance without embedding on links that editors made: never below what was reached, and open to all pages.
+"""Relevance without embedding on editors' links: it must not fall below the floors, and all pages stay candidates.
 
-The floors stand a little below the measured figures, for other processors' rounding. A floor is only ever lowered on
+The floors are slightly below the measured figures, since processors round differently. A floor is only ever lowered on
 purpose: change FLOORS together with its copy in LOWERED_ON_PURPOSE, and say why in the commit.
 """
 
@@ -18,8 +18,8 @@ from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import FIXED_WEIGHTS, LinkRules
 from tests.quality.corpora import ABSENT, no_vectors, present, ranking, site
 
-# NDCG@5 with anchors removed, by which links are hidden; for cold pages divided by that of words and passages alone.
-# No embedding, so that the test takes seconds.
+# NDCG@5 with anchors removed, by the links hidden; for cold pages as a ratio to words and passages alone.
+# Without embedding the test takes seconds.
 FLOORS = {
     "all": {"18f-blog": 0.427, "vue-fa-ar": 0.545, "sample": 0.31},
     "half": {"18f-blog": 0.393, "vue-fa-ar": 0.519},
@@ -30,7 +30,7 @@ LOWERED_ON_PURPOSE = {
     "half": {"18f-blog": 0.393, "vue-fa-ar": 0.519},
     "cold": {"18f-blog": 1.055, "vue-fa-ar": 1.055},
 }
-# Plain TF-IDF over title and content on the same input, as it was measured before; the sample's was not.
+# Plain TF-IDF over title and content on the same input, measured once; not measured for the sample.
 PLAIN_TFIDF = {"18f-blog": 0.395, "vue-fa-ar": 0.504}
 WITHOUT_EMBEDDING = LinkRules(TOP, "fill", 1.0)
 WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0)
@@ -41,7 +41,7 @@ def without_embedding(site: Hidden, rules: LinkRules) -> Ranking:
 
 
 def proposed(site: Hidden, least: int) -> dict[str, list[str]]:
-    """Five links for every page, each page linked to at least so often, without embedding."""
+    """Return five links for every page without embedding, each page linked to at least this often."""
     rules = replace(WITHOUT_EMBEDDING, min_inlinks=least, max_inlinks=10.0)
     ranked = without_embedding(site, rules)
     return {
@@ -51,7 +51,7 @@ def proposed(site: Hidden, least: int) -> dict[str, list[str]]:
 
 
 def with_template(page: Page, number: int) -> Page:
-    """Every second page ends with 120 words of one of two templates, each tenth of them a word of its title."""
+    """Return a page; every second one ends with 120 words of one of two templates, one in ten from its title."""
     if number % 2:
         return page
     filled = (page.title or page.h1).split() or ["page"]
@@ -62,13 +62,13 @@ def with_template(page: Page, number: int) -> Page:
 
 
 def test_no_floor_was_lowered_by_the_way() -> None:
-    """A floor changes in two places, so that nobody lowers it without meaning to."""
+    """A floor must be changed in two places, so that nobody lowers it by accident."""
     assert FLOORS == LOWERED_ON_PURPOSE
 
 
 @pytest.mark.parametrize("name", list(FLOORS["all"]))
 def test_relevance_is_at_its_floor(name: str) -> None:
-    """NDCG@5 on hidden links holds its floor, above plain TF-IDF, and giving every page in-links costs under 2%."""
+    """NDCG@5 on hidden links reaches its floor, beats plain TF-IDF, and loses under 2% to in-links for every page."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name)
@@ -86,7 +86,7 @@ def test_relevance_is_at_its_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(FLOORS["half"]))
 def test_known_links_help_at_their_floor(name: str) -> None:
-    """With half of the links known, NDCG@5 on the others holds its floor, above that of the same without them."""
+    """With half of the links known, NDCG@5 on the others reaches its floor and beats the same without them."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name, HIDINGS["half"])
@@ -100,7 +100,7 @@ def test_known_links_help_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(FLOORS["cold"]))
 def test_new_pages_are_found_at_their_floor(name: str) -> None:
-    """Pages that no known link leads to are found better than by words and passages alone."""
+    """Pages without known in-links are found better than by words and passages alone."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name, HIDINGS["cold"])
@@ -115,7 +115,7 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(FLOORS["all"]))
 def test_templates_cost_no_relevance(name: str) -> None:
-    """With the sentences of two templates on half of its pages, a site's links are as good as without."""
+    """Two templates on half of the pages don't lower the quality of the links."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name)

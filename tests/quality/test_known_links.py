@@ -1,4 +1,4 @@
-"""The choice of the weights of known links: new pages come first, no fold is its own judge, and it is written down."""
+"""The choice of the weights of known links: new pages first, honest cross-validation, and a matching table."""
 
 from collections.abc import Collection
 
@@ -29,7 +29,7 @@ SOURCES = [f"https://site.example/{number}" for number in range(100)]
 
 
 def made(half: float, cold: float, among: Collection[str] = SOURCES) -> Reached:
-    """The same NDCG@5 for each source of one site; 0 with half of the links hidden for those that are not `among`."""
+    """Return the same NDCG@5 for each source of one site; 0 with half of the links hidden for those not in `among`."""
     return {
         ("half", "site"): [(source, half if source in among else 0.0) for source in SOURCES],
         ("cold", "site"): [(source, cold) for source in SOURCES],
@@ -37,7 +37,7 @@ def made(half: float, cold: float, among: Collection[str] = SOURCES) -> Reached:
 
 
 def test_weights_that_find_new_pages_too_badly_are_never_chosen() -> None:
-    """They are left out whatever they reach otherwise, and if one site alone tells against them."""
+    """Weights below the least cold ratio on any site are never chosen, whatever else they reach."""
     found = {
         "good": Figures([0.4, 0.5], [LEAST, LEAST]),
         "best": Figures([0.4, 0.6], [LEAST, LEAST]),
@@ -60,7 +60,7 @@ def test_weights_are_chosen_without_the_fold_that_they_are_scored_on() -> None:
 
 
 def test_the_first_draw_is_that_of_the_product() -> None:
-    """Its commands hide the same half and the same fifth; each further draw is another one."""
+    """The product's commands hide the first draw's half and fifth; each further draw differs."""
     pairs = [(source, target) for source in SOURCES[:10] for target in SOURCES]
     halves = [tuple(drawn("half", number)(*pair) for pair in pairs) for number in range(DRAWS)]
     fifths = [tuple(drawn("cold", number)(*pair) for pair in pairs) for number in range(DRAWS)]
@@ -70,7 +70,7 @@ def test_the_first_draw_is_that_of_the_product() -> None:
 
 
 def test_what_is_measured_is_what_the_product_ranks() -> None:
-    """Each draw's values are those of the ranking that knows its visible links and no others."""
+    """Each draw's values come from the ranking that knows exactly its visible links."""
     draws = [site("sample", drawn("half", number)) for number in range(2)]
     vectors = np.zeros((len(draws[0].pages), 1), np.float32)
     ours = reached(ranking(site("sample"), vectors, DEFAULT), draws, {"fixed": FIXED_WEIGHTS})["fixed"]
@@ -80,7 +80,7 @@ def test_what_is_measured_is_what_the_product_ranks() -> None:
 
 
 def test_worse_than_words_alone_is_marked() -> None:
-    """A ratio below 1 has an exclamation mark, the base line itself has none."""
+    """A ratio below 1 has an exclamation mark; the base itself has none."""
     names = list(variants())
     found = {name: made(0.5, 0.3 if name == names[0] else 0.6) for name in names}
     lines = list(tables(found, made(0.25, 0.5)))
@@ -90,7 +90,7 @@ def test_worse_than_words_alone_is_marked() -> None:
 
 
 def test_the_written_table_has_the_weights_that_are_measured() -> None:
-    """WEIGHTS.md holds a row for each, in order, and names the product's own weights as the fixed ones."""
+    """WEIGHTS.md has a row for each variant, in order, and names the product's own weights as the fixed ones."""
     names = list(variants())
     assert [name for name in written(1) if name in names] == names
     assert f"fixed: {default_name()}" in written(1)

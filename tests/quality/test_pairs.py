@@ -1,4 +1,4 @@
-"""`pairs` on a development site: how well the most similar pages agree with the links of its editors."""
+"""`pairs` on a development site: how well the most similar pages agree with editors' links."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ FLOORS = {"title": 0.22, "content": 0.365, "title,content": 0.375}
 def test_the_most_similar_pages_are_what_editors_link(
     by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a key or a setting, by titles, contents and both, they beat the notebooks' own way."""
+    """By title, content and both, `pairs` without keys or settings beats the notebooks' method."""
     forget_settings(monkeypatch)
     hidden = site(DEVELOPMENT[0])
     (tmp_path / "files").mkdir()

@@ -1,4 +1,4 @@
-"""The choice of the fixed weights: cross-validated honestly, and written down as the product has them."""
+"""The choice of the fixed weights: honest cross-validation, and tables that match the product."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 
 
 def written(part: int) -> list[str]:
-    """The first cells of the tables of WEIGHTS.md: those of the weights of contents (0), and of known links (1)."""
+    """Return the first cells of the tables of WEIGHTS.md: of the weights of contents (0), and of known links (1)."""
     text = (HERE / "WEIGHTS.md").read_text(encoding="utf-8").split("\n## ")[1:][part]
     return [line.split(" | ")[0].removeprefix("| ") for line in text.splitlines() if line.startswith("| ")]
 
@@ -26,7 +26,7 @@ def pages(site: str, count: int) -> list[str]:
 
 
 def ranked(sources: list[str], right: list[str]) -> dict[str, list[str]]:
-    """For each source the wanted target in the first place, or another."""
+    """Return for each source the wanted target in the first rank, or another one."""
     return {source: ["wanted" if source in right else "other"] for source in sources}
 
 
@@ -45,7 +45,7 @@ def test_weights_are_chosen_without_the_fold_that_they_are_scored_on() -> None:
 
 
 def test_both_sites_count_alike() -> None:
-    """What is right on all of a small site is chosen before what is right on most of a large one."""
+    """Weights that are right on all of a small site win over those right on most of a large one."""
     small, large = pages("small", 20), pages("large", 200)
     found = {
         "large": {"small": ranked(small, []), "large": ranked(large, large[:150])},
@@ -59,7 +59,7 @@ def test_both_sites_count_alike() -> None:
 
 @pytest.mark.long
 def test_a_star_marks_what_is_surely_other_than_the_fixed_weights() -> None:
-    """All wrong is marked, as good is not; the difference of the means stands in the last column."""
+    """A star marks a certain difference only; the last column is the difference of the means."""
     sources = pages("site", 50)
     names = list(variants())
     found = {name: {"site": ranked(sources, [] if name == names[-1] else sources)} for name in names}
@@ -69,7 +69,7 @@ def test_a_star_marks_what_is_surely_other_than_the_fixed_weights() -> None:
 
 
 def test_the_written_table_has_the_weights_that_are_measured() -> None:
-    """WEIGHTS.md holds a row for each, in order, and names the product's own weights as the fixed ones."""
+    """WEIGHTS.md has a row for each variant, in order, and names the product's own weights as the fixed ones."""
     names = list(variants())
     assert [name for name in written(0) if name in names] == names
     assert f"fixed: {default_name()}" in written(0)
@@ -78,7 +78,7 @@ def test_the_written_table_has_the_weights_that_are_measured() -> None:
 
 @pytest.mark.parametrize("command", ["weights", pytest.param("known_links", marks=pytest.mark.long)])
 def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
-    """Beside no shared/corpora each ends with one sentence."""
+    """Without shared/corpora each command ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")
     (tmp_path / "project" / "tests" / "__init__.py").touch()
     ended = subprocess.run(

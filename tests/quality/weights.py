@@ -1,4 +1,4 @@
-"""The fixed weights -> what they and others reach on both development sites, and a cross-validation, as Markdown.
+"""The fixed weights: what they and alternatives reach on both development sites, with cross-validation, as Markdown.
 
     python -m tests.quality.weights --cache DIR   prints the first tables of WEIGHTS.md; DIR keeps the vectors
 
@@ -34,14 +34,14 @@ FOLDS = 5
 DEFAULT = LinkRules(TOP, "fill", Settings.model_fields["lexical_weight"].default)
 HEADER = ["weights", *DEVELOPMENT, "mean", "mean - fixed"]
 
-# Source -> its hidden targets, of each site.
+# Each site's hidden targets by source.
 Truths = Mapping[str, Mapping[str, Collection[str]]]
-# Source -> its first five targets, of each site.
+# Each site's first five targets by source.
 Ranked = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 def blends() -> dict[str, LinkRules]:
-    """The pairs of the blend's two weights, by name; one of them is the product's own."""
+    """Return the pairs of the blend's two weights by name; one of them is the product's own."""
     return {
         f"lexical_weight {lexical}, passage_weight {passages}": replace(
             DEFAULT, lexical_weight=lexical, weights=replace(FIXED_WEIGHTS, passage=passages)
@@ -52,7 +52,7 @@ def blends() -> dict[str, LinkRules]:
 
 
 def variants() -> dict[str, LinkRules]:
-    """All weights that are measured, by name: the blends, then each other weight by itself beside the fixed ones."""
+    """Return all measured weights by name: the blends, then each other weight varied alone."""
     terms = {f"title_count {n}": replace(FIXED_TERMS, title_count=n) for n in (1, 3, 15)}
     terms |= {
         f"common_share {share}": replace(FIXED_TERMS, common_share=share) for share in (0.1, 0.2, 0.5, 1)
@@ -66,7 +66,7 @@ def variants() -> dict[str, LinkRules]:
 
 
 def default_name() -> str:
-    """What the product's own weights are called among the variants."""
+    """Return the variant's name that has the product's own weights."""
     return next(name for name, rules in blends().items() if rules == DEFAULT)
 
 
@@ -77,10 +77,10 @@ def cross_validate(truths: Truths, found: Mapping[str, Ranked]) -> tuple[list[st
 
     Args:
         truths: the sites' hidden links.
-        found: name of the weights -> what they rank.
+        found: what the weights rank, by their name.
 
     Returns:
-        The chosen names, a fold each; and every source's targets by the weights that were chosen for its fold.
+        The chosen names, one per fold, and every source's targets with the weights chosen for its fold.
     """
     chosen = []
     for held_out in range(FOLDS):
@@ -96,7 +96,7 @@ def cross_validate(truths: Truths, found: Mapping[str, Ranked]) -> tuple[list[st
 
 
 def tables(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
-    """The lines of both tables; a star: surely other than the fixed weights, by the paired 95% interval."""
+    """Yield the lines of both tables; a star marks a sure difference from the fixed weights (paired 95% interval)."""
     default = _measured(truths, found[default_name()])
     yield from head(HEADER)
     for name, ranked in found.items():
@@ -109,7 +109,7 @@ def tables(truths: Truths, found: Mapping[str, Ranked]) -> Iterator[str]:
         chosen, held_out = cross_validate(truths, {name: found[name] for name in names})
         yield _line(f"of {label}, chosen on the other folds", _measured(truths, held_out), default)
         times = ", ".join(f"{name} ({count})" for name, count in Counter(chosen).most_common())
-        notes.append(f"Chosen of {label}, in so many of {FOLDS} folds: {times}.")
+        notes.append(f"Chosen of {label}, in how many of {FOLDS} folds: {times}.")
     yield ""
     yield "  \n".join(notes)
 
@@ -131,19 +131,19 @@ def _line(name: str, ours: Sequence[Measured], default: Sequence[Measured]) -> s
 
 
 def head(cells: Sequence[str]) -> Iterator[str]:
-    """The two lines that open a table in Markdown."""
+    """Return the two lines that open a Markdown table."""
     yield row(cells)
     yield row(["---"] * len(cells))
 
 
 def row(cells: Sequence[str]) -> str:
-    """A row of a table in Markdown."""
+    """Return a row of a Markdown table."""
     return f"| {' | '.join(cells)} |"
 
 
 @contextmanager
 def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder], Vectors]]:
-    """What gives one row for each text, from the cache of the folder where it was computed before."""
+    """Yield a function that returns a vector per text, from the folder's cache if it was computed before."""
     engine = open_database("sqlite:///vectors.sqlite3" if folder else "sqlite://", folder or Path())
     cache, reporter = EmbeddingCache(engine, "float16"), Reporter(open_console(stderr=True))
     yield lambda texts, encoder: unit_rows(embed(texts, encoder, cache, reporter).vectors)
@@ -152,10 +152,10 @@ def embedder(folder: Path | None) -> Iterator[Callable[[Sequence[Text], Encoder]
 
 
 def _found(site: Hidden, vectors: Vectors) -> dict[str, dict[str, list[str]]]:
-    """Name of the weights -> the first five targets of each source that has hidden links."""
+    """Return the first five targets of each source that has hidden links, by the weights' name."""
     default = ranking(site, vectors, DEFAULT)
     return {
-        # The terms are weighed once for all rules that weigh them alike.
+        # The terms are weighted once for all rules that weight them the same way.
         name: first_five(
             default.by(rules) if rules.terms == DEFAULT.terms else ranking(site, vectors, rules), site
         )
@@ -164,7 +164,7 @@ def _found(site: Hidden, vectors: Vectors) -> dict[str, dict[str, list[str]]]:
 
 
 def first_five(ranked: Ranking, site: Hidden) -> dict[str, list[str]]:
-    """The first five targets of each source that has hidden links."""
+    """Return the first five targets of each source that has hidden links."""
     places = [at for at, source in enumerate(ranked.sources) if source.url in site.truth]
     return {
         ranked.sources[at].url: [candidate.url for candidate in candidates[:TOP]]
@@ -173,10 +173,10 @@ def first_five(ranked: Ranking, site: Hidden) -> dict[str, list[str]]:
 
 
 def cache_folder(about: str | None) -> Path | None:
-    """The option `--cache` of a command that is said to do `about`.
+    """Return the folder of a command's option `--cache`; `about` describes the command.
 
     Raises:
-        SystemExit: the development sites aren't here.
+        SystemExit: the development sites are missing.
     """
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
@@ -189,7 +189,7 @@ def cache_folder(about: str | None) -> Path | None:
 
 
 def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
-    """Both development sites and their vectors, as the command line asks for them; without the sites, the end."""
+    """Return both development sites and their vectors, as the command line asks for them."""
     folder = cache_folder(about)
     sites = {name: site(name) for name in DEVELOPMENT}
     vectors, encoder = {}, LocalEncoder()
@@ -202,7 +202,7 @@ def opened(about: str | None) -> tuple[dict[str, Hidden], dict[str, Vectors]]:
 
 
 def main() -> None:
-    """Rank both sites by all weights, and print the tables."""
+    """Rank both sites with all weights and print the tables."""
     sites, vectors = opened(__doc__)
     by_site = {name: _found(each, vectors[name]) for name, each in sites.items()}
     found = {weights: {name: each[weights] for name, each in by_site.items()} for weights in variants()}

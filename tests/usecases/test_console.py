@@ -1,4 +1,4 @@
-"""What a person or a log file gets to see: whole lines, in any encoding, on a terminal and without one."""
+"""What users and log files see: whole lines, in any encoding, with and without a terminal."""
 
 import io
 import os
@@ -50,7 +50,7 @@ SKIPPED = (
 
 @pytest.fixture(scope="module")
 def piped_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder around a project and the output of a run without a terminal, started beside the project."""
+    """Return the folder around a project and the output of a run without a terminal, started beside the project."""
     around = tmp_path_factory.mktemp("around")
     make_project(around / "my site")
     (around / "elsewhere").mkdir()
@@ -61,7 +61,7 @@ def piped_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 
 def test_piped_output_has_whole_plain_lines(piped_run: tuple[Path, str]) -> None:
-    """Without a terminal no line is broken or cut at any width, and no escape code or table frame appears."""
+    """Without a terminal, lines are never broken or cut, and have no escape codes or table frames."""
     _, out = piped_run
     lines = out.splitlines()
     assert SKIPPED in lines and "\x1b" not in out and out.isascii()
@@ -70,7 +70,7 @@ def test_piped_output_has_whole_plain_lines(piped_run: tuple[Path, str]) -> None
 
 
 def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) -> None:
-    """Without links to learn from a line says so, and links.csv leaves Probability empty."""
+    """Without links to learn from, the summary says so and links.csv leaves Probability empty."""
     around, out = piped_run
     assert f"  Ranker: {TOO_FEW}" in out.splitlines()
     links = read_csv(around / "my site/files/links.csv")
@@ -79,7 +79,7 @@ def test_the_summary_says_what_it_takes_to_learn(piped_run: tuple[Path, str]) ->
 
 @pytest.mark.long
 def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> None:
-    """With links enough the summary tells both figures, and each row of links.csv its probability, twice the same."""
+    """With enough links the summary has both figures, and each row of links.csv the same probability in each run."""
     site, folder = link_sites.pages(150), make_project(tmp_path)
     pairs = link_sites.random_pairs(150, 600, seed=2, popularity=1.0)
     write_csv(
@@ -105,14 +105,14 @@ def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> 
 
 
 def test_the_project_may_be_named_from_anywhere(piped_run: tuple[Path, str]) -> None:
-    """--project takes a path relative to the current folder, with spaces in it, and writes only there."""
+    """--project accepts a relative path with spaces, and the run writes only there."""
     around, _ = piped_run
     assert (around / "my site/files/Output.csv").exists() and (around / "my site/logfile.txt").exists()
     assert not list((around / "elsewhere").iterdir())
 
 
 def test_a_lookup_can_be_piped_on(tmp_path: Path) -> None:
-    """stdout holds the links alone; what goes on meanwhile is on stderr."""
+    """stdout has only the links; progress goes to stderr."""
     folder = make_project(tmp_path)
     code, out, err = finish(start("-m", "internal_linker", "lookup", URLS[0], cwd=folder, COLUMNS="40"))
     assert code == 0 and SKIPPED in err.splitlines()
@@ -124,7 +124,7 @@ def test_a_lookup_can_be_piped_on(tmp_path: Path) -> None:
 
 
 def test_any_script_survives_an_old_consoles_encoding(tmp_path: Path) -> None:
-    """A Persian query, or a page's Chinese URL, never ends a command on a console that lacks the letters."""
+    """A Persian query or a Chinese URL never ends a command on a console that can't show it."""
     folder = make_project(tmp_path)
     more = [(f"{SITE}/茶/{slug}/", "چای", text) for slug, text in TOPICS.items()]
     write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *more])
@@ -136,7 +136,7 @@ def test_any_script_survives_an_old_consoles_encoding(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("options", [[], ["--dry-run", "--limit", "1"]])
 def test_main_py_without_a_command_is_a_run_of_its_own_folder(tmp_path: Path, options: list[str]) -> None:
-    """`python main.py`, with options or without, runs where main.py lies, whatever the current folder is."""
+    """`python main.py`, with or without options, runs the folder of main.py from any current folder."""
     folder = make_project(tmp_path / "site")
     (folder / "main.py").write_bytes((REPOSITORY / "main.py").read_bytes())
     code, out, _ = finish(start(str(folder / "main.py"), *options, cwd=tmp_path))
@@ -147,7 +147,7 @@ def test_main_py_without_a_command_is_a_run_of_its_own_folder(tmp_path: Path, op
 
 @pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
 def test_a_terminal_without_unicode_shows_bars_and_tables(tmp_path: Path) -> None:
-    """Progress and summary are drawn with the letters that an old console has."""
+    """Progress and summary use only characters that an old console has."""
     folder = make_project(tmp_path)
     ours, theirs = os.openpty()
     more = {"PYTHONIOENCODING": "cp1252", "TERM": "xterm", "COLUMNS": "100"}
@@ -174,7 +174,7 @@ def test_a_terminal_without_unicode_shows_bars_and_tables(tmp_path: Path) -> Non
 
 
 def test_a_step_of_unknown_length_shows_that_it_goes_on() -> None:
-    """On a terminal a bar moves without figures; a step that begins anew takes the place of one that never ended."""
+    """A step of unknown length has a moving bar without figures; a new step replaces one that never ended."""
     console, out = printed(terminal=True)
     reporter = Reporter(console)
     reporter.start("Input", 0, "pages")
@@ -197,7 +197,7 @@ def printed(width: int = 40, terminal: bool = False) -> tuple[Console, io.String
 def test_the_summary_counts_reasons_however_they_are_worded(
     message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each reason has one line with its count, though its message has colons or is that of another one."""
+    """Each reason has one line with its count, even if messages contain colons or are equal."""
     kinds = [FewLinks.NO_CONTENT, FewLinks.NO_TARGET, FewLinks.NO_CONTENT]
     if message:
         for kind in (*FewLinks, *NoTarget):
@@ -225,7 +225,7 @@ def test_the_summary_counts_reasons_however_they_are_worded(
 
 
 def test_texts_are_printed_as_they_are() -> None:
-    """Square brackets are no markup and :tea: is no picture, in lines, titles and tables alike."""
+    """Lines, titles and tables print square brackets and :tea: literally."""
     name = "[red] tea [/b] :tea:"
     source = Source("", "", name, None, in_sheet=False)
     link = Link(Candidate("k", f"{SITE}/[a]/", 1.5, 0.5, float("nan")), 1, "semantic")

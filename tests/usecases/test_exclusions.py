@@ -1,4 +1,4 @@
-"""The exclusion patterns: found anywhere in a URL, read with their line numbers, harmless to a run."""
+"""The exclusion patterns: matched anywhere in a URL, read with line numbers, and harmless to a run."""
 
 import time
 from contextlib import suppress
@@ -13,7 +13,7 @@ from internal_linker.usecases.settings.exclusions import Exclusions, read_exclus
 
 
 def test_a_pattern_matches_anywhere_and_is_named() -> None:
-    """The first pattern that occurs in any of the URLs is the answer, so that a person learns which one it was."""
+    """The result is the first pattern that matches any of the URLs, so that users learn which one it was."""
     exclusions = Exclusions([(1, r"/tag/"), (2, r"\.pdf$"), (3, r"(?i)/DRAFT-\d+")])
     assert exclusions.match("https://e.example/tag/tea") == "/tag/"
     assert exclusions.match("https://e.example/a", "https://e.example/a.pdf") == r"\.pdf$"
@@ -24,7 +24,7 @@ def test_a_pattern_matches_anywhere_and_is_named() -> None:
 
 @pytest.mark.parametrize("pattern", ["(a+)+$", "(a|aa)+$", "(.*a){20}$", "(x+x+)+y"])
 def test_no_pattern_can_hang_a_run(pattern: str) -> None:
-    """A pattern that takes other engines for ever is answered at once on a URL of a megabyte."""
+    """A pattern on which other engines hang matches a URL of a megabyte at once."""
     exclusions = Exclusions([(1, pattern)])
     begun = time.process_time()
     exclusions.match("a" * 1_000_000 + "!", "x" * 1_000_000 + "!")
@@ -35,7 +35,7 @@ def test_no_pattern_can_hang_a_run(pattern: str) -> None:
     "pattern", ["(", "[a", "*x", "a{2,1}", "(?<=a)b", r"(a)\1", "a" + "{1000}{1000}", "\\"]
 )
 def test_a_bad_pattern_names_file_and_line(tmp_path: Path, pattern: str) -> None:
-    """A pattern that RE2 does not understand stops the run before anything is spent, and says where it stands."""
+    """A pattern that RE2 can't parse stops the run before it spends anything; the error names file and line."""
     path = tmp_path / "excluded_urls.txt"
     path.write_text(f"# ours\n\n/tag/\n{pattern}\n/ok/\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="excluded_urls.txt line 4: ") as caught:
@@ -45,7 +45,7 @@ def test_a_bad_pattern_names_file_and_line(tmp_path: Path, pattern: str) -> None
 
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.text(max_size=30))
 def test_any_line_is_a_pattern_or_a_configuration_error(pattern: str, url: str) -> None:
-    """No text in the file ends a run with anything but a ConfigurationError."""
+    """Any text in the file gives patterns or a ConfigurationError."""
     with suppress(ConfigurationError):
         exclusions = Exclusions([(7, pattern)])
         assert exclusions.match(url.encode("utf-8", "replace").decode()) in {"", pattern}
@@ -54,7 +54,7 @@ def test_any_line_is_a_pattern_or_a_configuration_error(pattern: str, url: str) 
 @pytest.mark.parametrize("start", ["", "\ufeff"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_comments_blanks_and_marks_of_editors_are_no_patterns(tmp_path: Path, start: str, end: str) -> None:
-    """Comments, blank lines, a BOM, Windows line ends and spaces around a pattern are left away."""
+    """Comments, blank lines, a BOM, Windows line ends and surrounding spaces are ignored."""
     path = tmp_path / "excluded_urls.txt"
     lines = ["# all tags", "", "  /tag/  ", "   ", "  # /shop/", "/برچسب/"]
     path.write_bytes((start + end.join(lines)).encode())
@@ -66,7 +66,7 @@ def test_comments_blanks_and_marks_of_editors_are_no_patterns(tmp_path: Path, st
 
 
 def test_a_bom_hides_no_first_pattern(tmp_path: Path) -> None:
-    """The pattern in the first line counts when the editor began the file with a BOM."""
+    """The first line's pattern counts even if the file begins with a BOM."""
     path = tmp_path / "excluded_urls.txt"
     path.write_bytes("\ufeff^https://e.example/tag/\n".encode())
     assert read_exclusions(path).match("https://e.example/tag/x")
@@ -78,7 +78,7 @@ def test_no_file_means_no_patterns(tmp_path: Path) -> None:
 
 
 def test_a_file_of_windows_powershell_is_read(tmp_path: Path) -> None:
-    """`echo pattern > file` writes UTF-16 there."""
+    """A UTF-16 file, as `echo pattern > file` writes it in PowerShell, is read."""
     path = tmp_path / "excluded_urls.txt"
     path.write_bytes("/tag/\r\n".encode("utf-16"))
     assert read_exclusions(path).match("https://e.example/tag/x") == "/tag/"
@@ -88,7 +88,7 @@ def test_a_file_of_windows_powershell_is_read(tmp_path: Path) -> None:
     "content", ["/tag/\n".encode("utf-16-le")[:-1] + b"\xff", "/größe/".encode("cp1252")]
 )
 def test_a_file_in_another_encoding_is_refused(tmp_path: Path, content: bytes) -> None:
-    """A file that is not UTF-8 is never read as other patterns than its writer meant."""
+    """A file that isn't UTF-8 is rejected rather than read as other patterns than intended."""
     path = tmp_path / "excluded_urls.txt"
     path.write_bytes(content)
     with pytest.raises(ConfigurationError, match=r"excluded_urls\.txt .*UTF-8"):
@@ -96,7 +96,7 @@ def test_a_file_in_another_encoding_is_refused(tmp_path: Path, content: bytes) -
 
 
 def test_a_folder_in_its_place_is_refused(tmp_path: Path) -> None:
-    """What can't be read as a file is a ConfigurationError, no crash."""
+    """A path that can't be read as a file raises a ConfigurationError instead of crashing."""
     (tmp_path / "excluded_urls.txt").mkdir()
     with pytest.raises(ConfigurationError, match="can't be read"):
         read_exclusions(tmp_path / "excluded_urls.txt")

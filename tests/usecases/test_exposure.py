@@ -1,4 +1,4 @@
-"""Who else could get at the keys is told."""
+"""Warnings about keys that others could read."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.small_project import command, forget_settings, make_project, 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights.")
 @pytest.mark.parametrize(("mode", "told"), [(0o600, 0), (0o640, 1), (0o644, 1), (0o400, 0)])
 def test_a_key_that_others_can_read_is_told(mode: int, told: int, tmp_path: Path) -> None:
-    """With the command that mends it; an empty file holds no key, and the key itself is not shown."""
+    """The warning contains the command that fixes the permissions, not the key; an empty file gives no warning."""
     write_text(tmp_path / "config/openai_api_key.txt", "sk-0123456789")
     write_text(tmp_path / "config/serper_api_key.txt", "")
     (tmp_path / "config/openai_api_key.txt").chmod(mode)
@@ -35,14 +35,14 @@ def test_a_key_that_others_can_read_is_told(mode: int, told: int, tmp_path: Path
     ],
 )
 def test_a_key_in_the_clear_is_told(address: str, told: bool) -> None:
-    """Unless it does not leave this computer."""
+    """A key sent unencrypted gives a warning unless it stays on this computer."""
     assert bool(list(unencrypted({"base_url": address}))) is told
 
 
 def test_a_run_and_the_check_tell_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Both go on."""
+    """A run and `check` both print the warning and go on."""
     forget_settings(monkeypatch)
     project = make_project(tmp_path)
     write_settings(project, dict.fromkeys(("serper_url", "serpapi_url"), "http://search.example"))

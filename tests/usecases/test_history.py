@@ -1,4 +1,4 @@
-"""Earlier runs through the command line: their list, their differences, and an earlier one put back."""
+"""Earlier runs on the command line: listing them, comparing them, and restoring one."""
 
 import csv
 import time
@@ -44,7 +44,7 @@ def write_pages(project: Path, pages: dict[str, str]) -> None:
 
 
 def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A page more, then a rollback: the difference names the page, Output.csv is as it was, history tells all."""
+    """The diff names an added page, the rollback restores Output.csv, and the history lists all runs."""
     assert command("history", "--project", str(project)) == 0
     assert "No run is kept yet." in capsys.readouterr().out
     assert do(project, "run") == 0
@@ -73,7 +73,7 @@ def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.Cap
 
 
 def test_a_part_of_the_site_is_put_back_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """--section: its pages have the earlier links, all others keep theirs."""
+    """--section restores the earlier links of its pages; all other pages keep theirs."""
     assert do(project, "run") == 0
     before = links(project)
     write_pages(project, dict([*TOPICS.items(), NEW]))
@@ -89,7 +89,7 @@ def test_a_part_of_the_site_is_put_back_alone(project: Path, capsys: pytest.Capt
 
 
 def test_pages_of_a_part_that_is_off_keep_their_links(project: Path) -> None:
-    """--section PATH=off, and in spite of the setting =on; a page that is gone loses its row all the same."""
+    """A section set to off keeps its links, by option or setting; pages that are gone still lose their rows."""
     assert do(project, "run") == 0
     before = links(project)
     write_pages(project, dict([*list(TOPICS.items())[1:], NEW]))
@@ -116,7 +116,7 @@ def keep_two_runs(opened: Project) -> None:
 
 
 def test_runs_and_differences_are_tables(project: Path) -> None:
-    """Their columns are named as the records' fields; nothing is written unless it is wanted."""
+    """The columns are the records' fields; write=False writes no file."""
     opened = open_project(project)
     empty = history(opened)
     assert empty.to_frame().empty and repr(empty) == "<HistoryResult runs: 0 rows>"
@@ -141,7 +141,7 @@ def test_runs_and_differences_are_tables(project: Path) -> None:
 
 
 def test_links_that_were_put_back_are_a_table(project: Path) -> None:
-    """With their places; the rollback is logged, and a run of its own."""
+    """The restored links have their ranks; the rollback is logged and is a run of its own."""
     opened, told = open_project(project), Told()
     keep_two_runs(opened)
     result = rollback(opened, RollbackOptions(run="1"), told)
@@ -170,6 +170,6 @@ def test_links_that_were_put_back_are_a_table(project: Path) -> None:
 def test_what_can_not_be_done_is_said_in_a_sentence(
     project: Path, arguments: tuple[str, ...], code: int, sentence: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the documented exit code."""
+    """An impossible request ends with one sentence and the documented exit code."""
     assert command(*arguments, "--project", str(project)) == code
     assert sentence in capsys.readouterr().err

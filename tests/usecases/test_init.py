@@ -1,4 +1,4 @@
-"""`init`: an empty folder becomes a project that says itself what is still missing."""
+"""`init`: turns an empty folder into a project that says what is missing."""
 
 import os
 import stat
@@ -24,7 +24,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_empty_folder_gets_a_whole_configuration(tmp_path: Path) -> None:
-    """Every file that a person may want to fill in is there, said by name, and means the defaults."""
+    """`init` creates and names every file that users may fill in; their contents mean the defaults."""
     folder = tmp_path / "new/site"
     result = init(folder)
     assert sorted(
@@ -35,7 +35,7 @@ def test_an_empty_folder_gets_a_whole_configuration(tmp_path: Path) -> None:
 
 
 def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    """A second `init` completes a project and never overwrites a person's work."""
+    """A second `init` completes a project and never overwrites the user's files."""
     write_text(tmp_path / "config/settings.toml", "max_serp_pages = 3\n")
     write_text(tmp_path / "config/serper_api_key.txt", "my-key")
     frame = init(tmp_path).to_frame()
@@ -48,14 +48,14 @@ def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
 def test_key_files_are_for_their_owner_alone(tmp_path: Path) -> None:
-    """Nobody else on the computer can read what will hold a key."""
+    """Only the owner can read files that will contain a key."""
     init(tmp_path)
     for path, _ in KEY_FILES.values():
         assert stat.S_IMODE((tmp_path / path).stat().st_mode) == 0o600
 
 
 def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
-    """The error says which path is in the way."""
+    """The error names the path that can't be written."""
     write_text(tmp_path / "site", "a file")
     with pytest.raises(OutputError, match="site"):
         init(tmp_path / "site")
@@ -64,7 +64,7 @@ def test_a_folder_that_cant_be_written_is_named(tmp_path: Path) -> None:
 def test_the_next_steps_name_the_files_and_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What is printed last can be followed without any other document."""
+    """Users can follow the printed next steps without any other document."""
     assert command("init", "--project", str(tmp_path / "my site")) == 0
     text = capsys.readouterr().out
     assert text.splitlines()[: len(WRITTEN)] == [f"written  {name}" for name in WRITTEN]
@@ -81,7 +81,7 @@ def test_the_next_steps_name_the_files_and_the_command(
 def test_check_on_a_new_project_says_what_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A new project's one fault is its missing input, and both files are named."""
+    """In a new project `check` fails only for the missing input and names both files."""
     assert command("init", "--project", str(tmp_path)) == 0
     capsys.readouterr()
     assert command("check", "--project", str(tmp_path)) == 2
@@ -91,7 +91,7 @@ def test_check_on_a_new_project_says_what_is_missing(
 
 
 def test_a_run_on_a_new_project_names_both_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Without any input a run ends as an input error whose one line says what to put where."""
+    """A run without input ends with an input error of one line that says which files to add."""
     assert command("init", "--project", str(tmp_path)) == 0
     assert command("run", "--project", str(tmp_path)) == 3
     said = capsys.readouterr().err.strip().splitlines()[-1]

@@ -1,4 +1,4 @@
-"""logfile.txt: what happened and when, by run, without secrets, and never in the run's way."""
+"""logfile.txt: what happened and when, by run, without secrets, and without disturbing the run."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ def log_text(folder: Path) -> str:
 
 
 def test_each_entry_is_one_line_with_time_level_and_run(tmp_path: Path) -> None:
-    """A title with a line break can't split an entry, or look like another one."""
+    """A title with a line break neither splits an entry nor imitates one."""
     with run_log(tmp_path, "run-1", []):
         LOGGER.info("Input: start")
         LOGGER.warning("page 'a\r\nb\u2028c' has no text")
@@ -32,7 +32,7 @@ def test_each_entry_is_one_line_with_time_level_and_run(tmp_path: Path) -> None:
 
 
 def test_a_tracebacks_lines_carry_the_run_too(tmp_path: Path) -> None:
-    """A search for a run's id finds all that belongs to it."""
+    """Searching for a run's id finds every line that belongs to it."""
     with run_log(tmp_path, "run-1", []):
         try:
             raise ValueError("first\nsecond")
@@ -55,7 +55,7 @@ def test_a_tracebacks_lines_carry_the_run_too(tmp_path: Path) -> None:
     ids=["as it is", "in JSON", "in JSON in JSON", "repr", "CRLF"],
 )
 def test_no_form_of_a_private_key_reaches_the_log(tmp_path: Path, form: object) -> None:
-    """The key out of a service account's JSON is hidden with real line ends and with escaped ones."""
+    """A private key from a service account's JSON is hidden with real and with escaped line ends."""
     assert callable(form)
     account = make_service_account("http://127.0.0.1")
     pem = account["private_key"]
@@ -68,7 +68,7 @@ def test_no_form_of_a_private_key_reaches_the_log(tmp_path: Path, form: object) 
 
 
 def test_secrets_are_hidden_inside_tracebacks(tmp_path: Path) -> None:
-    """An error of a library that repeats a key stays readable, without the key."""
+    """A library's error that repeats a key stays readable, without the key."""
     with run_log(tmp_path, "run-1", [KEY]):
         try:
             raise RuntimeError(f"bad header Bearer {KEY}")
@@ -78,7 +78,7 @@ def test_secrets_are_hidden_inside_tracebacks(tmp_path: Path) -> None:
 
 
 def test_the_accounts_address_is_no_secret(tmp_path: Path) -> None:
-    """A message may say whom to share the Sheet with."""
+    """A message may name the account to share the Sheet with."""
     account = make_service_account("http://127.0.0.1")
     with run_log(tmp_path, "run-1", [json.dumps(account)]):
         LOGGER.error("share it with %s of %s", account["client_email"], account["type"])
@@ -86,7 +86,7 @@ def test_the_accounts_address_is_no_secret(tmp_path: Path) -> None:
 
 
 def test_the_log_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Old entries move to logfile.txt.1 and on, and the last of them is dropped."""
+    """Old entries move to logfile.txt.1 and further, and the oldest file is deleted."""
     monkeypatch.setattr(runlog, "MAX_BYTES", 1000)
     monkeypatch.setattr(runlog, "OLD_FILES", 2)
     with run_log(tmp_path, "run-1", []):
@@ -103,7 +103,7 @@ def test_the_log_is_rotated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def test_a_log_that_cant_be_rotated_grows_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Another program that holds the old file, as on Windows, costs no entry and prints nothing."""
+    """If another program holds the old file, as on Windows, the log keeps every entry and prints nothing."""
     monkeypatch.setattr(runlog, "MAX_BYTES", 500)
     for number in range(1, runlog.OLD_FILES + 1):
         (tmp_path / f"logfile.txt.{number}").mkdir()
@@ -115,7 +115,7 @@ def test_a_log_that_cant_be_rotated_grows_on(
 
 
 def test_runs_follow_each_other_in_one_file(tmp_path: Path) -> None:
-    """A second run adds to the log, and nothing of it is written twice."""
+    """A second run appends to the log, and every entry is written once."""
     for run in ("run-1", "run-2"):
         with run_log(tmp_path, run, []):
             LOGGER.info("here")
@@ -123,7 +123,7 @@ def test_runs_follow_each_other_in_one_file(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_takes_no_log_is_said_at_once(tmp_path: Path) -> None:
-    """No run starts that could not say afterwards what it did."""
+    """A run that can't write its log ends at the start with an error."""
     (tmp_path / LOG_FILE).mkdir()
     with pytest.raises(OutputError, match=r"logfile\.txt can't be written"), run_log(tmp_path, "run-1", []):
         pass
@@ -132,7 +132,7 @@ def test_a_folder_that_takes_no_log_is_said_at_once(tmp_path: Path) -> None:
 def test_outside_a_run_nothing_is_logged_or_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A warning of a lookup stands on the terminal once, by our own hand."""
+    """Outside a run the logger writes no file and prints nothing, so a lookup's warning appears once."""
     monkeypatch.setattr(LOGGER, "propagate", True)
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     LOGGER.warning("twice?")

@@ -1,4 +1,4 @@
-"""The review as Python has it: links that wait as a table, decisions as records or as that table filled in."""
+"""The review in Python: waiting links as a table, and decisions as records or as that table filled in."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,7 +29,7 @@ COPY = replace(LINK, target="https://a.example/copy", kind="duplicate")
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """A project with two links that wait for a decision, and a pair of near-duplicates."""
+    """Return a project with two links that wait for a decision, and a pair of near-duplicates."""
     forget_settings(monkeypatch)
     write_text(tmp_path / "config/settings.toml", 'search_query_template = "site:a.example {main_query}"')
     opened = open_project(tmp_path)
@@ -44,7 +44,7 @@ def kept(project: Project) -> dict[str, Edge]:
 
 
 def test_waiting_links_are_a_table(project: Project) -> None:
-    """A row a link, the strongest first, with what an editor needs to decide; the score is a number or NaN."""
+    """The table has one row per link, strongest first, with all that a decision needs; scores are numbers or NaN."""
     result = waiting_links(project)
     frame = result.to_frame()
     assert list(frame.columns) == [
@@ -58,13 +58,13 @@ def test_waiting_links_are_a_table(project: Project) -> None:
 
 
 def test_html_of_a_result_escapes_the_sites_texts(project: Project) -> None:
-    """An anchor with markup is shown as text in a notebook."""
+    """A notebook shows an anchor with markup as text."""
     html = waiting_links(project)._repr_html_()
     assert "&lt;b&gt;tea&lt;/b&gt;" in html and "<b>tea" not in html
 
 
 def test_the_table_filled_in_is_taken_back(project: Project) -> None:
-    """Only what was changed counts: a status with its editor, an anchor that makes an accepted link an edited one."""
+    """Only changed cells count: a status keeps its editor, and a new anchor turns an accepted link into edited."""
     frame = waiting_links(project).to_frame()
     frame.loc[0, ["status", "anchor"]] = ["accepted", "green tea"]
     counts = decide(project, frame, by="Ann")
@@ -76,7 +76,7 @@ def test_the_table_filled_in_is_taken_back(project: Project) -> None:
 
 
 def test_empty_cells_leave_a_link_as_it_is(project: Project) -> None:
-    """NaN as a CSV file gives it, and columns that are missing, change neither anchor nor notes."""
+    """NaN, as read from a CSV file, and missing columns change neither anchor nor notes."""
     decide(project, [LinkDecision(LINK.id, anchor="green tea", notes="ask Bob")], by="Ann")
     decide(project, DataFrame({"link_id": [LINK.id], "status": ["rejected"], "anchor": [float("nan")]}))
     edge = kept(project)[LINK.id]
@@ -97,13 +97,13 @@ def test_empty_cells_leave_a_link_as_it_is(project: Project) -> None:
 def test_a_status_means_what_it_means_in_the_workbook(
     project: Project, decision: LinkDecision, status: str, counts: ReviewCounts
 ) -> None:
-    """Capitals and spaces don't matter, and the tool's own words count as an editor's."""
+    """Case and spaces don't matter, and the tool's own statuses count as an editor's."""
     assert decide(project, [decision], by="Ann") == counts
     assert kept(project)[LINK.id].status == status
 
 
 def test_a_link_that_was_decided_meanwhile_keeps_that_decision(project: Project) -> None:
-    """A table that is older than somebody else's decision overrules it only where it decides itself."""
+    """An outdated table overrules another editor's decision only on links that it decides itself."""
     frame = waiting_links(project).to_frame()
     with project.graph(read_only=False) as (edges, _):
         EdgeQueue(edges).decide(Verdict(LINK.id, "edited", "oolong", "", "Bob"))
@@ -115,7 +115,7 @@ def test_a_link_that_was_decided_meanwhile_keeps_that_decision(project: Project)
 
 
 def test_a_decision_can_be_taken_back(project: Project) -> None:
-    """An empty status does so, as an emptied cell does; of two decisions on a link the last one counts."""
+    """An empty status takes a decision back; of two decisions on a link the last one counts."""
     some = [LinkDecision(LINK.id, "accepted"), LinkDecision(LINK.id, "")]
     assert decide(project, some, by="Ann") == ReviewCounts(accepted=1, taken_back=1, left=2)
     assert kept(project)[LINK.id].status == "proposed"
@@ -132,7 +132,7 @@ def test_a_decision_can_be_taken_back(project: Project) -> None:
 def test_a_wrong_decision_keeps_all_others_out(
     project: Project, decisions: Sequence[LinkDecision], sentence: str
 ) -> None:
-    """The error names it, and nothing is changed."""
+    """An invalid decision raises an error that names it, and changes nothing."""
     before = kept(project)
     with pytest.raises(InputError, match=sentence.replace("(", r"\(").replace(")", r"\)")):
         decide(project, [LinkDecision(LINK.id, "accepted"), *decisions], by="Ann")
@@ -140,18 +140,18 @@ def test_a_wrong_decision_keeps_all_others_out(
 
 
 def test_a_table_without_ids_is_refused(project: Project) -> None:
-    """The missing column is named."""
+    """The error names the missing column."""
     with pytest.raises(InputError, match="no column link_id"):
         decide(project, DataFrame({"status": ["accepted"]}))
 
 
 def test_no_decision_is_no_change(project: Project) -> None:
-    """An empty list and an empty table are fine."""
+    """An empty list and an empty table change nothing."""
     assert decide(project, []) == decide(project, DataFrame({"link_id": []})) == ReviewCounts(left=2)
 
 
 def test_counts_are_a_table() -> None:
-    """Each kind of decision with its number of links."""
+    """The table lists each kind of decision with its number of links."""
     counts = ReviewCounts(accepted=2, left=3)
     assert dict(counts.to_frame().itertuples(index=False, name=None)) == {
         **{"accepted": 2, "rejected": 0, "edited": 0, "skipped": 0, "taken_back": 0, "left": 3},

@@ -1,4 +1,4 @@
-"""The resident scheduler: cron's own days, one run at a time, and an end that leaves nothing half done."""
+"""The resident scheduler: cron's weekdays, one run at a time, and no half-finished run at its end."""
 
 import os
 import re
@@ -26,7 +26,7 @@ Stop = Callable[[], bool]
 
 @st.composite
 def parts_of_a_weekday_field(draw: st.DrawFn) -> tuple[str, set[int]]:
-    """A part as cron's manual has it, and the days it means (Sunday is 0)."""
+    """Return a part of a cron weekday field and the days it means (Sunday is 0)."""
     step = draw(st.sampled_from([1, 1, 2, 3]))
     suffix = f"/{step}" if step > 1 else ""
     if draw(st.booleans()) and step > 1:
@@ -42,13 +42,13 @@ def parts_of_a_weekday_field(draw: st.DrawFn) -> tuple[str, set[int]]:
 
 
 def _written(draw: st.DrawFn, day: int) -> str:
-    """A day as a digit, or as a name in any case."""
+    """Return a day as a digit, or as a name in any case."""
     return draw(st.sampled_from([str(day), NAMES[day % 7], NAMES[day % 7].lower()]))
 
 
 @given(st.lists(parts_of_a_weekday_field(), min_size=1, max_size=3))
 def test_a_weekday_field_fires_on_crons_days(parts: list[tuple[str, set[int]]]) -> None:
-    """Digits, names, ranges, steps and lists mean over four weeks what cron means: 0 and 7 are Sunday."""
+    """Digits, names, ranges, steps and lists fire on cron's days over four weeks: 0 and 7 are Sunday."""
     field = ",".join(text for text, _ in parts)
     wanted = set().union(*(days for _, days in parts))
     trigger = cron_trigger(f"0 3 * * {field}", "UTC")
@@ -77,7 +77,7 @@ def test_a_weekday_field_fires_on_crons_days(parts: list[tuple[str, set[int]]]) 
     ],
 )
 def test_a_wrong_expression_is_a_configuration_error(expression: str, words: str) -> None:
-    """What can't be meant is refused before anything waits for it, with what to write."""
+    """An invalid expression is rejected before the scheduler waits, with the correct syntax."""
     with pytest.raises(ConfigurationError) as caught:
         cron_trigger(expression, "UTC")
     assert words in str(caught.value) and str(caught.value).startswith("schedule_cron: ")
@@ -96,7 +96,7 @@ def test_times_are_those_of_the_time_zone() -> None:
 
 
 def scheduled(job: Callable[[Stop], None], seconds: float = 0.05) -> list[str]:
-    """Let `job` run every `seconds` until it sends the end signal itself; the lines that were said."""
+    """Run `job` every `seconds` until it sends the end signal itself, and return the printed lines."""
     lines: list[str] = []
     run_schedule(Settings.model_validate({}), job, lines.append, trigger=IntervalTrigger(seconds=seconds))
     return lines
@@ -111,7 +111,7 @@ def signals() -> Iterator[None]:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_the_end_signal_lets_the_step_in_progress_finish(number: signal.Signals) -> None:
-    """SIGTERM and Ctrl-C: the job is told to stop, and is waited for."""
+    """On SIGTERM and Ctrl-C the scheduler asks the job to stop and waits for it."""
     seen: list[bool] = []
 
     def job(should_stop: Stop) -> None:
@@ -127,7 +127,7 @@ def test_the_end_signal_lets_the_step_in_progress_finish(number: signal.Signals)
 
 
 def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[str]) -> None:
-    """The next run comes all the same; the failure is one line, and the next time is said again."""
+    """After a failed run the scheduler prints one line and the next time, and runs again."""
     runs: list[int] = []
 
     def job(should_stop: Stop) -> None:
@@ -144,7 +144,7 @@ def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[s
 
 
 def test_runs_never_overlap() -> None:
-    """A run that takes longer than the time between two runs makes the scheduler leave some out, and say so."""
+    """The scheduler skips runs while an earlier one is still in progress, and says so."""
     running, most, runs = 0, 0, 0
 
     def job(should_stop: Stop) -> None:
@@ -186,7 +186,7 @@ main(["schedule"])
 
 
 def test_a_scheduled_run_is_stopped_between_two_steps(tmp_path: Path) -> None:
-    """SIGTERM during a real run: the step under way is finished, no later one begins, the log says so."""
+    """SIGTERM during a real run lets the current step finish, starts no other, and is logged."""
     pages = "".join(
         f'https://www.tiny.example/{n},Page {n},"{"tea and water " * 40}{n}"\n' for n in range(1500)
     )
@@ -208,7 +208,7 @@ def test_a_scheduled_run_is_stopped_between_two_steps(tmp_path: Path) -> None:
 
 
 def test_a_scheduled_run_gives_way_to_another(tmp_path: Path) -> None:
-    """While somebody's run holds the folder, the scheduled one says who it is, and the next time is told."""
+    """While another run locks the folder, the scheduled run names its process and prints the next time."""
     folder = make_project(tmp_path)
     with open_project(folder).lock():
         process = start("-c", SCHEDULED_RUN, cwd=folder)

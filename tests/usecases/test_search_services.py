@@ -1,4 +1,4 @@
-"""Which search service a run uses, and that each of them is there whole: client, setting, key and address."""
+"""The choice of the search service, and the parts of each: client, setting, key and URL."""
 
 from pathlib import Path
 from typing import get_args
@@ -19,7 +19,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def project(folder: Path, provider: str, keys: str) -> Project:
-    """One with the keys of these services."""
+    """Return a project with the keys of these services."""
     make_project(folder, {"serp_provider": provider})
     for name in keys.split():
         write_text(folder / f"config/{name}_api_key.txt", f"key-of-{name}")
@@ -27,7 +27,7 @@ def project(folder: Path, provider: str, keys: str) -> Project:
 
 
 def test_every_search_service_is_there_whole() -> None:
-    """Whoever adds a service adds its client, its value of serp_provider, its key and its address."""
+    """Each service has a client, a value of serp_provider, a key and a URL."""
     values = get_args(Settings.model_fields["serp_provider"].annotation)
     assert values == ("auto", *SEARCH_PROVIDERS, "none")
     assert tuple(SEARCH_SERVICES) == SEARCH_PROVIDERS
@@ -50,7 +50,7 @@ def test_every_search_service_is_there_whole() -> None:
     ],
 )
 def test_the_service_with_a_key_is_used(provider: str, keys: str, used: str, tmp_path: Path) -> None:
-    """The one that is asked for; with auto Serper, where it has a key, else SerpApi."""
+    """The requested service is used; with auto it is Serper if it has a key, else SerpApi."""
     notices: list[str] = []
     client = project(tmp_path, provider, keys).clients.search_service(True, notices)
     assert client is not None and client.name == used and notices == []
@@ -66,7 +66,7 @@ def test_the_service_with_a_key_is_used(provider: str, keys: str, used: str, tmp
     ],
 )
 def test_without_a_service_a_notice_says_why(provider: str, keys: str, why: str, tmp_path: Path) -> None:
-    """The search step is skipped; what Serper found once can still be looked up."""
+    """Without a service one notice says why, and lookups still find Serper's cached results."""
     notices: list[str] = []
     of = project(tmp_path, provider, keys)
     assert of.clients.search_service(True, notices) is None
@@ -76,7 +76,7 @@ def test_without_a_service_a_notice_says_why(provider: str, keys: str, why: str,
 
 @pytest.mark.parametrize("provider", SEARCH_PROVIDERS)
 def test_a_service_that_is_asked_for_needs_its_key(provider: str, tmp_path: Path) -> None:
-    """The key of another service is no help; the file to fill is named."""
+    """A requested service needs its own key, not another's; the error names the file to fill."""
     others = " ".join(set(SEARCH_PROVIDERS) - {provider})
     with pytest.raises(ConfigurationError, match=f"needs a key in config/{provider}_api_key.txt"):
         project(tmp_path, provider, others).clients.search_service(True, [])

@@ -1,4 +1,4 @@
-"""Files and environment become one Settings, and what is wrong there is said so that anybody can mend it."""
+"""Files and environment become one Settings object, and errors say how to fix them."""
 
 import codecs
 import json
@@ -32,7 +32,7 @@ def toml(folder: Path, text: str) -> Path:
 
 
 def refusal(folder: Path, text: str = "") -> str:
-    """What a person is told about these settings."""
+    """Return the error message for these settings."""
     if text:
         toml(folder, text)
     with pytest.raises(ConfigurationError) as caught:
@@ -41,12 +41,12 @@ def refusal(folder: Path, text: str = "") -> str:
 
 
 def test_an_empty_folder_means_all_defaults(tmp_path: Path) -> None:
-    """Nothing has to be written for a first run."""
+    """A first run needs no settings file."""
     assert load_settings(tmp_path) == Settings.model_validate({})
 
 
 def test_every_setting_says_what_it_is_and_each_number_its_unit() -> None:
-    """No setting is without a description, and every number among them names what it counts."""
+    """Every setting has a description, and every number's description names its unit."""
     for name, field in Settings.model_fields.items():
         assert field.description and field.description.endswith((".", ")")), name
         if field.annotation in (int, float):
@@ -54,7 +54,7 @@ def test_every_setting_says_what_it_is_and_each_number_its_unit() -> None:
 
 
 def test_every_line_of_the_seeds_configuration_has_its_setting() -> None:
-    """The names that users bring along stand here in lower case."""
+    """The setting names of the original version exist in lower case."""
     seed = ("GOOGLE_SHEET_ID", "GOOGLE_SHEET_NAME", "SEARCH_QUERY_TEMPLATE", "MAX_SERP_PAGES")
     assert {name.lower() for name in seed} <= set(Settings.model_fields)
     files = {"serper_api_key.txt", "openai_api_key.txt", "service_account.txt"}
@@ -74,7 +74,7 @@ def test_every_line_of_the_seeds_configuration_has_its_setting() -> None:
 def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str, meant: str
 ) -> None:
-    """A typing error never passes as "not set", neither in the file nor in the environment."""
+    """A mistyped name in the file or the environment is an error that suggests the nearest right one."""
     said = refusal(tmp_path, f"{given} = 1")
     assert said == f"config/settings.toml: there is no setting '{given}'. Did you mean {meant}?"
     toml(tmp_path, "")
@@ -113,7 +113,7 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
 def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(
     tmp_path: Path, line: str, words: str
 ) -> None:
-    """The message holds file, setting, rule and value, and no word of a validation library."""
+    """The message has file, setting, rule and value, and none of the validation library's wording."""
     said = refusal(tmp_path, line)
     assert said.startswith("config/settings.toml")
     assert words in said
@@ -121,13 +121,13 @@ def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(
 
 
 def test_all_wrong_values_are_told_at_once(tmp_path: Path) -> None:
-    """Two mistakes take one round of mending."""
+    """One message reports two mistakes."""
     said = refusal(tmp_path, "max_serp_pages = 0\nlinks_per_page = 99")
     assert "max_serp_pages" in said and "links_per_page" in said
 
 
 def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """INTERNAL_LINKER_ and the setting in capitals beats settings.toml, and a wrong one is named as such."""
+    """INTERNAL_LINKER_ plus the setting in capitals overrides settings.toml, and an error names the variable."""
     toml(tmp_path, "max_serp_pages = 3\nlinks_per_page = 4")
     monkeypatch.setenv(f"{ENV_PREFIX}MAX_SERP_PAGES", "7")
     found = load_settings(tmp_path)
@@ -140,7 +140,7 @@ def test_the_environment_wins_over_the_file(tmp_path: Path, monkeypatch: pytest.
 def test_a_key_comes_from_its_file_the_plain_variable_or_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """The file is read last: SERPER_API_KEY beats it, and INTERNAL_LINKER_SERPER_API_KEY beats both."""
+    """SERPER_API_KEY overrides the key file, and INTERNAL_LINKER_SERPER_API_KEY overrides both."""
     file, variable = KEY_FILES[name]
     write_text(tmp_path / file, "from-the-file")
     seen = [getattr(load_settings(tmp_path), name).get_secret_value()]
@@ -161,7 +161,7 @@ def test_a_key_comes_from_its_file_the_plain_variable_or_ours(
     ids=["BOM and CRLF", "blank lines", "quotes", "PowerShell's UTF-16"],
 )
 def test_a_key_file_may_be_written_by_any_editor(tmp_path: Path, content: bytes) -> None:
-    """What Notepad, PowerShell and a careful paste leave around a key does no harm."""
+    """A BOM, blank lines, spaces, quotes and UTF-16 around a key do no harm."""
     path = tmp_path / "config/serper_api_key.txt"
     write_text(path, "")
     path.write_bytes(content)
@@ -170,7 +170,7 @@ def test_a_key_file_may_be_written_by_any_editor(tmp_path: Path, content: bytes)
 
 @pytest.mark.parametrize("content", [f"{KEY}\nanother-key".encode(), b"\xff\xfe\x00", b"k\xe4y"])
 def test_a_key_file_that_holds_more_than_a_key_is_named(tmp_path: Path, content: bytes) -> None:
-    """The message names the file and repeats nothing of what is in it."""
+    """The message names the file and repeats none of its content."""
     path = tmp_path / "config/openai_api_key.txt"
     write_text(path, "")
     path.write_bytes(content)
@@ -181,7 +181,7 @@ def test_a_key_file_that_holds_more_than_a_key_is_named(tmp_path: Path, content:
 def test_a_bad_key_in_a_variable_is_not_blamed_on_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The message names the place that the key came from."""
+    """The message names the variable that the key came from."""
     monkeypatch.setenv("SERPER_API_KEY", f"{KEY} {KEY}")
     said = refusal(tmp_path)
     assert said == "environment variable SERPER_API_KEY: the key must stand there alone, on one line."
@@ -189,13 +189,13 @@ def test_a_bad_key_in_a_variable_is_not_blamed_on_the_file(
 
 @pytest.mark.parametrize("name", KEY_FILES)
 def test_a_secret_in_settings_toml_is_refused(tmp_path: Path, name: str) -> None:
-    """settings.toml is shared and tracked: a key there stops everything, and is not repeated."""
+    """A key in settings.toml, which is shared and tracked, is an error that doesn't repeat it."""
     said = refusal(tmp_path, f'{name} = "{KEY}"')
     assert said.endswith(f"Move it to {KEY_FILES[name][0].as_posix()}.") and KEY not in said
 
 
 def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
-    """repr, str, every dump and every error text keep keys and a database's password to themselves."""
+    """repr, str, every dump and every error text hide keys and a database's password."""
     keys = {name: f"{KEY}-{name}" for name in KEY_FILES} | {"service_account": ACCOUNT}
     for name, text in keys.items():
         write_text(tmp_path / KEY_FILES[name][0], text)
@@ -210,7 +210,7 @@ def test_no_secret_is_ever_shown(tmp_path: Path) -> None:
 
 
 def test_no_secret_stands_in_an_errors_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither our message, nor its cause, nor pydantic's own text repeats a key or an address's password."""
+    """Neither the error, nor its cause, nor pydantic's text repeats a key or a URL's password."""
     monkeypatch.setenv(f"{ENV_PREFIX}OPENAI_API_KEY", f"{KEY} and more")
     toml(tmp_path, 'base_url = "ftp://me:pass-word-1@host"')
     try:
@@ -233,14 +233,14 @@ def test_no_secret_stands_in_an_errors_traceback(tmp_path: Path, monkeypatch: py
     ],
 )
 def test_a_sheets_address_is_as_good_as_its_id(tmp_path: Path, written: str) -> None:
-    """Whatever stands in the browser's address bar may be pasted."""
+    """The Sheet's URL from the browser is accepted as its id."""
     found = load_settings(toml(tmp_path, f'google_sheet_id = "{written}"'))
     assert found.google_sheet_id == "143mV47WgY5xAd0KVPFZ50cF-YaQHYJI"
 
 
 @pytest.mark.parametrize("written", ["my sheet", "https://docs.google.com/spreadsheets/d/e/2PACX-1v/pubhtml"])
 def test_what_is_no_sheet_is_refused_before_google_is_asked(tmp_path: Path, written: str) -> None:
-    """A title, or the address of a published copy, is told apart from an id."""
+    """A title or the URL of a published copy is rejected as an id."""
     assert "copy the address bar" in refusal(tmp_path, f'google_sheet_id = "{written}"')
 
 
@@ -254,7 +254,7 @@ def test_what_is_no_sheet_is_refused_before_google_is_asked(tmp_path: Path, writ
     ],
 )
 def test_a_template_names_the_site_with_or_without_a_path(tmp_path: Path, template: str, site: str) -> None:
-    """Host and path after site: are where links may lead."""
+    """The host and path after site: limit where links may lead."""
     assert load_settings(toml(tmp_path, f'search_query_template = "{template}"')).site == site
 
 
@@ -271,7 +271,7 @@ def test_a_template_names_the_site_with_or_without_a_path(tmp_path: Path, templa
     ],
 )
 def test_a_template_that_would_waste_credits_is_refused(tmp_path: Path, template: str, words: str) -> None:
-    """A search without the query, or outside the site, is never sent."""
+    """A template without the query, or without one site, is rejected."""
     said = refusal(tmp_path, f'search_query_template = "{template}"')
     assert words in said and "site:yoursite.com {main_query}" in said
 
@@ -280,7 +280,7 @@ def test_a_template_that_would_waste_credits_is_refused(tmp_path: Path, template
     "address", ["10.0.0.5:8786", "http://10.0.0.5:8786", "tcp://me:secret@host:1", "tcp://host"]
 )
 def test_another_address_is_no_schedulers(tmp_path: Path, address: str) -> None:
-    """One without tcp:// or port, or with a password, is refused; the password is not shown."""
+    """An address without tcp:// or port, or with a password, is rejected without showing the password."""
     told = refusal(tmp_path, f'dask_scheduler = "{address}"')
     assert "dask_scheduler: it must be as in tcp://10.0.0.5:8786" in told
     assert "secret" not in told

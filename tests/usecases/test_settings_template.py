@@ -1,4 +1,4 @@
-"""The commented settings.toml that `init` writes and the repository has."""
+"""The commented settings.toml that `init` writes and the repository contains."""
 
 import tomllib
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.support.small_project import REPOSITORY, forget_settings, write_text
 
 
 def test_the_file_holds_every_setting_with_its_default() -> None:
-    """Nothing that can be set is left out, and no key is asked for in this file."""
+    """The file contains every setting and no key."""
     written = tomllib.loads(render_settings())
     wanted = {name: field.default for name, field in Settings.model_fields.items() if name not in KEY_FILES}
     assert written == {
@@ -21,14 +21,14 @@ def test_the_file_holds_every_setting_with_its_default() -> None:
 
 
 def test_the_file_read_back_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A project with the file as written behaves like one without it."""
+    """A project with the unedited file behaves like one without it."""
     forget_settings(monkeypatch)
     write_text(tmp_path / "config/settings.toml", render_settings())
     assert load_settings(tmp_path) == Settings.model_validate({})
 
 
 def test_each_setting_is_explained_above_it_with_default_and_range() -> None:
-    """A person needs no other document: what it means, what it is by default, what is allowed."""
+    """The comment above each setting gives its meaning, default and range."""
     lines = render_settings().splitlines()
     for name, field in Settings.model_fields.items():
         if name in KEY_FILES:
@@ -43,17 +43,17 @@ def test_each_setting_is_explained_above_it_with_default_and_range() -> None:
 
 
 def test_no_line_is_longer_than_an_editors_window() -> None:
-    """Comments are wrapped."""
+    """Long comments are wrapped."""
     assert max(map(len, render_settings().splitlines())) <= 110
 
 
 def test_given_values_stand_in_the_place_of_defaults() -> None:
-    """Quotes, backslashes and other scripts come through TOML unharmed."""
+    """Given values replace the defaults; TOML keeps quotes, backslashes and any script intact."""
     value = 'site:shop.com/"mag"\\ {main_query} چای'
     assert tomllib.loads(render_settings({"search_query_template": value}))["search_query_template"] == value
 
 
 def test_the_repositorys_file_is_the_one_that_would_be_written() -> None:
-    """config/settings.toml is in step with the code, save the sample's own host."""
+    """config/settings.toml matches the code, except for the sample's own host."""
     tracked = (REPOSITORY / "config/settings.toml").read_text(encoding="utf-8")
     assert tracked == sample_settings()

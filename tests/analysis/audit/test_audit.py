@@ -1,4 +1,4 @@
-"""`audit` as a person or a scheduler calls it: the table, the findings, exit codes, paths, and nothing spent."""
+"""`audit` as a user or a scheduler calls it: the table, the findings, exit codes, paths, and no costs."""
 
 import re
 import shutil
@@ -47,7 +47,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """The six pages, one that moved and one that is gone, and some links."""
+    """Return a project with six pages, one that moved and one that is gone, and some links."""
     folder = make_project(tmp_path)
     rows = [(at, slug, text, "200", "") for at, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]
     rows += [(f"{SITE}/moved/", "", "", "301", URLS[2]), (f"{SITE}/gone/", "", "", "404", "")]
@@ -58,13 +58,13 @@ def project(tmp_path: Path) -> Path:
 
 
 def lines(capsys: Capture) -> dict[str, tuple[str, ...]]:
-    """The before/after table as printed."""
+    """Return the printed before/after table."""
     rows = (line.rsplit(maxsplit=2) for line in capsys.readouterr().out.splitlines())
     return {row[0].strip(): tuple(row[1:]) for row in rows if len(row) == 3}
 
 
 def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) -> None:
-    """Redirects are followed in the figures and named as findings; a missing run is said; only files/ changes."""
+    """Without a run the audit says so; figures follow redirects, findings name them, and only files/ changes."""
     before = snapshot(project)
     assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
     told = capsys.readouterr()
@@ -81,7 +81,7 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
 
 
 def test_adoption_of_a_runs_links_mends(project: Path, capsys: Capture) -> None:
-    """After a run its links are read: no page is left an orphan, more links stand, and findings say so."""
+    """After a run the audit reads its links: no orphan remains, the site has more links, and findings say so."""
     where = ("--project", str(project))
     assert command("run", *where) == 0
     capsys.readouterr()
@@ -93,7 +93,7 @@ def test_adoption_of_a_runs_links_mends(project: Path, capsys: Capture) -> None:
 
 
 def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
-    """7 from so many findings on, 0 below; the workbook is written all the same."""
+    """From the given number of findings on, the exit code is 7, below it 0; the workbook is written either way."""
     where = ("audit", "--project", str(project), "--home", URLS[0])
     assert command(*where, "--fail-on", "orphan") == 7
     assert "--fail-on orphan=1: the audit fails with 2 findings." in capsys.readouterr().out
@@ -116,14 +116,14 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
 def test_wrong_options_are_told(
     project: Path, capsys: Capture, arguments: tuple[str, ...], code: int, sentence: str
 ) -> None:
-    """One sentence, the documented exit code, and no workbook."""
+    """A wrong option ends with one sentence, the documented exit code, and no workbook."""
     assert command("audit", "--project", str(project), *arguments) == code
     assert sentence in capsys.readouterr().err
     assert not (project / "files/audit.xlsx").exists()
 
 
 def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> None:
-    """A redirect is one click to where it leads; without a path that is said; no workbook is written."""
+    """A redirect costs one click to its target; a missing path is reported; no workbook is written."""
     where = ("audit", "--project", str(project), "--path")
     assert command(*where, URLS[0], f"{SITE}/moved/") == 0
     assert f"Today: clicks: 2\n  {URLS[0]}\n  {URLS[1]}\n  {URLS[2]}\n" in capsys.readouterr().out
@@ -133,7 +133,7 @@ def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> N
 
 
 def test_proposed_links_and_duplicates_come_from_the_store(project: Path, capsys: Capture) -> None:
-    """What a person sorts, changes or deletes in files/ changes no audit."""
+    """Sorting, changing or deleting rows in files/ doesn't change the audit."""
     pages = read_csv(project / "files/urls_rawdata.csv")
     copy = f"{SITE}/green-tea-again/"
     pages.append(pages[0] | {"URL": copy, "Main Content": pages[0]["Main Content"] + " And that is all."})
@@ -158,7 +158,7 @@ def test_proposed_links_and_duplicates_come_from_the_store(project: Path, capsys
 
 
 def test_a_damaged_run_is_named(project: Path, capsys: Capture) -> None:
-    """The run and the store, exit code 2."""
+    """A damaged run ends with exit code 2 and a message that names the run and the store."""
     where = ("--project", str(project))
     assert command("run", *where) == 0
     with closing(sqlite3.connect(project / "files/cache.sqlite3")) as store, store:
@@ -169,7 +169,7 @@ def test_a_damaged_run_is_named(project: Path, capsys: Capture) -> None:
 
 
 def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture) -> None:
-    """The missing file is named; so is a list of errors only."""
+    """Without pages, or with a list of errors only, the message names the file."""
     (project / "files/urls_rawdata.csv").unlink()
     assert command("audit", "--project", str(project)) == 3
     assert "files/urls_rawdata.csv not found" in capsys.readouterr().err
@@ -180,7 +180,7 @@ def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture)
 
 
 def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
-    """The repository's own sample: its known weak spots come out, before any run."""
+    """The audit finds the known weak spots of the repository's sample before any run."""
     shutil.copytree(REPOSITORY / "files", tmp_path / "files")
     shutil.copytree(REPOSITORY / "config", tmp_path / "config")
     (tmp_path / "files/cache.sqlite3").unlink(missing_ok=True)
@@ -192,7 +192,7 @@ def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_the_home_page_is_the_sites_address() -> None:
-    """Named by an option, else by the site, else the page with most in-links: and it is no orphan."""
+    """The home page is the option's, else the site's address, else the page with most in-links, and never an orphan."""
     pages = tuple(page(name) for name in ("a", "b", ""))
     links = (ExistingLink(url("a"), url("b")),)
 
@@ -212,7 +212,7 @@ def test_the_home_page_is_the_sites_address() -> None:
 
 
 def test_sections_are_the_first_part_of_paths() -> None:
-    """A page without anything beneath it lies in the root; of many sections the small ones are one."""
+    """A page without subpages belongs to the root; if there are many sections, the small ones are merged."""
     keys = [url(name) for name in ("", "about", "blog", "blog/a", "blog/b?page=2", "shop/x", "blog?page=2")]
     assert sections_of(keys) == ["/", "/", "/blog", "/blog", "/blog", "/shop", "/blog"]
     names, labels = grouped([f"/{at % 40}" for at in range(100)])
@@ -222,7 +222,7 @@ def test_sections_are_the_first_part_of_paths() -> None:
 
 
 def test_topics_are_what_titles_share() -> None:
-    """Pages of three subjects fall into groups that don't mix them, named by the subjects' own words."""
+    """Pages of three subjects form unmixed groups, named with the subjects' own words."""
     subjects = [["kettle", "boils", "water"], ["grinder", "burrs", "dose"], ["filter", "paper", "rinse"]]
     titles = [[*subjects[at % 3], f"number{at}", "guide"] for at in range(60)]
     labels = ordered(by_vectors(title_vectors(titles)))
@@ -235,7 +235,7 @@ def test_topics_are_what_titles_share() -> None:
 
 
 def test_pages_without_words_have_no_topic() -> None:
-    """Neither titles that share nothing nor empty ones are an error."""
+    """Titles that share nothing and empty titles raise no error."""
     assert by_vectors(title_vectors([[], ["one"], ["two"]])).tolist() == [-1, -1, -1]
     assert ordered(np.array([-1, -1])).tolist() == [-1, -1]
     assert topic_names(np.array([-1]), [[]]) == []
@@ -243,7 +243,7 @@ def test_pages_without_words_have_no_topic() -> None:
 
 
 def test_topics_are_communities_where_most_pages_are_linked() -> None:
-    """Nine linked pages of ten are enough; with fewer, the words of titles name topics for the others too."""
+    """Topics are communities if nine pages of ten have links; with fewer, title words name all topics."""
     urls = [f"https://www.slowkettle.example/{at}/" for at in range(20)]
     titles = [("Kettle water", "Grinder burrs")[at % 2] for at in range(20)]
     ring = [(at, (at + 1) % 18) for at in range(18)]

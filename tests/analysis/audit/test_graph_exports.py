@@ -1,4 +1,4 @@
-"""The graph files of an audit can be read by other programs, whatever the titles hold."""
+"""Other programs can read the audit's graph files, whatever the titles contain."""
 
 import csv
 import re
@@ -29,12 +29,12 @@ def read_back(folder: Path, found: Audit) -> nx.DiGraph:
 
 
 def as_xml(text: str) -> str:
-    """A title as an XML file can hold it: on one line, without what XML forbids."""
+    """Return a title as an XML file can store it: on one line, without characters that XML forbids."""
     return FORBIDDEN.sub("", " ".join(text.split()))
 
 
 def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
-    """Every page and link comes back from GraphML with its texts, figures, state and weight."""
+    """GraphML returns every page and link with its texts, figures, state and weight."""
     found = audit(60)
     graph = read_back(tmp_path, found)
     assert graph.is_directed()
@@ -60,7 +60,7 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
 @settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Control characters, surrogates, marks of direction and markup in titles cost nothing but themselves."""
+    """Control characters, surrogates, direction marks and markup in a title damage nothing but the title."""
     found = replace(audit(len(titles)), titles=titles)
     graph = read_back(tmp_path_factory.mktemp("graph"), found)
     assert [page["title"] or "" for _, page in graph.nodes(data=True)] == list(map(as_xml, titles))
@@ -68,7 +68,7 @@ def test_no_title_breaks_a_graph_file(titles: list[str], tmp_path_factory: pytes
 
 @pytest.mark.parametrize("pages", [1, 2])
 def test_a_site_without_links_is_a_graph_file_too(pages: int, tmp_path: Path) -> None:
-    """One page, no link: the file is whole and has as many nodes."""
+    """A site of one page without links gives a complete file with one node."""
     urls = [f"https://a.example/{row}" for row in range(pages)]
     found = audited(urls, [""] * pages)
     graph = read_back(tmp_path, found)
@@ -82,7 +82,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
-    """Columns are typed, ids are URLs that stand once, and every relationship leads from node to node."""
+    """Columns are typed, ids are unique URLs, and every relationship connects two nodes."""
     found = audit(60)
     nodes, edges = tmp_path / "audit_nodes.csv", tmp_path / "audit_edges.csv"
     assert [*NodesCsv(nodes).write(found), *EdgesCsv(edges).write(found)] == []
@@ -112,7 +112,7 @@ def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
 def test_a_node_is_one_line_and_no_formula(
     titles: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """A title of several lines or with a formula in it becomes one line of plain text."""
+    """A title with line breaks or a formula becomes one line of plain text."""
     folder = tmp_path_factory.mktemp("csv")
     NodesCsv(folder / "n.csv").write(replace(audit(len(titles)), titles=titles))
     pages = rows(folder / "n.csv")
@@ -125,7 +125,7 @@ def test_a_node_is_one_line_and_no_formula(
 
 
 def test_a_file_that_cannot_be_written_is_told_in_a_sentence(tmp_path: Path) -> None:
-    """A folder in the file's place is an OutputError that names the file; files are named as the README does."""
+    """A folder at the file's path raises an OutputError that names the file; files are named as in the README."""
     (tmp_path / "audit.graphml").mkdir()
     with pytest.raises(OutputError, match=r"audit\.graphml can't be written"):
         GraphmlFile(tmp_path / "audit.graphml").write(audit(2))

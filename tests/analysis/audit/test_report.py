@@ -1,4 +1,4 @@
-"""The report says what the audit found, needs nothing but itself, and nothing in a title can run."""
+"""The report shows what the audit found, loads nothing from outside, and runs nothing from a title."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def data_of(document: LexborHTMLParser) -> dict[str, object]:
 
 
 def cells(document: LexborHTMLParser, section: str) -> list[list[str]]:
-    """The texts of a section's tables, row by row."""
+    """Return the texts of a section's tables, row by row."""
     return [
         [" ".join(cell.text().split()) for cell in row.css("th, td")]
         for row in document.css(f"#{section} tr")
@@ -62,7 +62,7 @@ def cells(document: LexborHTMLParser, section: str) -> list[list[str]]:
 
 
 def test_the_tables_say_what_the_audit_found(tmp_path: Path) -> None:
-    """The before/after table, the matrix, the tiles and the histogram hold the audit's own figures."""
+    """The before/after table, the matrix, the tiles and the histogram show the audit's own figures."""
     found = audit(60)
     document = parsed(written(tmp_path, found))
     figures = cells(document, "figures")[1:]
@@ -84,7 +84,7 @@ def test_the_tables_say_what_the_audit_found(tmp_path: Path) -> None:
 
 
 def test_orphans_come_with_their_sources_those_that_stay_first(tmp_path: Path) -> None:
-    """Each orphan has its in-links after adoption and the best pages that would link; what stays is on top."""
+    """Each orphan has its in-links after adoption and its best sources; remaining orphans come first."""
     urls = [f"https://www.slowkettle.example/{name}" for name in ("", "a", "b", "c", "d", "e", "f")]
     offered = [((0, 2), 3.0), ((1, 2), 5.0), ((3, 2), 4.0), ((4, 2), 1.0), ((0, 5), 2.0)]
     found = audited(urls, list("homABCDEF")[2:9], [(0, 1), (1, 0), (0, 4), (0, 3)], offered)
@@ -97,7 +97,7 @@ def test_orphans_come_with_their_sources_those_that_stay_first(tmp_path: Path) -
 
 
 def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
-    """Of many orphans and findings the first are shown, with the count of all and where all are."""
+    """The report shows the first of many orphans and findings, their total, and where to find the rest."""
     found = audit(1000)
     document = parsed(written(tmp_path, found))
     assert len(cells(document, "orphans")) == pages.MOST_ORPHANS + 1
@@ -112,7 +112,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
 
 
 def test_sections_and_topics_beyond_the_first_go_together() -> None:
-    """Tiles add up to all pages, however many sections and topics there are."""
+    """Tiles add up to all pages, regardless of the number of sections and topics."""
     names = [f"/s{row % 40}" for row in range(400)]
     found = replace(audit(400), sections=names, topics=[f"topic {row % 37}" for row in range(400)])
     tiles = charts.tiles(found)
@@ -123,7 +123,7 @@ def test_sections_and_topics_beyond_the_first_go_together() -> None:
 
 
 def test_the_curve_of_an_even_site_is_the_diagonal() -> None:
-    """The best x% of equal pages hold x% of the PageRank; where one page has all, the first holds 100%."""
+    """Of equal pages, the best x% have x% of the PageRank; if one page has all of it, the first has 100%."""
     even, one = audit(50).before.pagerank * 0 + 0.02, audit(50).before.pagerank * 0
     one[7] = 1.0
     assert all(held == pytest.approx(share, abs=0.01) for share, held in charts.concentration(even))
@@ -131,7 +131,7 @@ def test_the_curve_of_an_even_site_is_the_diagonal() -> None:
 
 
 def test_tiers_count_the_new_links() -> None:
-    """Every new link is in one tier, by the audit's own thresholds, which belong to the tier above them."""
+    """Every new link is in exactly one tier; a score at a threshold belongs to the tier above."""
     found = audit(60)
     weights = found.proposed.weights.copy()
     weights[:3] = 0.8, 0.65, 0.6499
@@ -142,7 +142,7 @@ def test_tiers_count_the_new_links() -> None:
 
 
 def test_the_report_loads_nothing(tmp_path: Path) -> None:
-    """No element or style names another file or host, and the browser is told to load none and to run two scripts."""
+    """No element or style names another file or host, and the content policy allows two scripts and no loading."""
     document = parsed(written(tmp_path, audit(60)))
     assert document.css("link, img, iframe, object, embed, base, source, [src], [srcset], form") == []
     assert {node.tag for node in document.css("[href]")} == {"a"}
@@ -156,7 +156,7 @@ def test_the_report_loads_nothing(tmp_path: Path) -> None:
 
 
 def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> None:
-    """The licence asks that the notices of ECharts and d3 go with every copy."""
+    """The report contains the notices of ECharts and d3, as their licences require."""
     text = written(tmp_path, audit(2)).read_text("utf-8")
     assert "The Apache Software Foundation" in text and "Mike Bostock" in text
     assert "Licensed to the Apache Software Foundation (ASF)" in text
@@ -165,7 +165,7 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
 @settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Whatever titles and topics hold, the report has its own elements only, and its data can be read."""
+    """With any titles and topics, the report has only its own elements, and its data can be read."""
     found = audit(max(len(titles), 2))
     titles = [*titles, *found.titles[len(titles) :]]
     names = dict(zip(dict.fromkeys(found.topics), titles, strict=False))
@@ -180,7 +180,7 @@ def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.Tem
 
 
 def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
-    """Only http and https addresses can be followed: a `javascript:` one stands there as text."""
+    """Only http and https addresses become links: a `javascript:` address is plain text."""
     found = audit(3)
     evil = ["javascript:alert(1)", "data:text/html,x", found.urls[2]]
     document = parsed(written(tmp_path, replace(found, urls=evil)))
@@ -190,7 +190,7 @@ def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
 
 
 def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None:
-    """A title's direction is found from its letters; addresses run from left to right."""
+    """A title's letters determine its direction; URLs always run from left to right."""
     document = parsed(written(tmp_path, audit(60)))
     titles = document.css(".title")
     assert titles and all(node.attributes["dir"] == "auto" for node in titles)
@@ -199,7 +199,7 @@ def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("count", [1, 2])
 def test_a_site_without_links_has_a_report(count: int, tmp_path: Path) -> None:
-    """One page, no link, nothing proposed: the report says so and stays whole."""
+    """A site without links or proposals still gets a complete report that says so."""
     urls = [f"https://a.example/{row}" for row in range(count)]
     document = parsed(written(tmp_path, audited(urls, [""] * count)))
     text = " ".join((document.body.text() if document.body else "").split())
@@ -209,7 +209,7 @@ def test_a_site_without_links_has_a_report(count: int, tmp_path: Path) -> None:
 
 
 def test_figures_are_written_for_people() -> None:
-    """Thousands are parted, what is unknown is "none", and a change that rounds to nothing is not told."""
+    """Thousands are separated, unknown figures read "none", and a change that rounds to zero is left out."""
     assert (number(1234.5, 2), number(float("nan")), number(-0.001, 1)) == ("1,234.50", "none", "0.0")
     told = [change(Measure("x", *ends)) for ends in ((1000, 3500, 0), (0.5, 0.25, 2), (1, 1.001, 2))]
     assert told == ["+2,500", "-0.25", ""]
@@ -217,7 +217,7 @@ def test_figures_are_written_for_people() -> None:
 
 
 def test_the_report_names_the_run_and_the_day(tmp_path: Path) -> None:
-    """A mailed report tells which run and which day it is of; one that can't be written is an OutputError."""
+    """The report names its run and its day; if it can't be written, an OutputError is raised."""
     path = written(tmp_path, audit(60))
     assert "Created on 2026-11-22." in path.read_text("utf-8")
     assert "run 2026-11-20 0930" in path.read_text("utf-8")
@@ -227,7 +227,7 @@ def test_the_report_names_the_run_and_the_day(tmp_path: Path) -> None:
 
 
 def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
-    """In a browser that reaches no host all charts are drawn, the console stays silent, and no title runs."""
+    """In a browser without a network all charts are drawn, the console stays empty, and no title runs."""
     found = audit(60)
     path = written(tmp_path, replace(found, titles=[*EVIL, *found.titles[len(EVIL) :]]))
     dom, said = rendered(path)
@@ -240,6 +240,6 @@ def test_the_report_draws_without_a_network(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_report_can_be_pictured(width: int, tmp_path: Path) -> None:
-    """A picture of it can be taken, as wide as a phone and as a desk's screen: those of the README are such."""
+    """A screenshot works at the width of a phone and of a desktop screen, as in the README."""
     screenshot(written(tmp_path, audit(60)), tmp_path / "audit.png", width)
     assert (tmp_path / "audit.png").read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""Every rule of the audit finds what a plain look at the site finds, and says what adoption changes."""
+"""Every audit rule finds what plain loops find, and states what adoption changes."""
 
 from collections.abc import Sequence
 
@@ -43,7 +43,7 @@ HOME = 0
 
 @st.composite
 def sites(draw: st.DrawFn) -> tuple[int, Pairs, Pairs, list[bool]]:
-    """Pages, today's links, proposed ones, and which pages are wanted as targets."""
+    """Return pages, today's links, proposed links, and which pages are wanted as targets."""
     n = draw(st.integers(2, 8))
     end = st.integers(0, n - 1)
     pairs = st.lists(st.tuples(end, end), max_size=20)
@@ -66,15 +66,15 @@ def states(n: int, today: SiteGraph, offered: SiteGraph, wanted: Sequence[bool],
 
 
 def by_rule(found: Sequence[Finding], rule: str) -> dict[str, str]:
-    """Page and standing of the findings of a rule."""
+    """Return each page with the standing of its finding under a rule."""
     return {one.page: one.standing for one in found if one.rule == rule}
 
 
 @given(sites())
 def test_page_rules_are_what_they_say(site: tuple[int, Pairs, Pairs, list[bool]]) -> None:
-    """Orphans, few links, no way from home, deep, no own links: each by its plain meaning, today and after.
+    """Orphan, under-linked, unreachable, deep and dead-end pages match their plain meaning, today and after.
 
-    An orphan is told of once, under its own rule.
+    An orphan is reported once, under its own rule.
     """
     n, today, offered, wanted = site
     seen = states(
@@ -106,7 +106,7 @@ def test_page_rules_are_what_they_say(site: tuple[int, Pairs, Pairs, list[bool]]
 def test_pairs_and_circles_are_told_with_what_adoption_does(
     site: tuple[int, Pairs, Pairs, list[bool]],
 ) -> None:
-    """Pairs that stand stay, others are new; a circle is resolved when a proposed link enters it, and only then."""
+    """Existing pairs stay and others are new; exactly the circles that a proposed link enters are resolved."""
     n, today, offered, wanted = site
     now, more = graph(today, n), graph(offered, n)
     seen = states(n, now, more, wanted, Limits())
@@ -127,7 +127,7 @@ def test_pairs_and_circles_are_told_with_what_adoption_does(
     st.lists(st.tuples(st.integers(0, 300), st.integers(0, 20), st.integers(0, 3000)), min_size=1, max_size=6)
 )
 def test_dense_pages_have_more_links_than_their_text_carries(rows: list[tuple[int, int, int]]) -> None:
-    """Five in a hundred words, five in any text, a hundred at the most; without words only the number counts."""
+    """The limit is five links per hundred words, at least 5 and at most 100; for a page without words it is 100."""
     n, limits = len(rows), Limits()
     none = graph([], n)
     links, proposed, words = (np.array(column) for column in zip(*rows, strict=True))
@@ -140,7 +140,7 @@ def test_dense_pages_have_more_links_than_their_text_carries(rows: list[tuple[in
 
 @pytest.mark.parametrize(("linking", "is_hub"), [(9, False), (11, True)])
 def test_a_hub_has_many_times_the_mean(linking: int, is_hub: bool) -> None:
-    """Ten pages and ten times the mean are still none."""
+    """A page is a hub only with more than ten linking pages and more than ten times the mean."""
     n = 200
     seen = states(n, graph([(at, 1) for at in range(2, 2 + linking)], n), graph([], n), [True] * n, Limits())
     assert ("hub" in {one.rule for one in page_findings(seen)}) == is_hub
@@ -158,7 +158,7 @@ def anchored(draw: st.DrawFn) -> tuple[int, AnchoredLinks]:
 
 @given(anchored())
 def test_anchors_are_counted(given_links: tuple[int, AnchoredLinks]) -> None:
-    """Ambiguous: one text, several targets. Repeated: one text in most of a target's links, and in more than two."""
+    """An ambiguous anchor has several targets; a repeated one is on most of a target's links, and on more than two."""
     n, links = given_links
     rows = list(zip(links.sources.tolist(), links.targets.tolist(), links.anchors.tolist(), strict=True))
     urls = [url(at) for at in range(n)]
@@ -186,7 +186,7 @@ def misled(anchor: str, source: int, target: int) -> list[Finding]:
 
 @given(st.permutations(range(4)))
 def test_an_anchor_that_names_another_page_misleads(order: list[int]) -> None:
-    """The title of one page as a link to another misleads; as a link to its own, or from it, it does not."""
+    """Another page's title misleads as an anchor; the target's own title, or the source's, does not."""
     source, target, named, _ = order
     found = misled(TITLES[named], source, target)
     assert [(one.page, one.other) for one in found] == [(url(source), url(target))]
@@ -197,7 +197,7 @@ def test_an_anchor_that_names_another_page_misleads(order: list[int]) -> None:
 
 @pytest.mark.parametrize("anchor", ["here", "read more", "brew", "our favourite grinder of last year", ""])
 def test_an_anchor_that_names_no_page_misleads_nobody(anchor: str) -> None:
-    """Words of no title, one word of a longer title, and a title's word among many others are no name."""
+    """Words of no title, one word of a longer title, and a title word among many others name no page."""
     assert misled(anchor, 1, 2) == []
 
 
@@ -218,7 +218,7 @@ REASONS = {
 def test_a_link_breaks_the_rule_of_its_target(
     kind: NoTarget, rule: str, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each reason has one rule, however it is worded, and the page that a redirect ends at is the remedy."""
+    """Each reason maps to one rule, however it is worded, and the remedy is the page where the redirect ends."""
     if message:
         monkeypatch.setattr(kind, "message", message)
     target = page("old", issue=Reason(kind, "500"))
@@ -232,7 +232,7 @@ def test_a_link_breaks_the_rule_of_its_target(
 
 @given(st.lists(st.tuples(st.sampled_from([b"", b"x", b"y"]), st.integers(0, 3)), max_size=8))
 def test_pages_of_one_text_are_copies_of_the_one_with_most_links(rows: list[tuple[bytes, int]]) -> None:
-    """Each but one page of a text is named, the one that is kept has most in-links; no text is no copy."""
+    """All pages with the same text but the one with most in-links are copies; pages without text are not."""
     pages: list[Page] = [page(at) for at in range(len(rows))]
     found = list(exact_copies(pages, [text for text, _ in rows], [links for _, links in rows]))
     links = {url(at): count for at, (_, count) in enumerate(rows)}
@@ -244,7 +244,7 @@ def test_pages_of_one_text_are_copies_of_the_one_with_most_links(rows: list[tupl
 
 
 def test_a_near_duplicate_is_told_with_its_share() -> None:
-    """The page to keep comes second."""
+    """A finding of near-duplicates names the page to keep second and the share of common text."""
     (found,) = duplicate_findings([Duplicate(url("a"), url("b"), 0.97, 0.9, 0.8)])
     assert (found.page, found.other, found.severity) == (url("a"), url("b"), "warning")
     assert "80%" in found.detail
@@ -254,7 +254,7 @@ def test_a_near_duplicate_is_told_with_its_share() -> None:
 def test_an_audit_finds_the_same_however_its_rules_are_worded(
     rule: Rule, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Neither findings nor the bounds of --fail-on hang on a message; a rule's name is what users write."""
+    """Rewording a rule changes neither findings nor the limits of --fail-on, which use the rule's name."""
     pages = (
         *(page(name, "the same text", title="one title") for name in "abc"),
         page("moved", issue=Reason(NoTarget.REDIRECT_STATUS, "301")),

@@ -1,4 +1,4 @@
-"""audit.xlsx as Excel and its like open it: every finding under its rule, no cell a formula, whole or not at all."""
+"""audit.xlsx in spreadsheet programs: every finding under its rule, no formulas, written completely or not at all."""
 
 import warnings
 from dataclasses import replace
@@ -19,7 +19,7 @@ FORMULAS = ["=1+1", "+1", "-2+3", "@SUM(A1)", "http://other.example/", "007"]
 
 
 def audit() -> Audit:
-    """Six pages in a row, whose titles a spreadsheet program could take for something else."""
+    """Return an audit of six pages in a row, with titles that a spreadsheet program could misread."""
     pages = tuple(page(at, "some words", title=title) for at, title in enumerate(FORMULAS))
     links = tuple(ExistingLink(url(at), url(at + 1), "next") for at in range(5))
     collected = Collected(pages, (), (), 0, links, {}, len(links))
@@ -35,7 +35,7 @@ def opened(path: Path) -> Any:
 
 
 def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
-    """A sheet a rule that found something, its rows those of the audit, filtered and frozen; and the counts."""
+    """Each rule with findings has a filtered sheet with a frozen header and the audit's rows; the counts match."""
     made = audit()
     assert AuditXlsx(tmp_path / "audit.xlsx").write(made) == []
     book = opened(tmp_path / "audit.xlsx")
@@ -54,7 +54,7 @@ def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
 
 
 def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
-    """Titles come back as they are, as texts."""
+    """Titles are stored unchanged, as text."""
     AuditXlsx(tmp_path / "audit.xlsx").write(audit())
     sheet = opened(tmp_path / "audit.xlsx")["Pages"]
     cells = [row[1] for row in sheet.iter_rows(min_row=2)]
@@ -64,7 +64,7 @@ def test_no_cell_is_a_formula_or_a_link(tmp_path: Path) -> None:
 
 
 def test_what_is_too_much_for_a_sheet_is_told(tmp_path: Path) -> None:
-    """The first rows of a rule are there, the Summary and a sentence have the true count."""
+    """A sheet has a rule's first rows; the Summary and a sentence have the true count."""
     made = replace(audit(), findings=[Finding(Rule.ORPHAN, url(at), "Alone.") for at in range(30)])
     remarks = AuditXlsx(tmp_path / "audit.xlsx", most_rows=20).write(made)
     assert remarks == ["files/audit.xlsx has the first 20 of 30 findings of orphan."]
@@ -74,7 +74,7 @@ def test_what_is_too_much_for_a_sheet_is_told(tmp_path: Path) -> None:
 
 
 def test_an_earlier_workbook_stays_where_the_new_one_fails(tmp_path: Path) -> None:
-    """A full disk costs the new file only, and Excel's lock puts it beside the old one."""
+    """A full disk leaves the old workbook intact; a lock by Excel makes the audit write beside it."""
     path = tmp_path / "audit.xlsx"
     path.write_bytes(b"old")
 

@@ -1,4 +1,4 @@
-"""Communities are what Leiden promises: connected, better than chance, and the same every time."""
+"""Communities keep Leiden's promises: connected, better than chance, and reproducible."""
 
 import hashlib
 
@@ -26,7 +26,7 @@ def sites(draw: st.DrawFn) -> tuple[int, SiteGraph]:
 
 
 def planted(groups: int, size: int) -> tuple[SiteGraph, int]:
-    """Groups of pages with eight links a page inside, and one in twenty of all links to another group."""
+    """Return groups of pages with eight links a page inside, and one in twenty of all links to another group."""
     random, n = np.random.default_rng(5), groups * size
     sources = np.repeat(np.arange(n), 8)
     inside = sources // size * size + random.integers(0, size, len(sources))
@@ -47,14 +47,14 @@ def test_two_rings_with_one_link_between_them_are_two_communities() -> None:
 
 
 def test_planted_groups_are_found() -> None:
-    """Where one link in twenty leads to another group, each group is a community, and nothing else is."""
+    """Planted groups are found exactly, although one link in twenty leads to another group."""
     found = communities(*planted(40, 25))
     assert len(np.unique(found)) == 40
     assert (found.reshape(40, 25) == found.reshape(40, 25)[:, :1]).all()
 
 
 def test_a_heavy_link_joins_what_light_ones_do_not() -> None:
-    """Weights decide: a page with one heavy and two light links is in the community of the heavy one."""
+    """A page with one heavy link and two light ones joins the community of the heavy one."""
     pairs = np.array([(0, 1), (1, 2), (0, 2), (3, 4), (4, 5), (3, 5), (6, 0), (6, 3), (6, 4)])
     weights = np.array([1, 1, 1, 1, 1, 1, 5, 0.1, 0.1])
     found = communities(graph_of(pairs[:, 0], pairs[:, 1], weights, 7), 7)
@@ -63,7 +63,7 @@ def test_a_heavy_link_joins_what_light_ones_do_not() -> None:
 
 @given(sites())
 def test_each_community_is_connected(site: tuple[int, SiteGraph]) -> None:
-    """Labels are 0 to the number of communities, all in use; the links inside a community reach all its pages."""
+    """Labels are consecutive from 0, and the links inside a community connect all of its pages."""
     n, graph = site
     found = communities(graph, n)
     assert found.shape == (n,) and found.dtype == np.int64
@@ -75,7 +75,7 @@ def test_each_community_is_connected(site: tuple[int, SiteGraph]) -> None:
 
 @given(sites())
 def test_neither_a_second_call_nor_the_direction_changes_anything(site: tuple[int, SiteGraph]) -> None:
-    """The same links, also turned round, give the same communities."""
+    """The same links, in either direction, give the same communities on every call."""
     n, graph = site
     turned = SiteGraph(graph.targets, graph.sources, graph.weights)
     found = communities(graph, n).tolist()
@@ -83,7 +83,7 @@ def test_neither_a_second_call_nor_the_direction_changes_anything(site: tuple[in
 
 
 def test_another_process_with_more_threads_finds_the_same() -> None:
-    """Neither the hash seed nor the number of threads has a say."""
+    """Neither the hash seed nor the number of threads changes the communities."""
     more = {"PYTHONHASHSEED": "7", "OMP_NUM_THREADS": "4", "RAYON_NUM_THREADS": "4"}
     code, out, err = finish(start("-c", PRINT_A_DIGEST, cwd=REPOSITORY, **more))
     assert (code, out.strip()) == (0, digest()), err

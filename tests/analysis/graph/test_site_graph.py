@@ -1,4 +1,4 @@
-"""Every figure of a site's graph is what plain loops give, whatever the graph."""
+"""The figures of a site's graph equal what plain loops compute, for any graph."""
 
 from collections import deque
 from itertools import pairwise
@@ -67,7 +67,7 @@ def pairs_of(graph: SiteGraph) -> set[tuple[int, int]]:
 
 @given(sites())
 def test_a_pair_of_pages_is_one_link(site: tuple[int, Links]) -> None:
-    """It has its largest weight; links to itself or to nowhere are none; degrees count pages."""
+    """A pair keeps its largest weight, links to the page itself or to nowhere are dropped, and degrees count pages."""
     n, links = site
     graph, expected = made(n, links), plain(links)
     assert dict(zip(sorted(expected), graph.weights.tolist(), strict=True)) == expected
@@ -79,7 +79,7 @@ def test_a_pair_of_pages_is_one_link(site: tuple[int, Links]) -> None:
 
 @given(sites(), st.data())
 def test_depth_is_that_of_a_plain_search(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Clicks from any page are those of a breadth-first search, and the shortest path is as long and stands."""
+    """Click depths equal a breadth-first search's; the shortest path is as long and consists of existing links."""
     n, links = site
     home, end = data.draw(st.integers(0, n - 1)), data.draw(st.integers(0, n - 1))
     graph = made(n, links)
@@ -94,7 +94,7 @@ def test_depth_is_that_of_a_plain_search(site: tuple[int, Links], data: st.DataO
 
 @given(sites(), st.data())
 def test_more_links_never_lead_deeper(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Adopting links brings no page farther from home, and takes none out of reach."""
+    """Adopting links moves no page farther from home and makes none unreachable."""
     n, links = site
     end = st.integers(0, n - 1)
     more = data.draw(st.lists(st.tuples(end, end, st.floats(0.01, 5)), max_size=5))
@@ -108,7 +108,7 @@ def test_more_links_never_lead_deeper(site: tuple[int, Links], data: st.DataObje
 
 @given(sites())
 def test_pagerank_is_the_dense_solution(site: tuple[int, Links]) -> None:
-    """It sums to 1 and solves the equation of the random visitor, pages without links included."""
+    """PageRank sums to 1 and solves the random surfer's equation, also with pages that have no links."""
     n, links = site
     moves = np.zeros((n, n))
     for (one, other), weight in plain(links).items():
@@ -123,7 +123,7 @@ def test_pagerank_is_the_dense_solution(site: tuple[int, Links]) -> None:
 
 @given(AMOUNTS, st.floats(0.1, 10))
 def test_gini_is_the_mean_difference(amounts: list[float], factor: float) -> None:
-    """It is half the mean difference of any two over the mean, from 0 to below 1, in whatever unit."""
+    """The Gini index is half the mean difference of all pairs over the mean: 0 to below 1, independent of the unit."""
     values = np.array(amounts)
     found = gini(values)
     assert 0 <= found < 1
@@ -136,7 +136,7 @@ def test_gini_is_the_mean_difference(amounts: list[float], factor: float) -> Non
 
 @given(AMOUNTS)
 def test_the_best_tenth_has_at_least_a_tenth(amounts: list[float]) -> None:
-    """Its share lies between its part of the pages and 1."""
+    """The best tenth's share is between its part of the pages and 1."""
     values = np.array(amounts)
     most = max(1, round(0.1 * len(values)))
     if values.sum() > 0:
@@ -144,7 +144,7 @@ def test_the_best_tenth_has_at_least_a_tenth(amounts: list[float]) -> None:
 
 
 def test_nothing_has_no_concentration() -> None:
-    """Neither an empty site nor one of zeros is an error."""
+    """Empty sites and sites of zeros raise no error."""
     assert gini(np.zeros(3)) == top_share(np.zeros(3)) == gini(np.empty(0)) == 0
     assert pagerank(made(0, []), 0).tolist() == []
     assert components(made(0, []), 0) == 0
@@ -153,7 +153,7 @@ def test_nothing_has_no_concentration() -> None:
 
 @given(sites())
 def test_reciprocal_pairs_are_both_ways(site: tuple[int, Links]) -> None:
-    """Exactly the pairs of which each links to the other, once each."""
+    """Reciprocal pairs are exactly the pairs that link to each other, once each."""
     n, links = site
     pairs = set(plain(links))
     expected = sorted((a, b) for a, b in pairs if a < b and (b, a) in pairs)
@@ -162,7 +162,7 @@ def test_reciprocal_pairs_are_both_ways(site: tuple[int, Links]) -> None:
 
 @given(sites(), st.data())
 def test_a_closed_circle_is_entered_by_nobody(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Its pages all reach each other, none is linked from outside, and it is not the home page's."""
+    """A closed circle's pages reach each other, no page outside links to them, and the home page is not one of them."""
     n, links = site
     home = data.draw(st.integers(0, n - 1))
     pairs = set(plain(links))
@@ -178,7 +178,7 @@ def test_a_closed_circle_is_entered_by_nobody(site: tuple[int, Links], data: st.
 
 @given(sites(), st.data())
 def test_topics_and_their_links_are_counted(site: tuple[int, Links], data: st.DataObject) -> None:
-    """Links from group to group are those of a plain count; a page in no group counts nowhere."""
+    """Links between groups equal a plain count; pages in no group don't count."""
     n, links = site
     labels = data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n))
     graph, pairs = made(n, links), set(plain(links))
@@ -192,7 +192,7 @@ def test_topics_and_their_links_are_counted(site: tuple[int, Links], data: st.Da
 
 @given(sites())
 def test_groups_of_pages_are_counted_whatever_the_direction(site: tuple[int, Links]) -> None:
-    """As many as a plain merging leaves."""
+    """The number of components equals what plain merging finds, regardless of the links' direction."""
     n, links = site
     group = list(range(n))
     for one, other in plain(links):

@@ -1,4 +1,4 @@
-"""Brands at the end of titles: found where most titles have them, taken off, and nothing else."""
+"""Brands at the end of titles: found if most titles have them, and removed without touching anything else."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from internal_linker.analysis.similarity.brands import found_brands, without_bra
 
 @pytest.mark.parametrize("sign", [" | ", " - ", " – ", " — ", " · ", "| ", " : ", " » "])
 def test_a_part_that_most_titles_end_in_is_the_brand(sign: str) -> None:
-    """Whatever parts it from the title, and however it is capitalised."""
+    """The part that most titles end in is the brand, with any separator and capitalisation."""
     titles = [f"Cold brew{sign}Slow Kettle", f"Chemex{sign}Slow Kettle", f"Milk{sign}SLOW  KETTLE", "Imprint"]
     assert found_brands(titles) == ["Slow Kettle"]
     assert [without_brands(title, ["Slow Kettle"]) for title in titles] == [
@@ -19,7 +19,7 @@ def test_a_part_that_most_titles_end_in_is_the_brand(sign: str) -> None:
 
 
 def test_several_brands_go_from_the_outside_in() -> None:
-    """A section's name before the brand goes too, where most titles have it; else it stays."""
+    """A section name before the brand is removed too if most titles have it; otherwise it stays."""
     titles = [f"{name} | Blog | Slow Kettle" for name in ("Cold brew", "Chemex", "Milk")] + [
         "Shop | Slow Kettle"
     ]
@@ -33,7 +33,7 @@ def test_several_brands_go_from_the_outside_in() -> None:
     [
         ["Cold brew", "Chemex", "Milk"],
         ["Drip-coffee", "Pour-coffee", "Filter-coffee"],
-        ["One | Shop", "Two | Shop"],  # two titles are a chance meeting
+        ["One | Shop", "Two | Shop"],  # two titles may match by chance
         ["One | A", "Two | B", "Three | C"],
         [],
         ["", "", ""],
@@ -41,12 +41,12 @@ def test_several_brands_go_from_the_outside_in() -> None:
     ],
 )
 def test_what_is_no_brand_stays(titles: list[str]) -> None:
-    """Hyphens in words, ends that differ, few titles, none at all, and titles that are nothing but a brand."""
+    """Hyphenated words, differing endings, few or no titles, and titles that consist of a brand stay unchanged."""
     kept = [without_brands(title, found_brands(titles)) for title in titles]
     assert kept == titles
 
 
 def test_a_brand_in_another_script_is_found() -> None:
-    """Right-to-left titles end in it, too; so does a full-width bar."""
+    """A brand is found in right-to-left titles and after a full-width bar."""
     assert found_brands([f"{name} | کتری آرام" for name in ("قهوه", "شیر", "آب")]) == ["کتری آرام"]
     assert found_brands([f"{name}｜静かなケトル" for name in ("珈琲", "牛乳", "水")]) == ["静かなケトル"]

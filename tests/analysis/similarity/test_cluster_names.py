@@ -1,4 +1,4 @@
-"""Clusters are called by what their titles say, in the words of their language."""
+"""Clusters are named after what their titles say, in the words of their language."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def named(language: str, *clusters: list[str]) -> list[str]:
 
 
 def test_a_name_is_what_sets_titles_apart() -> None:
-    """A pair of words that stands in every title names the cluster; words of all clusters and function words don't."""
+    """A word pair in every title names the cluster; words of all clusters and function words don't."""
     found = named(
         "en",
         ["How to make cold brew coffee", "Cold brew coffee at home", "The best beans for cold brew coffee"],
@@ -29,7 +29,7 @@ def test_a_name_is_what_sets_titles_apart() -> None:
 
 
 def test_forms_of_a_word_are_one_term() -> None:
-    """Singular and plural, "Cold-Brew" and "cold brew", count as one, written as most titles write them."""
+    """Singular and plural, "Cold-Brew" and "cold brew", count as one term, spelled as most titles spell it."""
     found = named(
         "de",
         ["Kaffeemühlen im Vergleich", "Die beste Kaffeemühle", "Kaffeemühle reinigen"],
@@ -39,7 +39,7 @@ def test_forms_of_a_word_are_one_term() -> None:
 
 
 def test_pairs_of_words_do_not_cross_what_parts_them() -> None:
-    """Two words beside a function word or a sign are no pair: no title says "tea coffee" or "milk tea"."""
+    """A function word or punctuation mark separates words: no title contains "tea coffee" or "milk tea"."""
     found = named("en", ["Tea and coffee", "Coffee: milk", "Milk | tea", "Tea or milk", "Coffee with milk"])
     assert set(found[0].lower().split(", ")) == {"tea", "coffee", "milk"}
 
@@ -91,12 +91,12 @@ def test_pairs_of_words_do_not_cross_what_parts_them() -> None:
     ],
 )
 def test_names_are_words_in_every_script(language: str, clusters: list[list[str]], names: list[str]) -> None:
-    """Where words stand without spaces, a name is the longest text that the titles share, not pieces of it."""
+    """In scripts without spaces, a name is the longest text that the titles share, not fragments of it."""
     assert named(language, *clusters) == names
 
 
 def test_names_differ() -> None:
-    """Two clusters of the same titles, or of none, have names of their own, also in capitals."""
+    """Two clusters with the same titles, or none, have different names, also when case is ignored."""
     found = named(
         "en", ["Cold brew"] * 3, ["cold brew"] * 3, ["COLD BREW"] * 2, [""], ["", ""], ["The of"], ["日"]
     )
@@ -105,13 +105,13 @@ def test_names_differ() -> None:
 
 
 def test_a_name_that_no_term_gives_is_a_title() -> None:
-    """Titles of nothing but function words, or Japanese without kanji, still name their cluster."""
+    """Titles of function words only, or Japanese without kanji, still name their cluster."""
     assert named("en", ["", "Who are we?"]) == ["Who are we?"]
     assert named("ja", ["おいしいみそしる", "あさごはん"]) == ["おいしいみそしる"]
 
 
 def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
-    """A title of a million characters, with or without spaces, is named in no time, and briefly."""
+    """A title of a million characters, with or without spaces, gets a short name quickly."""
     endless = ["コーヒー豆" * 200_000, "tea " * 250_000, "x" * 1_000_000, "豆" * 1_000_000]
     found = named("ja", *([title, title] for title in endless))
     assert len(set(found)) == 4 and max(map(len, found)) < 200
@@ -119,7 +119,7 @@ def test_titles_of_megabytes_are_read_at_their_beginning() -> None:
 
 @given(titles=st.lists(st.text(st.characters(exclude_categories=())), min_size=1, max_size=12))
 def test_any_titles_have_names(titles: list[str]) -> None:
-    """Whatever titles hold, each cluster has one name, on one line, and no two share one."""
+    """For any titles, each cluster has one unique name on one line."""
     labels = np.arange(len(titles)) // 2
     languages = ["", "ja", "fa", "en"] * 3
     found = cluster_names(labels, titles, languages[: len(titles)], Reader(normalise))

@@ -1,4 +1,4 @@
-"""`clusters`: groups of similar pages with their names, hubs and missing links, keyless, from the project's tables."""
+"""`clusters`: groups of similar pages with names, hubs and missing links, without keys, from the project's tables."""
 
 import csv
 import json
@@ -47,7 +47,7 @@ def rows_of(path: Path) -> list[list[str]]:
 
 
 def titled(folder: Path, *titles: str, langs: tuple[str, ...] = ()) -> Path:
-    """A project of pages with these titles and no content."""
+    """Return a project of pages with these titles and no content."""
     make_project(folder)
     languages = langs or ("en",) * len(titles)
     pages = [
@@ -71,7 +71,7 @@ def found(capsys: pytest.CaptureFixture[str], project: Path, *options: str) -> d
 
 
 def test_pages_are_grouped_named_and_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """CSV, workbook and JSON say the same of each page: cluster, name, title, URL, distance, hub."""
+    """CSV, workbook and JSON agree on each page's cluster, name, title, URL, distance and hub."""
     project = three_topics(tmp_path)
     answer = found(capsys, project, "--k", "3")
     assert [(one["name"], one["pages"]) for one in answer["clusters"]] == [
@@ -104,7 +104,7 @@ def test_pages_are_grouped_named_and_written(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Of 2 to 8 clusters the three topics part best, and the line of the step says how many were tried."""
+    """Of 2 to 8 clusters, three separate the topics best, and the step's line names the range that was tried."""
     project = three_topics(tmp_path)
     assert len(found(capsys, project, "--k", "2-8")["clusters"]) == 3
     assert command("clusters", "--project", str(project), "--by", "title", "--k", "2-8") == 0
@@ -116,7 +116,7 @@ def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFi
 def test_links_within_clusters_are_counted_and_missing_ones_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The page that the cluster links to is the hub; what stands is in the density, what doesn't is in the list."""
+    """The most-linked page is the hub; existing links count in the density, missing ones are listed."""
     project = three_topics(tmp_path)
     urls = [f"{SITE}/{at}/" for at in range(12)]
     links = [(urls[source], urls[3]) for source in (0, 1, 2)] + [(urls[3], urls[0]), (urls[5], urls[0])]
@@ -129,14 +129,14 @@ def test_links_within_clusters_are_counted_and_missing_ones_listed(
     missing = {(row[0], row[1]): row[3] for row in rows}
     assert not set(missing) & set(links) and len(missing) == len(rows)
     assert missing[urls[4], urls[3]] == "page to hub" and missing[urls[3], urls[2]] == "hub to page"
-    # All other links of the cluster: three nearest are all that are left beside the hub.
+    # All other links of the cluster: beside the hub only the three nearest pages are left.
     inside = {pair for pair in product(urls[:5], repeat=2) if pair[0] != pair[1]}
     assert {pair for pair in missing if pair[0] in urls[:5]} == inside - set(links)
     assert coffee["missing"] == len(inside - set(links)) == 16
 
 
 def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What the last run found to be nearly the same page is no missing link, in neither direction."""
+    """The last run's near-duplicates are never listed as missing links, in either direction."""
     project = three_topics(tmp_path)
     ends = {(one["source"], one["target"]) for one in found(capsys, project, "--k", "3")["missing_links"]}
     copies = f"{SITE}/0/", f"{SITE}/1/"
@@ -149,7 +149,7 @@ def test_near_duplicates_are_not_linked(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 def test_communities_are_as_many_as_there_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pages like no other are in none, which is told, and stand at the end of the CSV; --k has no meaning then."""
+    """Pages unlike any other are in no community, are reported, and come last in the CSV; --k is rejected."""
     project = titled(tmp_path, *(title for titles in TOPICS.values() for title in titles), "zebra crossing")
     answer = found(capsys, project, "--method", "communities")
     assert [one["pages"] for one in answer["clusters"]] == [5, 4, 3]
@@ -189,7 +189,7 @@ def test_the_files_are_the_same_every_time(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pages that say the same words in two languages' sections share no cluster."""
+    """Pages with the same words in two language sections are in different clusters."""
     titles = ["Vue API", "Vue API options", "Vue API props"] * 2
     project = titled(tmp_path, *titles, langs=("fa",) * 3 + ("ar",) * 3)
     pages = found(capsys, project, "--k", "2")["pages"]
@@ -201,7 +201,7 @@ def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.parametrize("count", ["", "1", "2"])
 def test_two_pages_are_enough(count: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two pages are one cluster or two; one page is an error that says so."""
+    """Two pages form one cluster or two; one page ends with an error that says so."""
     project = titled(tmp_path, "Green tea", "Tax return")
     assert len(found(capsys, project, "--k", count)["clusters"]) == (2 if count == "2" else 1)
     assert command("clusters", "--project", str(project), "--limit", "1") == 3
@@ -209,7 +209,7 @@ def test_two_pages_are_enough(count: str, tmp_path: Path, capsys: pytest.Capture
 
 
 def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where a title is missing the first heading names the page; a page with neither is in no cluster by title."""
+    """The first heading replaces a missing title; a page with neither is in no cluster by title."""
     project = titled(tmp_path, "")
     rows = [("", "Cold brew at home"), ("", "Cold brew ratio"), ("", "Cold brew jar"), ("", "")]
     pages = [(f"{SITE}/{at}/", *row, "cold brew") for at, row in enumerate(rows)]
@@ -223,7 +223,7 @@ def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest
 
 
 def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Pages of one and the same title can't be parted, whatever is asked; nothing is printed but the steps."""
+    """Pages with the same title stay in one cluster for any k, and only the steps are printed."""
     project = titled(tmp_path, *["Cold brew"] * 9)
     for options in ((), ("--k", "4"), ("--k", "2-6")):
         answer = found(capsys, project, *options)
@@ -247,7 +247,7 @@ def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixtu
 def test_a_wrong_option_is_one_sentence(
     options: tuple[str, str], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2 with what to write instead, and no file is touched."""
+    """A wrong option ends with exit code 2 and the correct syntax, and changes no file."""
     project = three_topics(tmp_path)
     before = snapshot(project / "files").keys()
     assert command("clusters", "--project", str(project), "--by", "title", *options) == 2
@@ -257,7 +257,7 @@ def test_a_wrong_option_is_one_sentence(
 
 
 def test_a_file_that_is_held_ends_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Exit code 3 where a result can't be written."""
+    """A result file that can't be written ends the command with exit code 3."""
     project = three_topics(tmp_path)
     (project / "files/clusters.html").mkdir()
     assert command("clusters", "--project", str(project), "--by", "title") == 3
@@ -265,7 +265,7 @@ def test_a_file_that_is_held_ends_the_command(tmp_path: Path, capsys: pytest.Cap
 
 
 def test_no_title_is_a_formula(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Titles and names that a spreadsheet program would run are texts in the CSV files."""
+    """The CSV files store titles and names that look like formulas as text."""
     titles = [f"{sign}{word} tea" for word in ("green", "black") for sign in ("=", "+", "-", "@")]
     project = titled(tmp_path, *titles)
     found(capsys, project, "--k", "2")

@@ -1,4 +1,4 @@
-"""Pages are grouped by what they are about, the same way every time, whatever their number, language and titles."""
+"""Pages are grouped by topic, reproducibly, for any number of pages, languages and titles."""
 
 import numpy as np
 import pytest
@@ -26,7 +26,7 @@ def units(rows: Vectors) -> Vectors:
 
 
 def around(centres: int, each: int, spread: float = 0.3, dimensions: int = 24) -> Vectors:
-    """Points around so many centres, one centre's after the other's."""
+    """Return points around this many centres, one centre after the other."""
     random = np.random.default_rng(7)
     middle = np.repeat(units(random.normal(size=(centres, dimensions))), each, axis=0)
     return units(middle + spread * random.normal(size=middle.shape) / np.sqrt(dimensions))
@@ -41,13 +41,13 @@ def sizes(labels: Ints) -> list[int]:
 
 
 def agrees(labels: Ints, centres: int, each: int) -> bool:
-    """Whether the pages of each centre are one cluster."""
+    """Return whether the pages of each centre are one cluster."""
     rows = labels.reshape(centres, each)
     return bool((rows == rows[:, :1]).all()) and len(set(rows[:, 0].tolist())) == centres
 
 
 def test_the_silhouette_finds_how_many_clusters_there_are() -> None:
-    """Of points around nine centres nine clusters are made, and each has one centre's points."""
+    """Points around nine centres become nine clusters, each with the points of one centre."""
     points = around(9, 20)
     labels, tried = by_means(points, unknown(180), (2, 13))
     assert tried[0].best == 9 and tried[0].counts == list(range(2, 14))
@@ -55,7 +55,7 @@ def test_the_silhouette_finds_how_many_clusters_there_are() -> None:
 
 
 def test_batches_find_the_same_clusters_on_large_sites() -> None:
-    """From `MANY_PAGES` on, where a few of the pages are looked at in a time, clusters that lie apart are found."""
+    """From `MANY_PAGES` on, k-means in batches still finds well-separated clusters."""
     points = around(20, MANY_PAGES // 20)
     labels, _ = by_means(points, unknown(MANY_PAGES), (20, 20))
     assert np.mean([len(set(part.tolist())) == 1 for part in labels.reshape(20, -1)]) > 0.9
@@ -63,7 +63,7 @@ def test_batches_find_the_same_clusters_on_large_sites() -> None:
 
 @pytest.mark.parametrize("bounds", [None, (4, 4), (2, 9)])
 def test_clusters_are_the_same_every_time(bounds: tuple[int, int] | None) -> None:
-    """The same pages give the same clusters, centres and places on the map, bit by bit."""
+    """The same pages give the same clusters, centres and map positions, bit for bit."""
     points = around(6, 25, spread=1.5)
     first, second = (ordered(points, by_means(points, unknown(150), bounds)[0]) for _ in range(2))
     assert (first.labels == second.labels).all() and (first.centres == second.centres).all()
@@ -71,7 +71,7 @@ def test_clusters_are_the_same_every_time(bounds: tuple[int, int] | None) -> Non
 
 
 def test_languages_are_grouped_apart() -> None:
-    """Pages in different languages share no cluster, however alike; one in an unknown one goes to the nearest."""
+    """Pages in different languages never share a cluster; one in an unknown language joins the nearest."""
     points = np.vstack([around(3, 10)] * 2 + [around(3, 10)[:1]])
     languages = np.repeat([0, 1, -1], [30, 30, 1])
     labels, _ = by_means(points, languages, (6, 6))
@@ -81,7 +81,7 @@ def test_languages_are_grouped_apart() -> None:
 
 
 def test_counts_are_shared_out_by_pages() -> None:
-    """A language of three times the pages has three times the clusters; each has one at least."""
+    """A language with three times the pages gets three times the clusters; each gets at least one."""
     points, languages = around(1, 83, spread=3.0), np.repeat([0, 1, 2], [60, 20, 3])
     labels, _ = by_means(points, languages, (8, 8))
     assert [len(set(labels[languages == each].tolist())) for each in range(3)] == [5, 2, 1]
@@ -89,7 +89,7 @@ def test_counts_are_shared_out_by_pages() -> None:
 
 
 def test_tries_are_told_beforehand() -> None:
-    """As many tries are announced as are then made, so that the bar ends at its end."""
+    """The announced number of trials equals the number made, so that the bar ends at its end."""
     points, languages = around(4, 30), np.repeat([0, 1, -1], [70, 47, 3])
     for bounds in (None, (1, 1), (5, 40), (120, 120)):
         made: list[int] = []
@@ -98,7 +98,7 @@ def test_tries_are_told_beforehand() -> None:
 
 
 def test_the_largest_cluster_is_the_first() -> None:
-    """Clusters are numbered by size; a page of which nothing is known is in none and has no distance."""
+    """Clusters are numbered by size; a page without data is in none and has no distance."""
     points = np.vstack([around(1, 5), np.zeros((1, 24), np.float32), around(2, 9)[9:]])
     found = ordered(points, by_means(points, unknown(15), (2, 2))[0])
     assert sizes(found.labels) == [9, 5] and found.labels[5] == -1 and np.isnan(found.distances[5])
@@ -110,7 +110,7 @@ def test_the_largest_cluster_is_the_first() -> None:
     ("n", "bounds"), [(1, None), (2, None), (3, None), (2, (2, 2)), (5, (5, 5)), (4, (2, 40))]
 )
 def test_few_pages_have_clusters(n: int, bounds: tuple[int, int] | None) -> None:
-    """One page, two, or as many clusters as pages: every page is in one, and no warning is printed."""
+    """With one page, two, or as many clusters as pages, every page is in a cluster without a warning."""
     points = around(n, 1)
     found = ordered(points, by_means(points, unknown(n), bounds)[0])
     assert found.labels.min() == 0 and sum(sizes(found.labels)) == n and min(sizes(found.labels)) > 0
@@ -119,7 +119,7 @@ def test_few_pages_have_clusters(n: int, bounds: tuple[int, int] | None) -> None
 
 @pytest.mark.parametrize("each", [40, 110])
 def test_similar_pages_lie_near_each_other_on_the_map(each: int, recwarn: pytest.WarningsRecorder) -> None:
-    """Of few pages and of many, which have a quicker map: a page's nearest place is one of its own group."""
+    """On the map, a page's nearest neighbour is of its own group, for few pages and for many."""
     points = around(8, each)
     found = places(points)
     apart = np.square(found[:, None] - found[None]).sum(axis=2)
@@ -130,13 +130,13 @@ def test_similar_pages_lie_near_each_other_on_the_map(each: int, recwarn: pytest
 
 
 def test_many_equal_pages_have_places(recwarn: pytest.WarningsRecorder) -> None:
-    """Also where nearly all pages of a large site are one text."""
+    """All pages get a map position even if nearly all pages of a large site have one text."""
     points = np.vstack([np.tile(around(2, 1)[:1], (600, 1)), around(2, 1)[1:]])
     assert np.isfinite(places(points)).all() and not recwarn.list
 
 
 def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
-    """Pages that can't be told apart aren't parted, whatever count is wanted."""
+    """Identical pages stay in one cluster, whatever count is requested."""
     points = np.tile(around(1, 1), (12, 1))
     for bounds in (None, (3, 3), (2, 6)):
         assert sizes(ordered(points, by_means(points, unknown(12), bounds)[0]).labels) == [12]
@@ -144,7 +144,7 @@ def test_equal_pages_are_one_cluster(recwarn: pytest.WarningsRecorder) -> None:
 
 
 def test_words_and_meaning_both_count() -> None:
-    """Of words alone, of meaning alone or of both: a product of points is the mean of the cosines."""
+    """With words, meaning or both, a product of points is the mean of the cosines."""
     titles = [
         f"{drink} {verb}".split()
         for drink in ("tea", "coffee", "milk")
@@ -159,7 +159,7 @@ def test_words_and_meaning_both_count() -> None:
 
 
 def test_the_hub_is_what_its_cluster_links_to() -> None:
-    """Most in-links from the own cluster make the hub, links from others don't; without links the nearest is it."""
+    """The hub has the most in-links from its own cluster; without links it is the page nearest to the centre."""
     labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.5], np.float32)
     links = np.sort(np.array([0 * 6 + 2, 1 * 6 + 2, 3 * 6 + 1, 4 * 6 + 0, 5 * 6 + 0, 2 * 6 + 0, 3 * 6 + 2]))
     found = inner_links(labels, distances, links)
@@ -169,7 +169,7 @@ def test_the_hub_is_what_its_cluster_links_to() -> None:
 
 
 def test_missing_links_are_those_that_do_not_stand() -> None:
-    """Hub and pages in both directions, and each page's nearest; none stands already, none is there twice."""
+    """Missing links join hub and pages both ways and nearest pages; none exists already, none repeats."""
     points, labels = around(2, 8), np.repeat([0, 1], 8)
     links = np.sort(np.array([0 * 16 + 1, 1 * 16 + 0, 2 * 16 + 3, 3 * 16 + 9]))
     found = missing_links(points, labels, np.array([0, 8]), links)
@@ -185,7 +185,7 @@ def test_missing_links_are_those_that_do_not_stand() -> None:
 
 
 def test_a_hub_links_to_so_many_pages() -> None:
-    """Beyond `MOST_FROM_HUB` links from a hub are counted, not listed; those to the nearest pages are."""
+    """A hub lists its missing links to the `MOST_FROM_HUB` nearest pages and counts the rest."""
     n = MOST_FROM_HUB + 20
     points = around(1, n)
     found = missing_links(points, np.zeros(n, np.int64), np.array([3]), np.empty(0, np.int64))
@@ -197,7 +197,7 @@ def test_a_hub_links_to_so_many_pages() -> None:
 
 
 def test_a_map_of_many_pages_shows_a_share_of_each_cluster() -> None:
-    """Of too many pages the hubs and every cluster's share are drawn; pages in no cluster aren't."""
+    """A large map draws the hubs and a share of every cluster; pages in no cluster are left out."""
     labels = np.repeat([0, 1, 2, -1], [600, 300, 100, 50])
     rows = drawn(labels, np.array([5, 700, 950]), 100)
     assert len(rows) == 100 and {5, 700, 950} <= set(rows.tolist())
@@ -209,12 +209,12 @@ def test_a_map_of_many_pages_shows_a_share_of_each_cluster() -> None:
     ("count", "bounds"), [("", None), ("12", (12, 12)), (" 5-40 ", (5, 40)), ("7-7", (7, 7))]
 )
 def test_counts_are_read(count: str, bounds: tuple[int, int] | None) -> None:
-    """A number, two with a dash, or nothing."""
+    """A count is a number, a range with a dash, or empty."""
     assert count_bounds(count) == bounds
 
 
 @pytest.mark.parametrize("count", ["0", "-3", "40-5", "5-", "many", "1.5", "0-4", "5000", "٥", "9" * 40])
 def test_a_count_that_is_none_is_refused(count: str) -> None:
-    """The sentence shows how it is written."""
+    """An invalid count raises an error that shows the correct syntax."""
     with pytest.raises(ConfigurationError, match="as in 12, or the lowest and the highest, as in 5-40"):
         count_bounds(count)

@@ -1,4 +1,4 @@
-"""Pairs of similar pages: all of them, or the best of each page, beside what a full matrix gives."""
+"""Pairs of similar pages, all of them or each page's best, compared with a full matrix."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def unknown(n: int) -> Ints:
 
 
 def test_every_pair_above_the_bound_is_found_once() -> None:
-    """As the upper half of the full matrix has them, the most similar first, over several tiles."""
+    """Over several tiles, all pairs equal the upper half of the full matrix, most similar first."""
     rows = vectors(1100)
     found = similar_pairs(of(rows), unknown(1100), 0.6)
     matrix = np.triu(rows @ rows.T, 1)
@@ -37,13 +37,13 @@ def test_every_pair_above_the_bound_is_found_once() -> None:
 
 
 def test_a_page_without_a_pair_is_orphaned_content() -> None:
-    """It stands in the list, and no page that has a match does."""
+    """A page without a match is listed as orphaned content; a page with one is not."""
     rows = np.array([[1, 0, 0], [0.9, 0.1, 0], [0, 0, 1]], np.float32)
     assert similar_pairs(of(rows), unknown(3), 0.8).alone.tolist() == [2]
 
 
 def test_the_best_matches_of_each_page() -> None:
-    """With a limit a pair stays if it is among the best of one of its pages; the others are counted."""
+    """With a limit, a pair stays if it is among the best of either page; the rest are counted."""
     rows = vectors(1050, 3)
     found = similar_pairs(of(rows), unknown(1050), 0.5, most=3)
     matrix = rows @ rows.T
@@ -59,7 +59,7 @@ def test_the_best_matches_of_each_page() -> None:
 
 
 def test_pages_in_two_languages_are_no_pair() -> None:
-    """However alike; a page in an unknown language matches any."""
+    """Pages in different languages are never a pair; a page in an unknown language matches any."""
     same = np.tile(np.array([[1, 0]], np.float32), (3, 1))
     found = similar_pairs(of(same), np.array([0, 1, -1]), 0.5)
     assert list(zip(found.first.tolist(), found.second.tolist(), strict=True)) == [(0, 2), (1, 2)]
@@ -67,7 +67,7 @@ def test_pages_in_two_languages_are_no_pair() -> None:
 
 @pytest.mark.parametrize("most", [0, 2])
 def test_too_many_pairs_are_an_error_with_its_remedy(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Thousands of pages of one template would fill the disk: the options that help are named."""
+    """Thousands of pages of one template raise an error that names the options that help."""
     monkeypatch.setattr(step, "MOST_PAIRS", 100)
     same = np.tile(np.array([[1, 0]], np.float32), (200, 1))
     with pytest.raises(InputError, match=r"Raise --min-similarity, or .* --max-per-page"):

@@ -1,4 +1,4 @@
-"""`pairs`: similar pages as CSV, workbook, JSON and matrix, keyless, from the project's tables."""
+"""`pairs`: similar pages as CSV, workbook, JSON and matrix, without keys, from the project's tables."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ def rows_of(path: Path) -> list[list[str]]:
 
 
 def titled(folder: Path, *titles: str, **settings: object) -> Path:
-    """A project of pages with these titles and little content."""
+    """Return a project of pages with these titles and little content."""
     make_project(folder, settings)
     pages = [(f"{SITE}/{at}/", title, "") for at, title in enumerate(titles)]
     write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *pages])
@@ -41,7 +41,7 @@ def titled(folder: Path, *titles: str, **settings: object) -> Path:
 
 
 def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Sorted, with both titles and whether a link exists in either direction; CSV and workbook say the same."""
+    """CSV and workbook agree: each pair once, sorted, with both titles and any link between the pages."""
     project = make_project(tmp_path)
     links = [("Source", "Destination"), (URLS[0], URLS[2])]
     write_csv(project / "files/existing_links.csv", links)
@@ -64,7 +64,7 @@ def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With it all pages are alike; --keep-brands leaves it, --brand names one that few titles have."""
+    """Titles are compared without their brand; --keep-brands keeps it, and --brand names a rare one."""
     names = "Green tea", "Steam engines", "Tax returns", "Green tea pots"
     project = titled(tmp_path, *(f"{name} | Slow Kettle" for name in names))
     where = "--project", str(project), "--by", "title", "--json"
@@ -83,7 +83,7 @@ def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.
 
 
 def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
-    """With several, each has a column of its own."""
+    """`--by` selects the fields to compare; with several, each has its own column."""
     project = make_project(tmp_path)
     assert (
         command("pairs", "--project", str(project), "--by", "title=1,content=3", "--min-similarity", "0.1")
@@ -109,7 +109,7 @@ def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
 def test_a_wrong_field_is_named(
     by: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With what there is; nothing is written."""
+    """An unknown field ends with a message that lists the available ones; nothing is written."""
     project = make_project(tmp_path)
     before = snapshot(project).keys()
     assert command("pairs", "--project", str(project), "--by", by) == 2
@@ -120,7 +120,7 @@ def test_a_wrong_field_is_named(
 def test_the_packaged_model_knows_what_words_do_not_say(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Titles without a common word are a pair by meaning; --encoder lsa compares their words alone."""
+    """The model pairs titles without a common word by meaning; --encoder lsa compares words alone."""
     project = titled(tmp_path, "Cat food", "Feeding your kitten", "Mortgage rates")
     write_settings(project, {"embedding_provider": "auto"})
     where = "--project", str(project), "--by", "title", "--json", "--min-similarity", "0.4"
@@ -132,7 +132,7 @@ def test_the_packaged_model_knows_what_words_do_not_say(
 
 
 def test_only_the_best_matches_of_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """By page there are no more than asked for, and what lies beyond is counted."""
+    """A limit per page drops the pairs beyond it and reports their count."""
     project = titled(tmp_path, *(f"Green tea number {number}" for number in range(8)))
     assert command("pairs", "--project", str(project), "--by", "title", "--max-per-page", "2", "--json") == 0
     found = json.loads(capsys.readouterr().out)
@@ -143,7 +143,7 @@ def test_only_the_best_matches_of_a_page(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_all_similarities_can_be_had(tmp_path: Path) -> None:
-    """As CSV and as .npy with the URLs beside it, and both say the same."""
+    """The full matrix comes as CSV, or as .npy with its URLs in a second file; both agree."""
     project = make_project(tmp_path)
     for form in ("csv", "npy"):
         assert command("pairs", "--project", str(project), "--full-matrix", form) == 0
@@ -156,7 +156,7 @@ def test_all_similarities_can_be_had(tmp_path: Path) -> None:
 
 
 def test_parquet_holds_the_same(tmp_path: Path) -> None:
-    """A row a page with its URL and all its similarities."""
+    """The Parquet file has one row per page with its URL and all its similarities."""
     parquet = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
     project = make_project(tmp_path)
     for form in ("parquet", "npy"):
@@ -171,7 +171,7 @@ def test_parquet_holds_the_same(tmp_path: Path) -> None:
 def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The forms are named, and no page was read."""
+    """An unknown matrix format is rejected before any page is read; the message lists the formats."""
     project = make_project(tmp_path)
     assert command("pairs", "--project", str(project), "--full-matrix", "xml") == 2
     told = capsys.readouterr().err
@@ -182,7 +182,7 @@ def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(
 def test_pages_that_no_link_may_lead_to_are_left_out_and_counted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page that is gone is nobody's match."""
+    """A page that is gone is in no pair, and the output counts it."""
     project = make_project(tmp_path)
     pages = [(url, "Green tea", "Green tea leaves", "200") for url in URLS[:-1]]
     gone = URLS[-1], "Green tea", "Green tea leaves", "404"
@@ -197,7 +197,7 @@ def test_pages_that_no_link_may_lead_to_are_left_out_and_counted(
 
 
 def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """It takes two, and the file is named."""
+    """With a single page the command ends with a message that names the file."""
     project = titled(tmp_path, "Green tea")
     assert command("pairs", "--project", str(project)) == 3
     assert (
@@ -206,7 +206,7 @@ def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 
 def test_no_cell_of_the_files_is_a_formula(tmp_path: Path) -> None:
-    """A title that begins with = is a text in the workbook, with ' before it in the CSV file; URLs are links."""
+    """A title that starts with = is text in the workbook and has a leading ' in the CSV; URLs are links."""
     project = titled(tmp_path, "=1+1 green tea", "@green tea +1", '=HYPERLINK("http://evil.example")')
     assert command("pairs", "--project", str(project), "--by", "title", "--min-similarity", "0.1") == 0
     texts = [cell for row in rows_of(project / "files/pairs.csv") for cell in row]

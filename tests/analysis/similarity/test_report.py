@@ -1,4 +1,4 @@
-"""The page of clusters says what was found, needs nothing but itself, and nothing in a title can run."""
+"""The page of clusters shows what was found, loads nothing from outside, and runs nothing from a title."""
 
 import json
 import re
@@ -31,7 +31,7 @@ SITE = "https://www.slowkettle.example"
 
 
 def clusters(sizes: Sequence[int], titles: Sequence[str] = (), urls: Sequence[str] = ()) -> SiteClusters:
-    """Clusters of so many pages, named by their titles, each of which lacks the links from its first page."""
+    """Return clusters of this many pages, named by their titles, each without the links from its first page."""
     n = sum(sizes)
     labels = np.repeat(np.arange(len(sizes)), sizes)
     titles = [*titles, *(f"Page {row}" for row in range(len(titles), n))]
@@ -69,7 +69,7 @@ def clusters(sizes: Sequence[int], titles: Sequence[str] = (), urls: Sequence[st
 
 
 def on_a_circle(found: SiteClusters, drawn: int = 10_000) -> PageMap:
-    """The first pages on a circle."""
+    """Return the first pages on a circle."""
     rows = np.arange(min(len(found.urls), drawn))
     return PageMap(rows, np.column_stack([np.cos(rows), np.sin(rows)]))
 
@@ -97,7 +97,7 @@ def text_of(document: LexborHTMLParser) -> str:
 
 
 def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
-    """Without any script the clusters, their pages and their missing links can be read."""
+    """The clusters, their pages and their missing links are readable without scripts."""
     document = parsed(written(tmp_path, clusters([4, 3, 1])))
     rows = [
         [" ".join(cell.text().split()) for cell in row.css("th, td")] for row in document.css("#clusters tr")
@@ -113,7 +113,7 @@ def test_the_tables_say_what_was_found(tmp_path: Path) -> None:
 
 
 def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
-    """Of a large cluster the nearest pages and the first links are shown, of many dots a part: with all counts."""
+    """The page shows a large cluster's nearest pages, first links and a part of the dots, with all counts."""
     document = parsed(written(tmp_path, clusters([400, 300]), drawn=500))
     text, data = text_of(document), data_of(document)
     assert f"The {MOST_PAGES} pages nearest to the centre of 400." in text
@@ -127,7 +127,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
 
 
 def test_the_page_loads_nothing(tmp_path: Path) -> None:
-    """No element or style names another file or host, and the browser is told to load none and to run two scripts."""
+    """No element or style names another file or host, and the content policy allows two scripts and no loading."""
     document = parsed(written(tmp_path, clusters([5, 4])))
     assert document.css("link, img, iframe, object, embed, base, source, [src], [srcset], form") == []
     assert {node.tag for node in document.css("[href]")} == {"a"}
@@ -143,7 +143,7 @@ def test_the_page_loads_nothing(tmp_path: Path) -> None:
 @settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Whatever titles and names hold, the page has its own elements only, and its data can be read."""
+    """With any titles and names, the page has only its own elements, and its data can be read."""
     found = clusters([len(titles), 2], titles)
     document = parsed(written(tmp_path_factory.mktemp("page"), found))
     assert len(document.css("script")) == 3
@@ -152,7 +152,7 @@ def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.Tem
 
 
 def test_an_endless_title_is_cut(tmp_path: Path) -> None:
-    """A title of a megabyte makes no page of megabytes: its beginning is shown."""
+    """The page shows only the beginning of a title of a megabyte."""
     sizes = []
     for title in ("Tea", "T" * 1_000_000):
         found = clusters([3], [title] * 3)
@@ -162,7 +162,7 @@ def test_an_endless_title_is_cut(tmp_path: Path) -> None:
 
 
 def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
-    """Only http and https addresses can be followed, in the tables as on the map."""
+    """Only http and https addresses become links, in the tables and on the map."""
     urls = ["javascript:alert(1)", "data:text/html,x", f"{SITE}/2/"]
     document = parsed(written(tmp_path, clusters([3], urls=urls)))
     links = {node.attributes["href"] or "" for node in document.css("a")}
@@ -171,7 +171,7 @@ def test_an_address_that_could_run_is_no_link(tmp_path: Path) -> None:
 
 
 def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None:
-    """A title's direction is found from its letters; addresses run from left to right."""
+    """A title's letters determine its direction; URLs always run from left to right."""
     document = parsed(written(tmp_path, clusters([2, 1], ["کتاب‌ها", "コーヒー豆", "Tea"])))
     titles = document.css(".title")
     assert titles and all(node.attributes["dir"] == "auto" for node in titles)
@@ -179,7 +179,7 @@ def test_titles_of_every_script_take_their_own_direction(tmp_path: Path) -> None
 
 
 def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    """A folder in its place is said in a sentence."""
+    """A folder at the page's path raises an error of one sentence."""
     (tmp_path / "folder.html").mkdir()
     with pytest.raises(OutputError, match=r"folder\.html can't be written"):
         ClustersHtml(tmp_path / "folder.html").write(clusters([2]), on_a_circle(clusters([2])))
@@ -189,7 +189,7 @@ def test_a_page_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     "sizes", [[12, 9, 1], *(pytest.param(sizes, marks=pytest.mark.long) for sizes in ([1], [2], [300] * 10))]
 )
 def test_the_charts_are_drawn_without_a_network(sizes: list[int], tmp_path: Path) -> None:
-    """In a browser that reaches no host map and tree are drawn, the console stays silent, and no title runs."""
+    """In a browser without a network map and tree are drawn, the console stays empty, and no title runs."""
     dom, said = rendered(written(tmp_path, clusters(sizes, EVIL[: sum(sizes)])))
     assert said == ""
     document = LexborHTMLParser(dom)
@@ -198,13 +198,13 @@ def test_the_charts_are_drawn_without_a_network(sizes: list[int], tmp_path: Path
 
 
 def test_a_name_of_pictures_is_cut_between_them(tmp_path: Path) -> None:
-    """A label ends with a whole character: half of an emoji would end a browser that writes the document down."""
+    """A label ends with a whole character: half an emoji would crash a browser that prints the document."""
     dom, said = rendered(written(tmp_path, clusters([3, 2], ["😀" * 80] * 5)))
     assert said == "" and "😀…" in dom
 
 
 @pytest.mark.parametrize("width", [390, pytest.param(1280, marks=pytest.mark.long)])
 def test_the_page_can_be_pictured(width: int, tmp_path: Path) -> None:
-    """A picture of it can be taken, as wide as a phone and as a desk's screen."""
+    """A screenshot works at the width of a phone and of a desktop screen."""
     screenshot(written(tmp_path, clusters([9, 6])), tmp_path / "clusters.png", width)
     assert (tmp_path / "clusters.png").read_bytes().startswith(b"\x89PNG")

@@ -1,4 +1,4 @@
-"""The similarity of pages: by meaning or words, by several fields, tile by tile as pair by pair."""
+"""The similarity of pages: by meaning or words, over several fields, the same in tiles and pair by pair."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from internal_linker.core.arrays import Vectors
 
 
 def whole(similarity: Similarity, *, upper: bool = False) -> Vectors:
-    """All tiles as one matrix; what no tile has is NaN."""
+    """Return all tiles as one matrix; cells in no tile are NaN."""
     matrix = np.full((len(similarity), len(similarity)), np.nan, np.float32)
     for row, column, scores in similarity.tiles(upper=upper):
         matrix[row : row + len(scores), column:] = scores
@@ -17,7 +17,7 @@ def whole(similarity: Similarity, *, upper: bool = False) -> Vectors:
 
 
 def units(*rows: list[float]) -> Vectors:
-    """Rows of length one; zeros stay zeros."""
+    """Return rows of length one; zero rows stay zero."""
     array = np.array(rows, np.float32)
     unit: Vectors = array / np.maximum(np.linalg.norm(array, axis=1, keepdims=True), 1e-9)
     return unit
@@ -29,7 +29,7 @@ ROOT = np.sqrt(np.float32(0.5))
 
 
 def test_two_pages_are_alike_by_meaning_or_by_words() -> None:
-    """Of two cosines either is enough, as of two chances: 1 - (1 - m)(1 - w)."""
+    """The cosines m and w combine like independent chances: 1 - (1 - m)(1 - w)."""
     both = whole(Similarity([Field("title", 1, MEANING, WORDS)]))
     assert both[0, 1] == pytest.approx(1 - (1 - ROOT) * (1 - ROOT))
     less = whole(Similarity([Field("title", 1, MEANING, WORDS, lift=0.5)]))
@@ -38,7 +38,7 @@ def test_two_pages_are_alike_by_meaning_or_by_words() -> None:
 
 
 def test_without_a_meaning_the_words_speak_alone() -> None:
-    """A page whose language the model does not know is compared by the root of its words' cosine, whatever the lift."""
+    """A page in a language unknown to the model is compared by the root of its word cosine, whatever the lift."""
     for lift in (1.0, 0.3):
         matrix = whole(Similarity([Field("title", 1, MEANING, WORDS, lift)]))
         assert matrix[0, 2] == pytest.approx(1.0)
@@ -47,7 +47,7 @@ def test_without_a_meaning_the_words_speak_alone() -> None:
 
 
 def test_fields_count_by_their_weights_where_both_pages_have_them() -> None:
-    """A page without a first heading is compared by its title alone, and not held to be unlike all others."""
+    """A page without a first heading is compared by its title alone, without a penalty."""
     headings = units([0, 1], [0, 0], [1, 0])
     fields = Field("title", 3, units([1, 0], [1, 0], [1, 1])), Field("h1", 1, headings)
     matrix = whole(Similarity(fields))
@@ -56,7 +56,7 @@ def test_fields_count_by_their_weights_where_both_pages_have_them() -> None:
 
 
 def test_nothing_known_is_no_similarity() -> None:
-    """A page without any text is like no page, by any of the ways to compare."""
+    """A page without text has similarity 0 to every page, in every mode."""
     nothing = np.zeros((3, 2), np.float32)
     similarity = Similarity([Field("title", 1, nothing, nothing), Field("h1", 2, None, nothing)])
     assert not whole(similarity).any()
@@ -65,7 +65,7 @@ def test_nothing_known_is_no_similarity() -> None:
 
 @pytest.mark.parametrize("is_sparse", [False, True])
 def test_tiles_upper_tiles_and_pairs_agree(is_sparse: bool) -> None:
-    """However the similarity of two pages is asked for, it is the same."""
+    """Tiles, upper tiles and pairs give the same similarity for two pages."""
     random = np.random.default_rng(1)
     n = 1100  # more than one tile
     words = units(*(random.random((n, 6)) * (random.random((n, 6)) < 0.4)).tolist())
@@ -84,7 +84,7 @@ def test_tiles_upper_tiles_and_pairs_agree(is_sparse: bool) -> None:
 
 
 def test_points_have_the_products_of_all_dense_rows() -> None:
-    """Side by side they are what k-means needs: products that are weighted sums of the cosines."""
+    """The products of the points for k-means are weighted sums of the cosines."""
     fields = Field("title", 1, MEANING, sparse.csr_matrix(WORDS)), Field("content", 4, None, WORDS)
     similarity = Similarity(fields)
     points, words = similarity.points(), similarity.words()
