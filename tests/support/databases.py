@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, create_engine, make_url, text
 
-# Its user must be allowed to create databases. Without our prefix, or the product would take it for a setting.
+# Its user must be allowed to create databases. With our prefix the product would take the name for a setting.
 SERVER_VARIABLE = "TEST_POSTGRES_URL"
 # A power cut may destroy the data of the tests' own server.
 QUICK = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")

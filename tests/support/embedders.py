@@ -47,9 +47,8 @@ def encoder_at(stand_in: OpenAIStandIn, *, home: bool = False, **changes: Any) -
         "timeout": 5.0,
     }
     OPEN.append(OpenAIEmbeddings(**{**fixed, **changes}))
-    OPEN[
-        -1
-    ]._server.base_url = f"{stand_in.url}/v1"  # the client looks at the address before the first request only
+    # The client looks at its address before the first request only.
+    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"
     return OPEN[-1]
 
 

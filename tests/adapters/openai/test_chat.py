@@ -44,9 +44,8 @@ def chat_at(
         "timeout": 5.0,
     }
     OPEN.append(OpenAIChat(**{**fixed, **changes}))
-    OPEN[
-        -1
-    ]._server.base_url = f"{stand_in.url}/v1"  # the client looks at the address before the first request only
+    # The client looks at its address before the first request only.
+    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"
     return OPEN[-1]
 
 
