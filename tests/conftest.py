@@ -12,7 +12,7 @@ from tests.standins import GoogleStandIn
 from tests.support.databases import fresh_database, running_server
 from tests.support.sheets import HEADER, SITE
 
-# How many examples hypothesis tries. Those of the quick tier are the same every time.
+# The number of examples hypothesis tries. The quick tier always tries the same ones.
 settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("all", max_examples=100, deadline=None)
 
@@ -24,7 +24,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Leave out the long trials, unless --all or an expression of -m asks for them."""
+    """Deselect the long tests, unless --all or an -m expression asks for them."""
     settings.load_profile("all" if config.option.all else "quick")
     if not config.option.all and not config.option.markexpr:
         config.option.markexpr = "not long"
@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hundredth of the pauses between two tries, unless the service asks for longer ones."""
+    """Shorten the pauses between retries to a hundredth, unless the service asks for longer ones."""
     monkeypatch.setattr(limits, "_backoff", wait_random_exponential(multiplier=0.005, max=0.15))
 
 
@@ -50,14 +50,14 @@ def postgres_server() -> Iterator[URL]:
 
 @pytest.fixture
 def postgres(postgres_server: URL) -> Iterator[str]:
-    """A store_url of an empty PostgreSQL database of the test's own."""
+    """Yield the store_url of an empty PostgreSQL database that belongs to the test."""
     with fresh_database(postgres_server) as url:
         yield url
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def store_url(request: pytest.FixtureRequest) -> str:
-    """A store_url of an empty database of the test's own, once for each kind."""
+    """Yield the store_url of an empty database that belongs to the test, once for each kind of database."""
     if request.param == "postgresql":
         return str(request.getfixturevalue("postgres"))
     return "sqlite:///files/cache.sqlite3"

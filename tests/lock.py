@@ -1,7 +1,7 @@
-"""pyproject.toml -> requirements.lock: versions and hashes for Linux, macOS and Windows, Python 3.11 to 3.13.
+"""Write requirements.lock from pyproject.toml: versions and hashes for all systems and for Python 3.11 to 3.13.
 
-`python tests/lock.py` keeps the versions that are locked and still fit; `--upgrade` takes the newest of all.
-It needs the tool uv (`pip install uv`), which asks the registry it is set up for; the lock names none.
+`python tests/lock.py` keeps the locked versions that still fit; `--upgrade` takes the newest versions.
+It needs the tool uv (`pip install uv`), which uses the registry it is configured for; the lock names no registry.
 """
 
 import os
@@ -15,14 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
-TEST_MARKER = "# ---- what the tests add ----"  # internal_linker/bootstrap.py cuts the file here
+TEST_MARKER = "# ---- what the tests add ----"  # internal_linker/bootstrap.py cuts the file at this line
 HEADER = """\
 # Versions and hashes for Linux, macOS and Windows, made by tests/lock.py: change pyproject.toml and run it.
 # First what a run needs, with the project's own build backend; below the marker what the tests add.
 """
 INTEL_MAC = "sys_platform == 'darwin' and platform_machine == 'x86_64'"
 OTHERS = "sys_platform != 'darwin' or platform_machine != 'x86_64'"
-# The last with wheels for Intel Macs are onnxruntime 1.23.2 and cryptography 48; the floors free the others.
+# onnxruntime 1.23.2 and cryptography 48 are the last with wheels for Intel Macs; other platforms take later ones.
 CONSTRAINTS = f"""\
 onnxruntime<1.24 ; {INTEL_MAC}
 onnxruntime>=1.24 ; {OTHERS}
@@ -37,7 +37,7 @@ PLATFORMS = (
     "aarch64-apple-darwin",
     "x86_64-apple-darwin",
 )
-OLDEST_MACOS = "14.0"  # onnxruntime's wheels for Apple's own processors ask for it
+OLDEST_MACOS = "14.0"  # the minimum that onnxruntime's wheels for Apple silicon require
 
 
 def main(arguments: list[str]) -> None:
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         kept = LOCK.read_text(encoding="utf-8") if LOCK.exists() and "--upgrade" not in arguments else ""
         everything = _compile(uv, Path(folder), kept, "--extra", "test")
-        # The versions found for both are handed on, so that the two sections can't disagree.
+        # The base section starts from the versions found for both, so that the two sections can't disagree.
         base = _compile(uv, Path(folder), everything)
     text = f"{HEADER}{base}{TEST_MARKER}\n{_added(base, everything)}"
     if "://" in text or re.search(r"^-", text, re.MULTILINE):
@@ -89,7 +89,7 @@ def _compile(uv: str, folder: Path, kept: str, *options: str) -> str:
 
 
 def _added(base: str, everything: str) -> str:
-    """The entries of `everything` that `base` does not hold; each must be of another package."""
+    """Return the entries of `everything` that are not in `base`; each must belong to another package."""
     known = _entries(base)
     added = [entry for entry in _entries(everything) if entry not in known]
     if doubled := {_name(entry) for entry in added} & {_name(entry) for entry in known}:

@@ -1,4 +1,4 @@
-"""What `import internal_linker` offers."""
+"""The public Python API: what `import internal_linker` offers."""
 
 import inspect
 import subprocess
@@ -16,7 +16,7 @@ from internal_linker import InternalLinkerError, clusters, content_brief, import
 from internal_linker.usecases.frames import FrameTable
 from tests.support.small_project import REPOSITORY, URLS, forget_settings, make_project, write_csv, write_text
 
-# Commands of the command line, by their names in Python.
+# Commands of the command line, by their Python names.
 COMMANDS = {
     *(
         "run",
@@ -45,7 +45,7 @@ COMMANDS = {
 
 
 def test_the_public_names() -> None:
-    """Each command has its function, with a docstring that describes every option."""
+    """Each command has a function, with a docstring that describes every option."""
     assert COMMANDS <= set(internal_linker.__all__) == set(dir(internal_linker))
     for name in set(internal_linker.__all__) - {"InternalLinkerError", "__version__"}:
         function = getattr(internal_linker, name)
@@ -57,7 +57,7 @@ def test_the_public_names() -> None:
 
 
 def test_the_import_is_quick() -> None:
-    """It imports nothing else of the package until a name is asked for."""
+    """`import internal_linker` loads no other module of the package until a name is requested."""
     code = "import internal_linker, sys; print([m for m in sys.modules if m[:16] == 'internal_linker.'])"
     assert subprocess.check_output([sys.executable, "-c", code], cwd=REPOSITORY, text=True) == "[]\n"
 
@@ -69,7 +69,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_what_a_run_and_a_look_up_find(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Flat frozen records, those that the command writes; nothing is printed, and the log has the run."""
+    """`run` and `lookup` return flat frozen records of what the commands write, print nothing, and fill the log."""
     found = run(folder, search=False)
     assert (folder / "files/Output.csv").exists() and "Pipeline completed" in (
         folder / "logfile.txt"
@@ -84,7 +84,7 @@ def test_what_a_run_and_a_look_up_find(folder: Path, capfd: pytest.CaptureFixtur
 
 
 def test_what_a_brief_finds(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A text or a path; records of the links both ways, with progress on stderr where that is wanted."""
+    """`content_brief` takes a Path or a str, returns records of links both ways, and shows progress on request."""
     write_text(folder / "draft.md", "# Tea leaves\n\nFresh tea leaves and soft water.\n")
     found = content_brief(folder / "draft.md", folder, limit=2, progress=True)
     assert len(found.links_to) == 2
@@ -97,7 +97,7 @@ def test_what_a_brief_finds(folder: Path, capfd: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_crawl_comes_in_and_its_pairs_go_out(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """As by the commands, without a question; a pair is a flat record with both titles."""
+    """`import_crawl` and `pairs` work without questions or output, and a pair is a flat record."""
     write_csv(
         folder / "crawl.csv",
         [("Address", "Title 1", "Text"), *((url, "Tea", "green tea") for url in URLS[:3])],
@@ -115,7 +115,7 @@ def test_a_crawl_comes_in_and_its_pairs_go_out(folder: Path, capfd: pytest.Captu
 
 
 def test_clusters_are_records(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """Of each cluster, page and missing link; nothing is written into files/ or printed."""
+    """`clusters` returns records of clusters, pages and missing links; it prints nothing and writes no files."""
     before = {path.name for path in (folder / "files").glob("cluster*")}
     found = clusters(folder, by="title", k=2)
     assert [page.url for page in found.pages] == URLS
@@ -129,7 +129,7 @@ def test_clusters_are_records(folder: Path, capfd: pytest.CaptureFixture[str]) -
 
 
 def test_data_frames_take_the_place_of_a_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages and links as DataFrames give the same pairs, clusters and links as the files they come from."""
+    """Pages and links as DataFrames give the same pairs and clusters as the files, and `lookup` takes them, too."""
     monkeypatch.chdir(tmp_path)
     forget_settings(monkeypatch)
     project = make_project(tmp_path / "site", {"embedding_provider": "lsa"})
@@ -150,7 +150,7 @@ def test_data_frames_take_the_place_of_a_project(tmp_path: Path, monkeypatch: py
 
 
 def test_a_data_frame_may_have_gaps() -> None:
-    """Missing values count as empty cells, and whole numbers stay whole numbers."""
+    """Missing values count as empty cells, and integers stay integers."""
     frame = pandas.DataFrame(
         {"URL": [*URLS, None], "Title": "Tea", "Status Code": [200, None, *[404] * (len(URLS) - 1)]}
     )
@@ -161,7 +161,7 @@ def test_a_data_frame_may_have_gaps() -> None:
 
 
 def test_a_wrong_place_for_data_frames_is_an_error(folder: Path) -> None:
-    """Links without a DataFrame of pages, or files to write without a folder, are refused."""
+    """Links without a DataFrame of pages are refused, and so is `write=True` without a project folder."""
     frame = pandas.DataFrame({"URL": URLS, "Title": "Tea"})
     calls: tuple[Callable[[], object], ...] = (
         lambda: pairs(folder, links=frame),
@@ -173,7 +173,7 @@ def test_a_wrong_place_for_data_frames_is_an_error(folder: Path) -> None:
 
 
 def test_a_result_shows_itself(folder: Path) -> None:
-    """A short repr with the sizes of its tables, and HTML in which titles of pages are text."""
+    """A result has a short repr with the sizes of its tables, and its HTML escapes page titles."""
     write_csv(
         folder / "files/urls_rawdata.csv",
         [("URL", "Title", "Main Content"), *((url, "<b>Tea</b>", "") for url in URLS)],
@@ -187,14 +187,14 @@ def test_a_result_shows_itself(folder: Path) -> None:
 
 
 def test_files_are_written_where_that_is_wanted(folder: Path) -> None:
-    """`write=True` writes what the command writes, and the result names it."""
+    """`write=True` writes the command's files, and the result names them."""
     found = pairs(folder, by="title", encoder="lsa", write=True)
     assert found.files == ("pairs.csv", "orphaned_content.csv", "pairs.xlsx")
     assert all((folder / "files" / name).exists() for name in found.files)
 
 
 def test_what_can_t_be_done_is_one_error(folder: Path) -> None:
-    """The errors of the command line, with the same sentences; a wrong number is one, too."""
+    """The API raises the command line's errors with the same sentences; a wrong number raises one, too."""
     calls: tuple[Callable[[], object], ...] = (
         lambda: lookup("https://www.tiny.example/nix/", folder),
         lambda: content_brief("?", folder),

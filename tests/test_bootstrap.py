@@ -1,4 +1,4 @@
-"""The environment is made, kept and mended by internal_linker/bootstrap.py; tried on a tiny project of its own."""
+"""internal_linker/bootstrap.py creates, keeps and repairs the environment; the tests run it on a tiny project."""
 
 import ast
 import json
@@ -19,7 +19,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="a promise for POSIX")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
-    """A project after its first start; tests that change it take a copy."""
+    """Return a project after its first start; tests that change it take a copy."""
     tiny = Tiny(tmp_path_factory.mktemp("made"))
     tiny.lay()
     first = tiny.start("-c", TELL, "an argument", "", "--flag='x'")
@@ -34,7 +34,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
 
 @pytest.fixture
 def copied(made: Tiny, tmp_path: Path) -> Tiny:
-    """A copy of the project, environment included, in another folder: it is prepared on top of what is there."""
+    """Return a copy of the project and its environment in another folder, where a start prepares it on top."""
     tiny = Tiny(tmp_path)
     shutil.copytree(made.root, tiny.root, symlinks=True)
     shutil.copytree(made.wheels, tiny.wheels)
@@ -42,22 +42,22 @@ def copied(made: Tiny, tmp_path: Path) -> Tiny:
 
 
 def test_the_second_start_is_quick_and_changes_nothing(made: Tiny) -> None:
-    """A start costs well under a second once the environment is there, says nothing and needs no pip."""
+    """Once the environment exists, a start takes well under a second, prints nothing and needs no pip."""
     written = made.stamp.stat().st_mtime_ns
     began = time.perf_counter()
     again = made.start("-c", "import first")
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
-    assert time.perf_counter() - began < 1.5  # 0.1 s on a quiet computer
+    assert time.perf_counter() - began < 1.5  # it takes 0.1 s on an idle computer
     assert made.stamp.stat().st_mtime_ns == written
 
 
 def test_the_exit_code_is_the_commands(made: Tiny) -> None:
-    """Whatever the command ends with is what cron and the Task Scheduler see."""
+    """The process ends with the command's exit code, which cron and the Task Scheduler see."""
     assert made.start("-c", "raise SystemExit(6)").returncode == 6
 
 
 def test_a_start_without_a_command_says_how_it_is_used(made: Tiny) -> None:
-    """A wrong call ends in the usage line and changes nothing."""
+    """A call without a command ends with the usage line."""
     wrong = subprocess.run(made.command(), capture_output=True, text=True, check=False)
     assert wrong.returncode != 0
     assert wrong.stderr.startswith("Usage:")
@@ -65,7 +65,7 @@ def test_a_start_without_a_command_says_how_it_is_used(made: Tiny) -> None:
 
 @pytest.mark.long
 def test_what_the_tests_add_is_installed_when_asked_for(copied: Tiny) -> None:
-    """--test adds the second section, and a plain start afterwards leaves it."""
+    """--test installs the second section of the lock, and a plain start afterwards keeps it."""
     assert copied.start("-c", "import second").returncode == 1
     assert copied.start("-c", "import first, second", test=True).returncode == 0
     plain = copied.start("-c", "import second")
@@ -74,7 +74,7 @@ def test_what_the_tests_add_is_installed_when_asked_for(copied: Tiny) -> None:
 
 @pytest.mark.long
 def test_a_changed_lock_is_installed_at_the_next_start(copied: Tiny) -> None:
-    """After an update of the project, the environment follows by itself."""
+    """After an update of the project, the next start updates the environment automatically."""
     copied.lock([copied.wheel("first"), copied.wheel("third")], [])
     changed = copied.start("-c", "import first, third")
     assert changed.returncode == 0, changed.stderr
@@ -84,7 +84,7 @@ def test_a_changed_lock_is_installed_at_the_next_start(copied: Tiny) -> None:
 @pytest.mark.long
 @posix
 def test_a_start_killed_half_way_is_mended_by_the_next(copied: Tiny) -> None:
-    """Killed during the installation: the next start makes the environment anew, whatever was left."""
+    """After a start that was killed during the installation, the next start rebuilds the environment."""
     left = copied.root / ".venv" / "left behind"
     left.touch()
     with subprocess.Popen(
@@ -102,7 +102,7 @@ def test_a_start_killed_half_way_is_mended_by_the_next(copied: Tiny) -> None:
 @pytest.mark.long
 @posix
 def test_sigterm_during_the_preparation_ends_pip_as_well(copied: Tiny) -> None:
-    """Nothing of a stopped start goes on in the background; the lock is free at once."""
+    """After SIGTERM, a start leaves no pip process in the background and frees the lock at once."""
     with subprocess.Popen(
         copied.command("-c", ""), env=copied.environment({"DAWDLE": "yes"}), stderr=subprocess.PIPE
     ) as stopped:
@@ -118,7 +118,7 @@ def test_sigterm_during_the_preparation_ends_pip_as_well(copied: Tiny) -> None:
 @pytest.mark.long
 @posix
 def test_an_environment_whose_python_is_gone_is_remade(copied: Tiny) -> None:
-    """After an update of the system's Python, the old environment is replaced."""
+    """When an update of the system removes the environment's Python, the next start replaces the environment."""
     python = copied.root / ".venv" / "bin" / "python"
     python.unlink()
     python.symlink_to("/nowhere/python3.11")
@@ -128,7 +128,7 @@ def test_an_environment_whose_python_is_gone_is_remade(copied: Tiny) -> None:
 
 @pytest.mark.long
 def test_two_starts_at_once_prepare_once(tmp_path: Path) -> None:
-    """The second waits for the first, says so, and both run their command."""
+    """The second of two starts waits for the first and says so, and both run their command."""
     tiny = Tiny(tmp_path)
     tiny.lay()
     starts = [
@@ -158,7 +158,7 @@ def test_two_starts_at_once_prepare_once(tmp_path: Path) -> None:
     ],
 )
 def test_a_failed_preparation_ends_in_what_to_do(copied: Tiny, more: dict[str, str], advice: str) -> None:
-    """pip's own words come first, then one sentence for the user, a code that is not 0, and no environment."""
+    """A failed preparation prints pip's output, then one sentence, exits non-zero and leaves no environment."""
     copied.lock([f"nowhere==1.0 --hash=sha256:{'0' * 64}\n"], [])
     failed = copied.start("-c", "", more=more)
     assert failed.returncode == 1
@@ -171,7 +171,7 @@ def test_a_failed_preparation_ends_in_what_to_do(copied: Tiny, more: dict[str, s
 
 @posix
 def test_the_script_runs_from_cron(made: Tiny, tmp_path: Path) -> None:
-    """No environment variable, another working directory, called through a link: main.py runs with the arguments."""
+    """Called by a link from another directory and without environment variables, the script passes on all arguments."""
     link = tmp_path / "link"
     link.symlink_to(made.root / "run_main.sh")
     ran = subprocess.run(
@@ -200,9 +200,9 @@ def test_sigterm_reaches_the_run(made: Tiny) -> None:
 
 @posix
 def test_the_script_passes_over_pythons_that_do_not_fit(made: Tiny, tmp_path: Path) -> None:
-    """An empty shim and an old Python are passed over; without a right one, it says what to install."""
+    """The script skips an empty shim and an old Python; without a suitable Python, it says what to install."""
     script = tmp_path / "run_main.sh"
-    # Without the places that belong to this computer.
+    # Drop the folders of this computer from the search path.
     script.write_text(
         (made.root / "run_main.sh").read_text().replace("/usr/local/bin:/opt/homebrew/bin:", "")
     )
@@ -227,7 +227,7 @@ def test_the_script_passes_over_pythons_that_do_not_fit(made: Tiny, tmp_path: Pa
 
 
 def test_the_bootstrap_needs_nothing_installed() -> None:
-    """It imports the standard library only, and nothing of the package."""
+    """The bootstrap imports the standard library only, and nothing from the package."""
     tree = ast.parse((ROOT / "internal_linker" / "bootstrap.py").read_text(encoding="utf-8"))
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
     names |= {str(node.module) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
@@ -235,7 +235,7 @@ def test_the_bootstrap_needs_nothing_installed() -> None:
 
 
 def test_the_lock_names_no_registry_and_is_cut_where_the_bootstrap_cuts() -> None:
-    """The lock holds versions and hashes only, the build backend in its base and the test tools below the marker."""
+    """The lock has versions and hashes only, the build backend in its base and the test tools below the marker."""
     text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     base, marker, added = text.partition("# ---- what the tests add ----\n")
     assert marker

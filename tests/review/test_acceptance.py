@@ -1,4 +1,4 @@
-"""How many proposed links editors accept, and the warning when they reject more."""
+"""Acceptance rates of proposed links, and the warning when editors reject more of them."""
 
 from collections import Counter
 from math import isnan
@@ -23,7 +23,7 @@ DECISIONS = st.lists(
 
 @given(DECISIONS)
 def test_each_grouping_counts_every_link_once(decisions: list[Decision]) -> None:
-    """By tier, origin and section the counts add up to those of all links."""
+    """For each grouping, the counts over tiers, origins or sections add up to those of all links."""
     sums: dict[str, Counter[str]] = {}
     for row in acceptance(decisions):
         counts = {"accepted": row.accepted, "rejected": row.rejected, "waiting": row.waiting}
@@ -37,13 +37,13 @@ def test_each_grouping_counts_every_link_once(decisions: list[Decision]) -> None
 
 @given(DECISIONS)
 def test_a_rate_is_a_share_of_the_decided(decisions: list[Decision]) -> None:
-    """It lies between 0 and 1, and there is none where nobody decided."""
+    """A rate is between 0 and 1, and None without a decision."""
     for row in acceptance(decisions):
         assert isnan(row.rate) if not row.decided else 0 <= row.rate <= 1
 
 
 def test_rates_are_told_by_tier_origin_and_section() -> None:
-    """All first; in each grouping the most decided first."""
+    """All links come first; in each grouping, the value with the most decisions comes first."""
     found = acceptance(
         [
             Decision("inline", "serp", "/blog", "accepted"),
@@ -70,13 +70,13 @@ def verdicts(count: int, rejected: int) -> list[Status]:
 
 
 def test_a_clear_rise_of_rejections_warns() -> None:
-    """Both shares and how many decisions they are of stand in the sentence."""
+    """The warning contains both shares and the number of decisions behind each."""
     told = rising_rejections([*verdicts(100, 20), *verdicts(40, 24)], 40)
     assert "60% of the last 40" in told and "20% of the 100 before" in told
 
 
 def test_few_new_decisions_are_seen_together_with_those_before() -> None:
-    """Where fewer than 20 are new, the last 20 count."""
+    """If fewer than 20 decisions are new, the last 20 count."""
     assert "of the last 20" in rising_rejections([*verdicts(50, 5), *verdicts(20, 16)], 3)
 
 
@@ -93,13 +93,13 @@ def test_few_new_decisions_are_seen_together_with_those_before() -> None:
     ids=["by chance", "too small to matter", "too few before", "fewer rejections", "always all", "none"],
 )
 def test_nothing_warns_that_is_no_clear_rise(before: list[Status], after: list[Status]) -> None:
-    """Chance, a small rise, too few decisions and a fall leave no sentence."""
+    """Chance, a small rise, too few decisions and a fall give no warning."""
     assert rising_rejections([*before, *after], len(after)) == ""
 
 
 @given(st.integers(0, LEAST_DECISIONS), st.integers(0, LEAST_DECISIONS))
 def test_more_rejections_never_silence_the_warning(one: int, other: int) -> None:
-    """Against the same past, a warning for some rejections is one for more of them."""
+    """Against the same past, more rejections never end a warning that fewer rejections give."""
     few, many = sorted((one, other))
     past = verdicts(60, 12)
     if rising_rejections([*past, *verdicts(LEAST_DECISIONS, few)], LEAST_DECISIONS):

@@ -12,7 +12,7 @@ SEEDS = pytest.mark.parametrize(
 
 @SEEDS
 def test_links_stay_with_their_rows_and_editors_keep_every_cell(seeds: range) -> None:
-    """Sorting, inserting, deleting, renaming and writing at any moment; what found no place is told and healed."""
+    """Editors sort, insert, delete, rename and type at any moment: links keep their rows, and every edit survives."""
     done = list(schedules(seeds))
     assert sum(len(one.done) for one in done) > len(seeds)
     assert len({act for one in done for act in one.done}) >= 7
@@ -20,7 +20,7 @@ def test_links_stay_with_their_rows_and_editors_keep_every_cell(seeds: range) ->
 
 @SEEDS
 def test_words_stay_beside_their_links(seeds: range) -> None:
-    """The same in the tab Review, where rows come and go, too."""
+    """The same promise for the tab Review, where rows also come and go."""
     done = list(reviews(seeds))
     assert sum(len(one.done) for one in done) > len(seeds)
     assert len({act for one in done for act in one.done}) >= 7

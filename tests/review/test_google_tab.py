@@ -1,4 +1,4 @@
-"""The tab Review: made by the tool, filled by its links, and owned by the editors who work in it."""
+"""The tab Review, which the tool creates and fills with links and in which editors work."""
 
 import pytest
 
@@ -14,7 +14,7 @@ A, B, C, D = (row(name) for name in "abcd")
 
 
 def test_nothing_is_there_before_the_first_links(google: GoogleStandIn) -> None:
-    """Making the desk contacts nobody; reading without a tab finds no word and makes none."""
+    """Creating the desk makes no call, and reading without a tab returns nothing and creates no tab."""
     desk: ReviewDesk = review_tab(google)
     assert (desk.name, google.ledger) == ("Google Sheet 'Review'", [])
     assert desk.read() == []
@@ -22,7 +22,7 @@ def test_nothing_is_there_before_the_first_links(google: GoogleStandIn) -> None:
 
 
 def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> None:
-    """Drop-down, frozen header and first columns, filter, colours, warnings, explanations, hidden columns."""
+    """One request creates the tab with drop-down, frozen cells, filter, colours, warnings, notes and hidden columns."""
     assert review_tab(google).write([A, B]) == []
     assert shown(google) == [list(COLUMNS), cells(A), cells(B)]
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
@@ -44,7 +44,7 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
 
 
 def test_the_score_is_a_number_and_all_else_is_text(google: GoogleStandIn) -> None:
-    """Formulas stay text, control characters go, what no cell can hold is cut, no score is an empty cell."""
+    """Formulas stay text, control characters are removed, long texts are cut, and a missing score is an empty cell."""
     odd = row("odd", anchor="=1+1", sentence="a\x00b\nc", why="x" * 60_000, score=float("nan"))
     assert review_tab(google).write([A, odd]) == []
     assert google.tab("Review").at(1, 5).value == 0.75
@@ -56,7 +56,7 @@ def test_the_score_is_a_number_and_all_else_is_text(google: GoogleStandIn) -> No
 
 
 def test_a_tab_of_somebody_elses_is_left_alone(google: GoogleStandIn) -> None:
-    """Where the name is taken the tool's tab gets another, and finds it again."""
+    """If the tab's name is taken, the tool's tab gets another name, by which it is found again."""
     google.set_grid("review", [["My own list"]])
     desk = review_tab(google)
     assert desk.write([A]) == []
@@ -66,18 +66,18 @@ def test_a_tab_of_somebody_elses_is_left_alone(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_is_not_made_twice_where_the_answer_got_lost(google: GoogleStandIn) -> None:
-    """A dropped connection after the tab was made, or rows were appended, doubles neither."""
+    """After a lost response to the creation or to an append, neither is repeated."""
     google.script(Reset(after_work=True), Reset(after_work=True), on=APPEND)
     assert review_tab(google).write([A, B]) == []
     assert len(google.spreadsheets[google.spreadsheet_id].tabs) == 2
     assert ids(shown(google)) == [A.id, B.id]
 
 
-# -- editors' words --------------------------------------------------------------------------------
+# -- editors' decisions ----------------------------------------------------------------------------
 
 
 def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
-    """Status in any case, anchor and notes as typed; a word that is no status reads as none."""
+    """The status is read in any case, anchor and notes as typed, and an unknown status as none."""
     review_tab(google).write([A, B, C])
     put(google, A, "Status", " Accepted")
     put(google, B, "Anchor", "my anchor")
@@ -91,7 +91,7 @@ def test_words_are_read_as_they_stand(google: GoogleStandIn) -> None:
 
 
 def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> None:
-    """A new run changes score, sentence and its own status and anchor, and no word of an editor's."""
+    """A new run updates score, sentence and its own status and anchor, and nothing that an editor wrote."""
     review_tab(google).write([A, B, C, D])
     put(google, A, "Status", "rejected")
     put(google, B, "Anchor", "my anchor")
@@ -110,7 +110,7 @@ def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> 
 
 
 def test_untouched_rows_of_other_links_go_and_touched_ones_stay(google: GoogleStandIn) -> None:
-    """A row that holds a verdict, a note or an anchor of an editor's is never removed, nor a row of nobody's."""
+    """Rows with an editor's decision, note or anchor are never removed, nor are rows without an id."""
     links = [row(name) for name in "abcdef"]
     review_tab(google).write(links)
     put(google, links[1], "Status", "accepted")
@@ -124,7 +124,7 @@ def test_untouched_rows_of_other_links_go_and_touched_ones_stay(google: GoogleSt
 
 
 def test_a_row_that_came_back_is_appended_below_all(google: GoogleStandIn) -> None:
-    """Rows that editors deleted come back at the end while their links are proposed; order is the editors'."""
+    """A deleted row whose link is proposed again is appended, and the editors' row order stays."""
     review_tab(google).write([A, B, C])
     rearrange(google, lambda grid: [grid[0], grid[3], grid[1]])()
     assert review_tab(google).write([A, B, C, D]) == []
@@ -132,7 +132,7 @@ def test_a_row_that_came_back_is_appended_below_all(google: GoogleStandIn) -> No
 
 
 def test_copies_of_a_row(google: GoogleStandIn) -> None:
-    """Copies that say nothing go; where editors said something in several, all of these stay and are read."""
+    """Untouched copies of a row are removed; of copies with edits, all stay and are read."""
     review_tab(google).write([A, B])
     rearrange(google, lambda grid: [*grid, grid[1], grid[1], grid[2]])()
     place = google.tab("Review")
@@ -148,7 +148,7 @@ def test_copies_of_a_row(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
-    """The mark in its metadata knows it, whatever its name; a copy of it is not taken for it."""
+    """Metadata identifies the tab under any name, and a copy of the tab is not taken for it."""
     review_tab(google).write([A])
     google.tab("Review").title = "Bob's links"
     google.set_grid("Copy of Review", shown(google, "Bob's links"))
@@ -163,7 +163,7 @@ def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
 
 
 def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> None:
-    """It is put right of all that is filled, with its content; a hidden one is hidden again."""
+    """A deleted column of ours comes back to the right of the last used one, with its content and visibility."""
     review_tab(google).write([A])
     rearrange(google, lambda grid: [line[:7] + line[8:10] + ["own"] for line in grid])()
     google.tab("Review").looks.hidden = {8}
@@ -174,7 +174,7 @@ def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> 
 
 
 def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:
-    """If the hidden column is gone, reading and writing say how to get it back."""
+    """If the hidden id column is missing, reading and writing say how to restore it."""
     review_tab(google).write([A])
     rearrange(google, lambda grid: [line[:9] + line[10:] for line in grid])()
     grid = shown(google)
@@ -186,7 +186,7 @@ def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:
 
 
 def test_a_filter_in_use_is_left_as_it_is(google: GoogleStandIn) -> None:
-    """An idle filter is widened over new rows; an editor's criteria and order are not thrown away."""
+    """A filter without criteria grows over new rows; an editor's criteria and sort order stay."""
     review_tab(google).write([A])
     looks = google.tab("Review").looks
     assert looks.filter is not None

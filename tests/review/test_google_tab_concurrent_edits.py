@@ -1,4 +1,4 @@
-"""Editors work on the tab Review while it is written: each word stays with its link, and refusals say what to do."""
+"""Editors work on the tab Review during a write: each decision stays with its link, and refusals have a remedy."""
 
 import re
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from tests.support.sheets import READ, WRITE, before
 
 A, B, C, D = (row(name) for name in "abcd")
 
-# -- editors at work in the middle of it -----------------------------------------------------------
+# -- editors who act during a write ----------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ A, B, C, D = (row(name) for name in "abcd")
 def test_rows_and_columns_may_move(
     google: GoogleStandIn, moment: str, change: Callable[[list[list[Any]]], list[list[Any]]]
 ) -> None:
-    """Whatever moves, before the run or in the middle of it, each cell ends where it belongs."""
+    """Whatever moves before or during the run, each cell ends in its row and column."""
     links = [row(name) for name in "abcdefgh"]
     review_tab(google).write(links)
     words = [
@@ -67,13 +67,13 @@ def test_rows_and_columns_may_move(
 
 
 def _by_id(grid: list[list[str]]) -> dict[str, dict[str, str]]:
-    """Our columns of each row that has an id."""
+    """Return our columns of each row that has an id, by id."""
     rows = [dict(zip(grid[0], line, strict=True)) for line in grid[1:]]
     return {line["Link ID"]: {name: line[name] for name in COLUMNS} for line in rows if line["Link ID"]}
 
 
 def test_a_word_typed_during_the_write_stays(google: GoogleStandIn) -> None:
-    """A verdict, an anchor and a note that come between our look and our write are not lost."""
+    """A status, an anchor and a note that an editor types between our read and our write stay."""
     review_tab(google).write([A, B, C])
 
     def type_it() -> None:
@@ -88,7 +88,7 @@ def test_a_word_typed_during_the_write_stays(google: GoogleStandIn) -> None:
 
 
 def test_a_sort_right_before_rows_are_deleted_loses_no_row(google: GoogleStandIn) -> None:
-    """Rows that were hit in the place of others come back with their words, and the right ones go."""
+    """After a sort right before a deletion, wrongly deleted rows come back with their edits; the right ones go."""
     links = [row(name) for name in "abcdef"]
     review_tab(google).write(links)
     put(google, links[5], "Notes", "precious")
@@ -101,7 +101,7 @@ def test_a_sort_right_before_rows_are_deleted_loses_no_row(google: GoogleStandIn
 
 
 def test_a_cell_that_does_not_keep_its_text_is_reported(google: GoogleStandIn) -> None:
-    """We do not fight with an editor or a merged cell: some repairs, then a sentence with the row."""
+    """A cell that an editor or a merge keeps changing is repaired a few times and then reported with its row."""
     review_tab(google).write([A, B])
 
     def meddle(grid: list[list[Any]]) -> list[list[Any]]:
@@ -118,7 +118,7 @@ def test_a_cell_that_does_not_keep_its_text_is_reported(google: GoogleStandIn) -
 
 
 def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:
-    """Words are read without the right to edit; writing says that it is missing."""
+    """Without the right to edit, decisions are read, and writing says that the right is missing."""
     review_tab(google).write([A])
     google.shared_with[EMAIL] = "reader"
     assert review_tab(google).read() == [verdict(A)]
@@ -127,7 +127,7 @@ def test_a_viewer_is_told_to_become_editor(google: GoogleStandIn) -> None:
 
 
 def test_a_protected_tab_is_named(google: GoogleStandIn) -> None:
-    """An owner's protection of the tab is told apart from a missing right, and names the tab."""
+    """An owner's protection of the tab has another message than a missing right, and the message names the tab."""
     review_tab(google).write([A])
     google.edit("addProtectedRange", protectedRange={"range": {"sheetId": google.tab("Review").sheet_id}})
     with pytest.raises(ServiceError, match=r"the tab Review are protected\. Allow .*Data > Protect sheets"):
@@ -136,7 +136,7 @@ def test_a_protected_tab_is_named(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_that_vanishes_is_an_output_error(google: GoogleStandIn) -> None:
-    """Deleted or renamed between look and write, it is said in one sentence; the next run makes a new one."""
+    """A tab deleted or renamed between read and write gives one sentence, and the next run creates a new tab."""
     review_tab(google).write([A])
 
     def delete() -> None:

@@ -1,4 +1,4 @@
-"""What a run holds of its links after remembering them is what the store keeps of them."""
+"""After a run remembers its links, its memory has the same edges as the store."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ from tests.support.builders import Told, page, source, targets, url
 
 
 class Names:
-    """An `Anchors` that proposes each target's last letter, verbatim for those before "c"."""
+    """An `Anchors` that proposes each target's last letter, verbatim for targets before "c"."""
 
     def propose(
         self, source: str, targets: Sequence[str], said: Sequence[str] = ()
@@ -33,7 +33,7 @@ PAGES: dict[str, Page] = {name: page(name, "some text") for name in "xyz"}
 
 
 def item(of: Source, letters: str, score: float = 3.0, held: str = "") -> Recommendation:
-    """A row with links to these pages, each weaker than the one before."""
+    """Return a row with links to these pages, each weaker than the one before."""
     candidates = [
         Candidate(url(one), url(one), score - at, 0.5, 0.25) for at, one in enumerate(letters + held)
     ]
@@ -60,7 +60,7 @@ def shown(edge: Edge) -> tuple[object, ...]:
 
 
 def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
-    """Decided, edited, live, anchored and plain links, and those that two rows of one page have."""
+    """The memory equals the store for decided, edited, live, anchored and plain links, and for links of two rows."""
     items = [
         item(source(of=PAGES["x"]), "abcd"),
         item(source(of=PAGES["y"], query="tea"), "abz"),
@@ -88,7 +88,7 @@ def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
 
 
 def test_plain_links_take_no_room(store: EdgeStore) -> None:
-    """Nothing is held of a link whose edge follows from the link itself: a site may have millions."""
+    """The memory has no entry for a link whose edge follows from the link, because a site may have millions."""
     memory = remember(
         store, "1", [item(source(query=f"q{at}"), "abcd") for at in range(20)], targets(*"abcd")
     )

@@ -1,4 +1,4 @@
-"""Merging links into a desk: no editor's word is lost or changed, whatever editors did to it."""
+"""Merging links into a review desk loses and changes no editor's input, whatever editors did to the desk."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ EDITS = st.lists(
 
 
 def apply(board: Board, wanted: list[ReviewRow]) -> Board:
-    """The board as a desk would be after the merge."""
+    """Return the board as a desk would be after the merge."""
     found = merge(board, wanted)
     rows: list[list[Any]] = []
     for at, line in enumerate(board.rows):
@@ -90,7 +90,7 @@ def edited(board: Board, edits: list[tuple[str, int, str, str]]) -> Board:
 
 
 def words(board: Board) -> list[tuple[str, str, str, str]]:
-    """By id, the editors' words in each row: a status that is no word of the tool's, an anchor, a note."""
+    """Return the editors' input in each row: link id, status if not the tool's, own anchor, note."""
     found = []
     for at in range(len(board.rows)):
         status = board.status(at) if board.status(at) not in ("", "proposed", "live", "withdrawn") else ""
@@ -105,11 +105,11 @@ def words(board: Board) -> list[tuple[str, str, str, str]]:
 def test_no_word_is_lost(
     first: list[ReviewRow], edits: list[tuple[str, int, str, str]], then: list[ReviewRow]
 ) -> None:
-    """Editors' words, their order of rows and what is nobody's stay; each link stands there; twice does as once."""
+    """A merge keeps editors' input, row order and foreign rows, adds each link, and is idempotent."""
     before = edited(apply(Board(COLUMNS, []), first), edits)
     after = apply(before, then)
     said = words(before)
-    # A verdict that was decided elsewhere, or a first note, comes from the new rows: more words, never fewer.
+    # The new rows may add a decision from elsewhere or a first note, but never remove one.
     left = words(after)
     assert all(any(_kept(word, each) for each in left) for word in said)
     foreign = [list(map(text_of, line)) for at, line in enumerate(before.rows) if not before.link_id(at)]
@@ -136,7 +136,7 @@ def _kept(word: tuple[str, ...], now: tuple[str, ...]) -> bool:
 
 @given(st.lists(LINKS), EDITS)
 def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, str, str]]) -> None:
-    """What an editor wrote beside a link is among the verdicts, with its row's other words."""
+    """What an editor wrote beside a link is among the verdicts, with the row's other values."""
     board = edited(apply(Board(COLUMNS, []), first), edits)
     read = verdicts(board, "tab")
     for link, status, anchor, notes in words(board):
@@ -152,7 +152,7 @@ def test_every_word_is_read(first: list[ReviewRow], edits: list[tuple[str, int, 
 
 
 def test_an_anchor_that_editors_accepted_is_theirs() -> None:
-    """Once somebody decided, the tool's own anchor stays, too, though a later run would propose another."""
+    """After an editor accepts a link, its anchor stays, even if a later run proposes another."""
     board = apply(Board(COLUMNS, []), [row("a"), row("b")])
     rows = [list(line) for line in board.rows]
     rows[0][0] = "accepted"
@@ -161,7 +161,7 @@ def test_an_anchor_that_editors_accepted_is_theirs() -> None:
 
 
 def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors() -> None:
-    """That both once agree does not make it the tool's."""
+    """An editor's anchor stays the editor's after the tool has proposed the same text."""
     rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a")]).rows]
     rows[0][1] = "mine"
     agreed = apply(Board(COLUMNS, rows), [row("a", anchor="mine")])
@@ -169,7 +169,7 @@ def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors(
 
 
 def test_columns_are_known_by_name() -> None:
-    """In any case and spacing; what is missing is named in its order."""
+    """Columns match by name in any case and spacing, and missing ones are listed in their order."""
     board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
     assert (board.link_id(0), board.status(0), board.text(0, "Score")) == ("x", "live", "")
     assert board.missing == [name for name in COLUMNS if name not in (LINK_ID, STATUS, "Score")]
@@ -190,13 +190,13 @@ def test_columns_are_known_by_name() -> None:
     ],
 )
 def test_cells_are_compared_as_what_they_say(cell: Any, wanted: str | float, equal: bool) -> None:
-    """Numbers by value, whole numbers without a point, all else by its text."""
+    """Numbers are compared by value, whole numbers without a decimal point, and all else as text."""
     assert same(cell, wanted) is equal
 
 
 @given(st.text())
 def test_clean_texts_fit_any_cell(text: str) -> None:
-    """No control character, no half letter, no more than Excel takes; cleaning twice changes nothing."""
+    """Cleaning leaves no control character, no lone surrogate and no more than Excel takes, and is idempotent."""
     plain = clean(text + "x" * LONGEST_CELL + "\U0001f600\ud800")
     assert len(plain.encode("utf-16-le")) <= 2 * LONGEST_CELL
     assert clean(plain) == plain
@@ -204,5 +204,5 @@ def test_clean_texts_fit_any_cell(text: str) -> None:
 
 
 def test_explanations_fit_excels_boxes() -> None:
-    """Excel shows 255 letters and a title of 32."""
+    """Explanations fit Excel's limits: 255 characters and a title of 32."""
     assert all(len(text) <= 255 and len(name) <= 32 for name, text in EXPLAINED.items())

@@ -1,4 +1,4 @@
-"""Links one after another: what an editor says at the terminal is kept, and a review place can still change it."""
+"""Review at the terminal: the queue offers links in order, stores decisions, and a desk can still change them."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +20,7 @@ def store(tmp_path: Path) -> EdgeStore:
 
 
 def test_what_waits_for_approval_comes_first_then_the_strongest(store: EdgeStore) -> None:
-    """Decided links, live ones and near-duplicates are no question."""
+    """Held links come first, then the strongest; decided links, live links and near-duplicates are not offered."""
     names = {"strong": {"strength": 0.9}, "none": {"strength": float("nan")}, "held": {"rank": 0}}
     others = {"live": {"status": "live"}, "copy": {"kind": "canonical"}}
     store.put([replace(LINK, target=name, **more) for name, more in {**names, **others}.items()])  # type: ignore[arg-type]
@@ -30,7 +30,7 @@ def test_what_waits_for_approval_comes_first_then_the_strongest(store: EdgeStore
 
 
 def test_a_word_at_the_terminal_is_kept(store: EdgeStore) -> None:
-    """With its writer; an edited anchor is the editor's, a note decides nothing."""
+    """A decision is stored with its author, an edited anchor is the editor's, and a note alone decides nothing."""
     store.put([LINK])
     queue = EdgeQueue(store)
     queue.decide(Verdict(LINK.id, "proposed", "tea", "ask Bob", "Ann"))
@@ -43,7 +43,7 @@ def test_a_word_at_the_terminal_is_kept(store: EdgeStore) -> None:
 
 
 def test_a_sheet_that_was_not_touched_since_does_not_overrule_the_terminal(store: EdgeStore) -> None:
-    """A sheet that was touched does."""
+    """An untouched Sheet row doesn't overrule a decision at the terminal; a touched one does."""
     store.put([replace(LINK, cells=Cells("proposed", "tea"))])
     EdgeQueue(store).decide(Verdict(LINK.id, "rejected", "tea", "", "Ann"))
     (edge,) = store.each()

@@ -8,13 +8,13 @@ from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES
 from tests.standins import GoogleStandIn
 from tests.support.reviews import ids, review_tab, row, shown
 
-# Seconds for the tool and the stand-in together, several times what was measured.
+# Limit in seconds for the tool and the stand-in together, several times the measured time.
 PATIENCE_S = 90.0
 
 
 @pytest.mark.parametrize("count", [2_000, pytest.param(20_000, marks=pytest.mark.long)])
 def test_thousands_of_rows_fit_the_quotas(count: int, google: GoogleStandIn) -> None:
-    """First run and a later one that changes all: each well below 60 writes, 300 reads and 2 MB a request."""
+    """A first run and one that changes all rows each stay well below 60 writes, 300 reads and 2 MB a request."""
     texts = {"sentence": "A sentence around the anchor. " * 5, "why": "similar text, found by search " * 2}
     links = [row(f"{number:x}", **texts) for number in range(count)]
     counted = []

@@ -1,4 +1,4 @@
-"""Review at a terminal: keys become verdicts, each kept at once, and what is shown can be read in any script."""
+"""Review at a terminal: keys become verdicts, each stored at once, and texts in any script are readable."""
 
 import io
 import os
@@ -37,7 +37,7 @@ class Queue:
 def typed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], queue: ReviewQueue, text: str
 ) -> tuple[ReviewCounts, str]:
-    """What comes of these lines, and what is printed meanwhile."""
+    """Return the counts of a session with these input lines, and the printed output."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
     counts = review(queue, TerminalFace(open_console()), "Ann")
     return counts, capsys.readouterr().out
@@ -48,7 +48,7 @@ def said(link: ReviewRow, status: str, anchor: str = "", notes: str = "") -> Ver
 
 
 def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Accept, reject, edit with its text, skip; whole words and capitals do as well."""
+    """Keys and whole words in any case accept, reject, edit with a new text, and skip."""
     queue = Queue(A, B, C, row("d"))
     counts, out = typed(monkeypatch, capsys, queue, "a\nReject\n\ne\nmy anchor\ns\n")
     assert queue.said == [said(A, "accepted"), said(B, "rejected"), said(C, "edited", "my anchor")]
@@ -64,7 +64,7 @@ def test_each_key_is_a_word(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
 def test_a_link_is_shown_with_all_that_decides(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its sentence with the anchor marked, both pages, score, tier and reason; control characters are not."""
+    """A link is shown with its marked sentence, both pages, score, tier and reason, without control characters."""
     shown = replace(A, why="by \x1b[31msearch", score=0.826, notes="ask Ann")
     _, out = typed(
         monkeypatch, capsys, Queue(shown, replace(B, anchor="elsewhere", score=float("nan"))), "s\ns\n"
@@ -77,7 +77,7 @@ def test_a_link_is_shown_with_all_that_decides(
 
 
 def test_texts_from_right_to_left_keep_to_themselves() -> None:
-    """Letters of Arabic or Hebrew turn nothing that stands beside them; other texts are as they were."""
+    """Arabic and Hebrew texts are isolated so that they don't reorder their neighbours; other texts stay unchanged."""
     assert isolated("پیوند داخلی") == "\u2068پیوند داخلی\u2069"
     assert isolated("internal link, 2026") == "internal link, 2026"
 
@@ -85,7 +85,7 @@ def test_texts_from_right_to_left_keep_to_themselves() -> None:
 def test_a_note_is_kept_and_the_link_still_waits(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A note comes with the tool's own status, and goes along with the word that follows."""
+    """A note is stored with the tool's own status, and again with the decision that follows."""
     queue = Queue(A)
     typed(monkeypatch, capsys, queue, "n\nask Ann\na\n")
     assert queue.said == [said(A, "proposed", notes="ask Ann"), said(A, "accepted", notes="ask Ann")]
@@ -94,7 +94,7 @@ def test_a_note_is_kept_and_the_link_still_waits(
 def test_an_anchor_that_was_not_changed_is_accepted(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An empty line leaves the question open; the same text is no edit."""
+    """An empty line leaves the link undecided, and the same anchor again accepts it."""
     queue = Queue(A, B)
     typed(monkeypatch, capsys, queue, f"e\n\nr\ne\n{B.anchor}\n")
     assert queue.said == [said(A, "rejected"), said(B, "accepted")]
@@ -104,7 +104,7 @@ def test_an_anchor_that_was_not_changed_is_accepted(
 def test_quitting_keeps_what_was_said(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], end: str
 ) -> None:
-    """By its key or at the end of the input; the rest is left."""
+    """After the quit key or the end of the input, decisions are stored and the other links are left."""
     queue = Queue(A, B, C)
     counts, out = typed(monkeypatch, capsys, queue, f"x\na\n{end}")
     assert queue.said == [said(A, "accepted")]
@@ -113,7 +113,7 @@ def test_quitting_keeps_what_was_said(
 
 @pytest.mark.skipif(os.name != "posix", reason="a terminal as POSIX has it")
 def test_at_a_terminal_one_key_is_enough() -> None:
-    """No Enter is asked for, and a new anchor is a line as ever; right-to-left sentences are isolated."""
+    """At a terminal a key needs no Enter, a new anchor is a line, and right-to-left sentences are isolated."""
     import pty
     import select
     import subprocess
@@ -132,7 +132,7 @@ def test_at_a_terminal_one_key_is_enough() -> None:
     )
     os.close(theirs)
     out = ""
-    # A key counts only once the terminal has stopped to collect lines, and a line once it collects them.
+    # A key counts only after the terminal has left line mode, and a line only after it has returned to it.
     for wait, by_line, key in [
         ("quit", 0, "a"),
         ("quit", 0, "e"),

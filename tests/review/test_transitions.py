@@ -1,4 +1,4 @@
-"""What the tool remembers of a link: editors' words, what a run found, and which of the two counts."""
+"""The tool's memory of a link: editors' decisions, a run's findings, and which of the two has priority."""
 
 from dataclasses import replace
 from typing import Literal
@@ -22,33 +22,33 @@ def says(status: str = "proposed", anchor: str = "green tea", notes: str = "", b
 
 
 def shown(edge: Edge) -> Edge:
-    """The edge after its row was shown and read once, untouched."""
+    """Return the edge after its untouched row was written and read once."""
     return heard(edge, says(edge.status), NOW)
 
 
 def test_a_row_that_nobody_touched_decides_nothing() -> None:
-    """Reading back what the tool itself wrote leaves status, verdict and anchor as they are."""
+    """Reading back what the tool wrote leaves status, verdict and anchor unchanged."""
     for status in ("proposed", "live", "withdrawn"):
         edge = replace(EDGE, status=status)
         assert replace(shown(edge), cells=Cells()) == edge
 
 
 def test_an_editors_word_is_taken_with_its_writer_and_time() -> None:
-    """Each of the three verdicts becomes the status."""
+    """Each of the three verdicts becomes the status, with its author and time."""
     for status in VERDICTS:
         edge = heard(shown(EDGE), says(status), LATER)
         assert (edge.status, edge.verdict, edge.by, edge.at) == (status, status, "Ann", LATER)
 
 
 def test_a_word_counts_once() -> None:
-    """A cell that still says what it said last week does not overrule what was said elsewhere since."""
+    """A cell unchanged since last week doesn't overrule a later decision made elsewhere."""
     accepted = heard(shown(EDGE), says("accepted"), NOW)
     rejected = replace(accepted, verdict="rejected", status="rejected", by="terminal")
     assert heard(rejected, says("accepted"), LATER) == rejected
 
 
 def test_a_verdict_is_taken_back_by_writing_proposed() -> None:
-    """An editor who sets a rejected link back to proposed wants to see it again."""
+    """An editor who sets a rejected link back to proposed withdraws the verdict."""
     rejected = heard(shown(EDGE), says("rejected"), NOW)
     for word in ("proposed", ""):
         edge = heard(rejected, says(word), LATER)
@@ -56,7 +56,7 @@ def test_a_verdict_is_taken_back_by_writing_proposed() -> None:
 
 
 def test_an_edited_anchor_is_kept_and_means_edited() -> None:
-    """Another text in the anchor's cell is the editor's; one of the tool's own proposals is not."""
+    """A new text in the anchor's cell is the editor's anchor; one of the tool's proposals is not."""
     edge = heard(shown(EDGE), says(anchor="fresh tea"), LATER)
     assert (edge.anchor, edge.verdict) == ("fresh tea", "edited")
     again = remembered(edge, replace(EDGE, anchors=(Anchor("leaves"),), last_run="2"), False, LATER)
@@ -67,19 +67,19 @@ def test_an_edited_anchor_is_kept_and_means_edited() -> None:
 
 
 def test_a_rejected_link_stays_rejected_with_any_anchor() -> None:
-    """An anchor that is edited on a rejected row does not bring it back."""
+    """An edited anchor on a rejected row leaves the link rejected."""
     assert heard(shown(EDGE), says("rejected", anchor="fresh tea"), LATER).verdict == "rejected"
 
 
 def test_the_tools_own_words_chosen_by_an_editor_are_understood() -> None:
-    """Live means that it was welcome, withdrawn that it was not."""
+    """An editor's "live" counts as accepted, and "withdrawn" as rejected."""
     assert heard(shown(EDGE), says("live"), LATER).verdict == "accepted"
     assert heard(shown(EDGE), says("withdrawn"), LATER).verdict == "rejected"
 
 
 @given(st.lists(SAID, max_size=8))
 def test_no_note_and_no_anchor_of_an_editor_is_lost(said: list[Verdict]) -> None:
-    """Whatever is written in whatever order, the last note stands, and the last anchor that is not the tool's."""
+    """In any order of edits, the last note stays, and so does the last anchor that is not the tool's."""
     edge = EDGE
     for each in said:
         edge = heard(edge, each, LATER)
@@ -92,7 +92,7 @@ def test_no_note_and_no_anchor_of_an_editor_is_lost(said: list[Verdict]) -> None
 def test_a_run_never_changes_a_verdict(
     was: Status, found: bool, linked: bool, verdict: Status | Literal[""]
 ) -> None:
-    """The status follows: live where the link stands, else the verdict, else whether it is proposed."""
+    """A run keeps the verdict; the status is live if the link exists, else follows the verdict and the proposal."""
     old = replace(EDGE, status=was or "proposed", verdict=verdict, notes="n", anchor="a", by="Ann")
     now = replace(EDGE, first_run="2", last_run="2") if found else None
     edge = remembered(old, now, linked, LATER)
@@ -110,7 +110,7 @@ def test_a_run_never_changes_a_verdict(
 
 
 def test_what_is_decided_is_told_by_source() -> None:
-    """Rejected targets, and accepted and edited edges; what nobody spoke of is in neither."""
+    """The decisions by source are rejected targets and accepted or edited edges; undecided edges are in neither."""
     words: list[Status | Literal[""]] = ["", *VERDICTS]
     edges = [replace(EDGE, target=status, verdict=status) for status in words]
     found = decided(edges)

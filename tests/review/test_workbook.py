@@ -1,4 +1,4 @@
-"""files/review.xlsx: a workbook of the tool's in which every word of the editors' survives."""
+"""files/review.xlsx: a workbook that the tool writes and in which all input of editors survives."""
 
 import datetime
 import zipfile
@@ -36,7 +36,7 @@ def shown(path: Path) -> list[list[str]]:
 
 
 def edit(path: Path, **cells: Any) -> None:
-    """An editor changes cells and saves, through another program's library."""
+    """Change cells and save, as an editor does in another program."""
     book = openpyxl.load_workbook(path)
     for place, value in cells.items():
         book.active[place] = value
@@ -49,7 +49,7 @@ def other_workbook(path: Path) -> None:
 
 
 def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
-    """Drop-down, frozen header, filter, colours, hidden columns, explanations; nothing runs or is a link."""
+    """A new workbook has drop-down, frozen header, filter, colours, hidden columns, notes, no formulas or links."""
     odd = row("odd", anchor="=1+1", sentence="a\x00b", source="https://shop.com/", score=float("nan"))
     desk: ReviewDesk = ReviewWorkbook(path)
     assert (desk.name, desk.read()) == ("review.xlsx", [])
@@ -69,7 +69,7 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
 
 
 def test_words_come_back_and_stay(path: Path) -> None:
-    """A saved status, anchor and note are read, and are there after the next run beside its new figures."""
+    """A saved status, anchor and note are read, and they stay after the next run beside new figures."""
     ReviewWorkbook(path).write([A, B, C, D])
     edit(path, A2="accepted", B3="mine", I4="ask Ann", B5="2024")
     said = [verdict(each, "review.xlsx") for each in (A, B, C, D)]
@@ -94,7 +94,7 @@ def test_words_come_back_and_stay(path: Path) -> None:
 
 
 def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
-    """Their order of rows, their columns with numbers and dates, their own lines: all is there after a run."""
+    """The editors' row order, their columns with numbers and dates, and their own rows survive a run."""
     ReviewWorkbook(path).write([A, B, C])
     book = openpyxl.load_workbook(path)
     sheet = book.active
@@ -113,7 +113,7 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
 
 
 def test_dates_of_the_editors_stay_dates(path: Path) -> None:
-    """A column of theirs keeps what it holds, not the text of it."""
+    """Dates in a column of the editors stay dates and don't become text."""
     ReviewWorkbook(path).write([A])
     edit(path, L1="Due", L2=datetime.date(2026, 11, 22), M1="Done", M2=True)
     ReviewWorkbook(path).write([A, B])
@@ -123,7 +123,7 @@ def test_dates_of_the_editors_stay_dates(path: Path) -> None:
 
 
 def test_what_a_new_file_can_not_hold_is_kept_in_a_copy(path: Path) -> None:
-    """Other sheets, comments and formulas go to a dated copy, and the answer says so, once."""
+    """Other sheets, comments and formulas go to a dated copy, which the message mentions once."""
     ReviewWorkbook(path).write([A])
     book = openpyxl.load_workbook(path)
     book.create_sheet("My own")["A1"] = "x"
@@ -149,7 +149,7 @@ def test_what_a_new_file_can_not_hold_is_kept_in_a_copy(path: Path) -> None:
     ids=["empty", "text", "cut off", "foreign", "id column renamed", "folder"],
 )
 def test_a_file_that_can_not_be_used_is_left_as_it_is(path: Path, spoil: Any) -> None:
-    """Reading and writing say in a sentence what to do; nothing in it is lost."""
+    """An unusable workbook stays unchanged, and reading and writing say what to do."""
     ReviewWorkbook(path).write([A])
     spoil(path)
     content = path.read_bytes() if path.is_file() else b""
@@ -161,7 +161,7 @@ def test_a_file_that_can_not_be_used_is_left_as_it_is(path: Path, spoil: Any) ->
 
 
 def test_a_file_damaged_anywhere_never_ends_in_more_than_a_sentence(path: Path) -> None:
-    """Whatever byte is lost, the file is read or refused in our words."""
+    """Whichever byte is damaged, the workbook is read or refused with an OutputError."""
     ReviewWorkbook(path).write([A, B])
     whole = path.read_bytes()
     for at in range(0, len(whole), 97):
@@ -171,7 +171,7 @@ def test_a_file_damaged_anywhere_never_ends_in_more_than_a_sentence(path: Path) 
 
 
 def test_a_workbook_that_excel_holds_open(path: Path) -> None:
-    """The result lands under a dated name, and the answer says where; the editors' file is as it was."""
+    """While Excel has the workbook open, the result goes to a dated file that the message names."""
     ReviewWorkbook(path).write([A])
     old = path.read_bytes()
 
@@ -192,7 +192,7 @@ def test_a_workbook_that_excel_holds_open(path: Path) -> None:
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=pytest.mark.long)])
 def test_thousands_of_rows(count: int, path: Path) -> None:
-    """Written, read and rebuilt without a word lost, in a file that mails."""
+    """Thousands of rows are written, read and rewritten without loss, in a file small enough to mail."""
     links = [row(f"{number:x}") for number in range(count)]
     ReviewWorkbook(path).write([*links[:-1], replace(links[-1], status="rejected")])
     ReviewWorkbook(path).write(links)

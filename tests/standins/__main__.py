@@ -1,4 +1,4 @@
-"""Start all three stand-ins on loopback, print the settings that lead to them, run until Ctrl-C."""
+"""Start all three stand-ins on loopback, print the settings for them, and run until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.standins.serper import SerperStandIn, answers_from_jsonl
 CORPUS = Path("../shared/corpora/18f-blog")
 SHEET_NAME = "Main"
 HEADER = ["URL", "Main Query"]
-OURS = ("standin", "test-serper-key")  # a key file with one of these may be overwritten, any other may not
+OURS = ("standin", "test-serper-key")  # only a key file with one of these may be overwritten
 
 
 def main() -> None:
-    """Parse the options, serve, and count at the end."""
+    """Parse the options, serve, and print the counts at the end."""
     options = _options()
     answers = answers_from_jsonl(options.serp) if options.serp.exists() else (lambda words, site: [])
     queries = _rows(options.queries) if options.queries.exists() else [HEADER]
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def settings(serper: SerperStandIn, openai: OpenAIStandIn, google: GoogleStandIn) -> dict[str, str]:
-    """The settings, by their names in settings.toml, that lead the product to the stand-ins."""
+    """Return the settings that direct the product to the stand-ins, by their names in settings.toml."""
     return {
         "google_sheet_id": google.spreadsheet_id,
         "google_sheet_name": SHEET_NAME,
@@ -58,7 +58,7 @@ def settings(serper: SerperStandIn, openai: OpenAIStandIn, google: GoogleStandIn
 
 
 def key_files(serper: SerperStandIn, openai: OpenAIStandIn, google: GoogleStandIn) -> dict[str, str]:
-    """The content of each key file, by its path inside a project."""
+    """Return the content of each key file by its path in a project."""
     return {
         "config/serper_api_key.txt": serper.api_key,
         "config/openai_api_key.txt": openai.api_key,
@@ -67,7 +67,7 @@ def key_files(serper: SerperStandIn, openai: OpenAIStandIn, google: GoogleStandI
 
 
 def write_key_files(project: Path, files: dict[str, str]) -> None:
-    """Write the key files, but never over a key that is not a stand-in's."""
+    """Write the key files, but never overwrite a real key."""
     for name in files:
         path = project / name
         held = path.read_text(encoding="utf-8").strip() if path.exists() else ""

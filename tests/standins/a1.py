@@ -1,4 +1,4 @@
-"""A1 notation: range texts become boxes of row and column numbers, and boxes become texts again."""
+"""A1 notation: parse range texts into boxes of row and column numbers, and format boxes as texts."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Box:
 
     @property
     def one_cell(self) -> bool:
-        """Whether the text named a single cell, which as a target of writing means its top left corner."""
+        """Whether the text named a single cell, which as a write target means the top left corner."""
         return self.bottom == self.top + 1 and self.right == self.left + 1
 
     def within(self, rows: int, columns: int) -> Box:
-        """The same box with open ends closed and far ends pulled in to the grid."""
+        """Return the box with open ends closed and its far ends clipped to the grid."""
         bottom = rows if self.bottom is None else min(self.bottom, rows)
         right = columns if self.right is None else min(self.right, columns)
         return Box(self.top, self.left, bottom, right)
 
 
 def split_range(text: str, titles: list[str]) -> tuple[str, Box]:
-    """Split `'Sheet'!A1:B2` into a title and a box; a bare cell range means the first sheet."""
+    """Split `'Sheet'!A1:B2` into a title and a box; a range without a title means the first sheet."""
     found = SHEET.fullmatch(text)
     title = (found[1].replace("''", "'") if found[1] is not None else found[2]) if found else None
     if found and title in titles:
@@ -45,7 +45,7 @@ def split_range(text: str, titles: list[str]) -> tuple[str, Box]:
 
 
 def parse_box(cells: str, shown: str) -> Box:
-    """`A1:B2`, `A1`, `A:C`, `2:5` or `A2:C` as a box; `shown` is what an error message repeats."""
+    """Parse `A1:B2`, `A1`, `A:C`, `2:5` or `A2:C`; error messages repeat `shown`."""
     first, colon, last = cells.partition(":")
     start, end = CELL.fullmatch(first), CELL.fullmatch(last if colon else first)
     if not start or not end or not first or (colon and not last):
@@ -67,12 +67,12 @@ def parse_box(cells: str, shown: str) -> Box:
 
 
 def cell_name(row: int, column: int) -> str:
-    """(0, 0) is A1."""
+    """Return a cell's name: (0, 0) is A1."""
     return f"{letters(column)}{row + 1}"
 
 
 def letters(column: int) -> str:
-    """0 is A, 25 is Z, 26 is AA."""
+    """Return a column's letters: 0 is A, 25 is Z, 26 is AA."""
     name, number = "", column + 1
     while number:
         number, rest = divmod(number - 1, 26)
@@ -81,7 +81,7 @@ def letters(column: int) -> str:
 
 
 def range_name(title: str, top: int, left: int, bottom: int, right: int) -> str:
-    """The text Google answers with: quotes only where the title needs them, no colon for one cell."""
+    """Return the range as Google does: quotes only where the title needs them, no colon for one cell."""
     shown = title if PLAIN_TITLE.fullmatch(title) else "'" + title.replace("'", "''") + "'"
     first, last = cell_name(top, left), cell_name(bottom - 1, right - 1)
     return f"{shown}!{first}" if first == last else f"{shown}!{first}:{last}"

@@ -1,4 +1,4 @@
-"""The common ground of all stand-ins: start and stop, the ledger of calls, scripted faults, rate limits."""
+"""The base of all stand-ins: start and stop, the ledger of calls, scripted faults, rate limits."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ __all__ = ["Answer", "Call", "RateLimit", "Request", "StandIn"]
 
 @dataclass(frozen=True)
 class Call:
-    """One line of the ledger. `at` is time.monotonic() on arrival; `status` 0: dropped without an answer.
+    """A line of the ledger. `at` is time.monotonic() on arrival; `status` 0 means dropped without a response.
 
-    `fault` says how the answer was spoilt; a plain `Fault` did it no harm.
+    `fault` is the fault that spoilt the response; a plain `Fault` left it intact.
     """
 
     at: float
@@ -34,13 +34,13 @@ class Call:
     body: Any
     status: int
     headers: Mapping[str, str]
-    units: int  # what was charged: credits, tokens or quota
-    size: int  # bytes of request body
+    units: int  # units charged: credits, tokens or quota
+    size: int  # bytes of the request's body
     fault: Fault
 
 
 class RateLimit:
-    """At most `limit` units in any `window` seconds (sliding); a limit of 0 lets nothing through."""
+    """A limit of `limit` units in any `window` seconds (sliding); a limit of 0 refuses everything."""
 
     def __init__(self, limit: int, window: float) -> None:
         self.limit = limit
@@ -61,18 +61,18 @@ class RateLimit:
 
     @property
     def used(self) -> int:
-        """Units spent and not yet forgotten."""
+        """Units spent within the window."""
         return sum(units for _, units in self._spent)
 
 
 class StandIn:
-    """A server on 127.0.0.1 for the length of a `with` block; subclasses say what it answers in `reply`."""
+    """A server on 127.0.0.1 that runs during a `with` block; subclasses implement `reply`."""
 
     script_on = ""  # which requests a script without `on` means; "" is all of them
 
     def __init__(self, *, port: int = 0, latency: float = 0.0) -> None:
-        self.latency = latency  # seconds before each answer
-        self.closing = ExitStack()  # what ends with the stand-in: the clients made for it
+        self.latency = latency  # seconds before each response
+        self.closing = ExitStack()  # closes the clients made for the stand-in
         self._ledger: list[Call] = []
         self._script: list[tuple[re.Pattern[str], Fault]] = []
         self._weather: tuple[float, Sequence[Fault], random.Random] = (0.0, (), random.Random(0))
@@ -86,12 +86,12 @@ class StandIn:
         raise NotImplementedError
 
     def before(self, request: Request) -> None:
-        """A chance to act before a request is answered, outside the lock."""
+        """Act before a request is answered, outside the lock."""
 
     # -- life ---------------------------------------------------------------------------------
 
     def start(self) -> Self:
-        """Begin to serve."""
+        """Start serving."""
         self._thread.start()
         return self
 
@@ -114,7 +114,7 @@ class StandIn:
 
     @property
     def port(self) -> int:
-        """The port that was given by the system, or asked for."""
+        """The port that the system assigned or the caller requested."""
         return int(self._server.server_address[1])
 
     @property
@@ -126,17 +126,17 @@ class StandIn:
 
     @property
     def ledger(self) -> list[Call]:
-        """All calls so far in the order they were answered (a copy)."""
+        """All calls so far in the order of their responses (a copy)."""
         with self._lock:
             return list(self._ledger)
 
     def calls(self, on: str = "") -> list[Call]:
-        """The calls whose "METHOD /path" matches the regular expression `on`."""
+        """Return the calls whose "METHOD /path" matches the regular expression `on`."""
         return [call for call in self.ledger if re.search(on, f"{call.method} {call.path}")]
 
     @property
     def units(self) -> int:
-        """All that was charged so far."""
+        """All units charged so far."""
         return sum(call.units for call in self.ledger)
 
     def forget(self) -> None:
@@ -144,22 +144,22 @@ class StandIn:
         with self._lock:
             self._ledger.clear()
 
-    # -- how to misbehave ---------------------------------------------------------------------
+    # -- scripted and random faults -----------------------------------------------------------
 
     def script(self, *faults: Fault, on: str | None = None) -> None:
-        """Queue misbehaviours for the next requests whose "METHOD /path" matches the regex `on`."""
+        """Queue faults for the next requests whose "METHOD /path" matches the regex `on`."""
         pattern = re.compile(self.script_on if on is None else on)
         with self._lock:
             self._script += [(pattern, fault) for fault in faults]
 
     @property
     def script_left(self) -> int:
-        """How many scripted misbehaviours were not played yet."""
+        """The number of scripted faults not played yet."""
         with self._lock:
             return len(self._script)
 
     def weather(self, probability: float, kinds: Sequence[Fault], seed: int = 0) -> None:
-        """From now on let requests meet one of `kinds` with this probability (0 to 1), drawn from `seed`."""
+        """From now on spoil each request by one of `kinds` with this probability (0 to 1), drawn from `seed`."""
         with self._lock:
             self._weather = (probability, tuple(kinds), random.Random(seed))
 

@@ -1,4 +1,4 @@
-"""One-shot misbehaviours: each says what is answered instead, or how the true answer is sent badly."""
+"""Faults for single requests: each replaces the response, or sends the true one badly."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Pause = Callable[[float], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """The base of all misbehaviours, itself harmless: put it in a script to let one request through."""
+    """The base of all faults, itself harmless: in a script, it lets one request through."""
 
     def answer(self, work: Work, pause: Pause) -> Answer:
-        """What to answer; `work` does what was asked for, charge included."""
+        """Return the response; `work` does what the request asks for, charge included."""
         return work()
 
     def send(self, wire: Wire, answer: Answer, pause: Pause) -> None:
-        """Put the answer on the wire."""
+        """Send the response."""
         body = answer.payload()
         wire.write(answer.head(len(body)) + body)
 
@@ -36,19 +36,19 @@ class Reply(Fault):
     headers: Mapping[str, str] = field(default_factory=dict)
 
     def answer(self, work: Work, pause: Pause) -> Answer:
-        """The canned reply; nothing is done and nothing charged."""
+        """Return the canned response; nothing is done and nothing charged."""
         body = self.html if self.html is not None else self.json
         return Answer(self.status, b"" if body is None else body, self.headers)
 
 
 @dataclass(frozen=True)
 class Reset(Fault):
-    """Drop the connection without an answer, before the work or (`after_work`) once it is done."""
+    """Drop the connection without a response, before the work or (`after_work`) after it."""
 
     after_work: bool = False
 
     def answer(self, work: Work, pause: Pause) -> Answer:
-        """Status 0 in the ledger: the client never saw one."""
+        """Return status 0 for the ledger, because the client sees no response."""
         return replace(work() if self.after_work else Answer(), status=0)
 
     def send(self, wire: Wire, answer: Answer, pause: Pause) -> None:
@@ -58,13 +58,13 @@ class Reset(Fault):
 
 @dataclass(frozen=True)
 class CutOff(Fault):
-    """Do the work, then send part of the body; `honest` announces that part's length: the JSON breaks."""
+    """Do the work, then send part of the body; with `honest` the length in the header fits, and the JSON breaks."""
 
     keep: float = 0.5  # share of the body, 0 to 1
     honest: bool = False
 
     def send(self, wire: Wire, answer: Answer, pause: Pause) -> None:
-        """Send the first part; hang up unless that was all that was announced."""
+        """Send the first part; hang up if the header announced more."""
         body = answer.payload()
         part = body[: int(len(body) * self.keep)]
         wire.write(answer.head(len(part) if self.honest else len(body)) + part)
@@ -74,13 +74,13 @@ class CutOff(Fault):
 
 @dataclass(frozen=True)
 class Stall(Fault):
-    """Say nothing for some seconds, then answer; the work is done after the wait or (`after_work`) before."""
+    """Wait some seconds, then answer; the work is done after the wait or (`after_work`) before."""
 
     seconds: float = 1.0
     after_work: bool = False
 
     def answer(self, work: Work, pause: Pause) -> Answer:
-        """Wait, and do the work on the chosen side of the wait."""
+        """Wait, and do the work before or after the wait."""
         if self.after_work:
             answer = work()
             pause(self.seconds)
@@ -91,13 +91,13 @@ class Stall(Fault):
 
 @dataclass(frozen=True)
 class Drip(Fault):
-    """Send the true answer in small pieces spread over some seconds: no single read times out."""
+    """Send the true response in small pieces over some seconds, so that no single read times out."""
 
     seconds: float = 1.0
     pieces: int = 10
 
     def send(self, wire: Wire, answer: Answer, pause: Pause) -> None:
-        """Head at once, then piece after piece."""
+        """Send the head at once, then piece after piece."""
         body = answer.payload()
         wire.write(answer.head(len(body)))
         step = max(1, -(-len(body) // self.pieces))
@@ -108,11 +108,11 @@ class Drip(Fault):
 
 @dataclass(frozen=True)
 class Twist(Fault):
-    """Do the work, charge for it, and answer with the changed JSON that `change` makes of the true one."""
+    """Do the work, charge for it, and answer with the true JSON as `change` alters it."""
 
     change: Callable[[Any], Any]
 
     def answer(self, work: Work, pause: Pause) -> Answer:
-        """The true answer with its body changed; errors pass unchanged."""
+        """Return the true response with its body changed; errors pass unchanged."""
         answer = work()
         return replace(answer, body=self.change(answer.body)) if answer.status == 200 else answer

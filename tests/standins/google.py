@@ -1,4 +1,4 @@
-"""A stand-in for Google: gives access tokens, and serves spreadsheets over Sheets v4 as gspread calls it."""
+"""A stand-in for Google: it issues access tokens and serves spreadsheets over Sheets v4 as gspread calls it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ BODY_NAMES = frozenset(
 
 @dataclass
 class Spreadsheet:
-    """A spreadsheet: its tabs in order, and who may do what ("writer" or "reader" by account email)."""
+    """A spreadsheet: its tabs in order, and each account's role ("writer" or "reader" by email)."""
 
     key: str
     title: str = "Stand-in"
@@ -43,7 +43,7 @@ class Spreadsheet:
 
 
 class GoogleStandIn(StandIn):
-    """The token endpoint and Sheets v4 in one server, with a first spreadsheet that has the tabs given."""
+    """The token endpoint and Sheets v4 in one server, with a first spreadsheet that has the given tabs."""
 
     script_on = "/v4/"
 
@@ -65,7 +65,7 @@ class GoogleStandIn(StandIn):
         self.spreadsheets = {spreadsheet_id: Spreadsheet(spreadsheet_id)}
         self.tokens = TokenDesk()
         self.api_enabled = True
-        self.on_request: Callable[[Request], None] | None = None  # an editor between two calls
+        self.on_request: Callable[[Request], None] | None = None  # acts as an editor between two calls
         self.quota_window = quota_window  # seconds
         self._per_minute = {"Read": reads_per_minute, "Write": writes_per_minute}
         self._quotas: dict[tuple[str, str], RateLimit] = {}
@@ -81,25 +81,25 @@ class GoogleStandIn(StandIn):
 
     @property
     def shared_with(self) -> dict[str, str]:
-        """Roles in the first spreadsheet by account email; change it to change who may do what."""
+        """Roles in the first spreadsheet by account email; tests change this mapping to change access."""
         return self.spreadsheets[self.spreadsheet_id].shared_with
 
     def tab(self, title: str) -> Tab:
-        """A tab of the first spreadsheet."""
+        """Return a tab of the first spreadsheet."""
         for tab in self.spreadsheets[self.spreadsheet_id].tabs:
             if tab.title == title:
                 return tab
         raise KeyError(title)
 
     def grid(self, title: str) -> list[list[str]]:
-        """What a reader sees in a tab: ragged rows of shown texts."""
+        """Return a tab's ragged rows of shown texts."""
         with self._lock:
             return [[str(value) for value in line] for line in self.tab(title).values(Box())]
 
     def set_grid(
         self, title: str, values: Sequence[Sequence[Any]], *, rows: int = 0, columns: int = 0
     ) -> None:
-        """Replace a tab's content, as an editor's hand would; makes the tab, and grows the grid to fit."""
+        """Replace a tab's content as an editor would; creates the tab and grows the grid to fit."""
         with self._lock:
             tabs = self.spreadsheets[self.spreadsheet_id].tabs
             place = next((place for place, tab in enumerate(tabs) if tab.title == title), len(tabs))
@@ -118,7 +118,7 @@ class GoogleStandIn(StandIn):
             google_requests.apply(self.spreadsheets[self.spreadsheet_id].tabs, kind, args, 0)
 
     def cell_notes(self, title: str) -> dict[str, str]:
-        """The notes in a tab by cell name."""
+        """Return a tab's notes by cell name."""
         with self._lock:
             places = [
                 (row, column) for row, line in enumerate(self.tab(title).cells) for column in range(len(line))
@@ -128,7 +128,7 @@ class GoogleStandIn(StandIn):
     # -- serving ------------------------------------------------------------------------------
 
     def before(self, request: Request) -> None:
-        """Let the editor act; token and background calls do not count."""
+        """Let the editor act; token and background calls don't count."""
         if self.on_request and request.path.startswith("/v4/"):
             self.on_request(request)
 
@@ -178,7 +178,7 @@ class GoogleStandIn(StandIn):
     def _answered(
         self, route: re.Match[str], request: Request, spreadsheet: Spreadsheet, email: str
     ) -> dict[str, Any]:
-        """Work on copies of the tabs, kept only if nothing was refused: every call is all or nothing."""
+        """Work on copies of the tabs, which replace the tabs only if nothing was refused: every call is atomic."""
         tabs = spreadsheet.tabs if request.method == "GET" else [tab.copy() for tab in spreadsheet.tabs]
         values = Values(spreadsheet.key, tabs)
         text, body = unquote(route["range"] or ""), _body(request)

@@ -12,7 +12,7 @@ INFO = "type.googleapis.com/google.rpc.ErrorInfo"
 
 @dataclass(eq=False)
 class GoogleError(Exception):
-    """One refusal: HTTP status, Google's status word, a message, and perhaps the reason in the details."""
+    """A refusal: HTTP status, Google's status code, a message, and optionally the reason in the details."""
 
     code: int
     status: str
@@ -20,7 +20,7 @@ class GoogleError(Exception):
     reason: str | None = None
 
     def answer(self) -> Answer:
-        """The refusal as it goes over the wire."""
+        """Return the refusal as a response."""
         error: dict[str, Any] = {"code": self.code, "message": self.message, "status": self.status}
         if self.reason:
             details = {"service": "sheets.googleapis.com", "consumer": "projects/standin"}
@@ -31,40 +31,40 @@ class GoogleError(Exception):
 
 
 def invalid(message: str) -> GoogleError:
-    """400: the request makes no sense, and sending it again will not help."""
+    """Return a 400: the request is invalid, and a retry won't help."""
     return GoogleError(400, "INVALID_ARGUMENT", message)
 
 
 def unknown_name(name: str, where: str) -> GoogleError:
-    """400: a field that Google's schema does not have."""
+    """Return a 400: Google's schema doesn't have this field."""
     return invalid(f"Invalid JSON payload received. Unknown name \"{name}\" at '{where}': Cannot find field.")
 
 
 def denied(message: str = "The caller does not have permission", reason: str | None = None) -> GoogleError:
-    """403: this account may not do this."""
+    """Return a 403: this account lacks the permission."""
     return GoogleError(403, "PERMISSION_DENIED", message, reason)
 
 
 def not_found() -> GoogleError:
-    """404: there is no such spreadsheet."""
+    """Return a 404: the spreadsheet doesn't exist."""
     return GoogleError(404, "NOT_FOUND", "Requested entity was not found.")
 
 
 def unauthenticated() -> GoogleError:
-    """401: the access token is unknown or has expired."""
+    """Return a 401: the access token is unknown or has expired."""
     message = "Request had invalid authentication credentials. Expected OAuth 2 access token or login cookie."
     return GoogleError(401, "UNAUTHENTICATED", message)
 
 
 def quota(kind: str) -> GoogleError:
-    """429: too many reads or writes in the last minute."""
+    """Return a 429: too many reads or writes in the last minute."""
     metric = f"quota metric '{kind} requests' and limit '{kind} requests per minute per user'"
     message = f"Quota exceeded for {metric} of service 'sheets.googleapis.com' for consumer '0'."
     return GoogleError(429, "RESOURCE_EXHAUSTED", message, "RATE_LIMIT_EXCEEDED")
 
 
 def disabled() -> GoogleError:
-    """403: the Sheets API was never switched on in this project."""
+    """Return a 403: the Sheets API was never enabled in this project."""
     message = (
         "Google Sheets API has not been used in project 0 before or it is disabled. Enable it and retry."
     )

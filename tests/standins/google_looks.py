@@ -1,4 +1,4 @@
-"""The requests that change a tab's looks and behaviour, not its values: kept, checked, and shown in its metadata."""
+"""Requests that change a tab's appearance, not its values: stored, checked, and shown in its metadata."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.standins.google_errors import invalid
 from tests.standins.grid import Looks, Tab
 
 Args = dict[str, Any]
-Find = Callable[[Any], Tab]  # a tab by its number
+Find = Callable[[Any], Tab]  # returns the tab with this id
 
-# Conditions that can't stand without a value.
+# Conditions that require a value.
 WITH_VALUE = re.compile(r"ONE_OF_LIST|NUMBER_\w+|TEXT_\w+|CUSTOM_FORMULA")
 
 
 def set_validation(find: Find, args: Args) -> None:
-    """A rule for each cell of a range; without one, rules are taken away."""
+    """Set a validation rule for each cell of a range; without a rule, remove the existing ones."""
     tab = _ranged(find, args["range"])
     if rule := args.get("rule"):
         _condition(rule["condition"])
@@ -26,7 +26,7 @@ def set_validation(find: Find, args: Args) -> None:
 
 
 def repeat_cell(find: Find, args: Args) -> None:
-    """A format for each cell of a range; this stand-in repeats no values."""
+    """Set a format for each cell of a range; this stand-in repeats no values."""
     mask = _mask(args)
     if any(not name.startswith("userEnteredFormat.") for name in mask):
         raise invalid("Invalid request: this stand-in repeats formats only")
@@ -34,7 +34,7 @@ def repeat_cell(find: Find, args: Args) -> None:
 
 
 def add_rule(find: Find, args: Args) -> None:
-    """A conditional format, at a place among those that are there."""
+    """Insert a conditional format at an index among the existing ones."""
     rule = args["rule"]
     if not rule.get("ranges"):
         raise invalid("Invalid request: ConditionalFormatRule.ranges must be specified.")
@@ -48,7 +48,7 @@ def add_rule(find: Find, args: Args) -> None:
 
 
 def delete_rule(find: Find, args: Args) -> None:
-    """Take a conditional format away."""
+    """Delete a conditional format."""
     rules = find(args.get("sheetId")).looks.rules
     if args.get("index", 0) >= len(rules):
         raise invalid("Invalid request: No conditional format on sheet at index.")
@@ -56,7 +56,7 @@ def delete_rule(find: Find, args: Args) -> None:
 
 
 def protect(find: Find, args: Args) -> Args:
-    """A protected range: with `warningOnly` it stops nobody."""
+    """Protect a range; with `warningOnly` the protection refuses nothing."""
     given = args["protectedRange"]
     tab = _ranged(find, given["range"])
     if given.get("warningOnly") and given.get("editors"):
@@ -67,7 +67,7 @@ def protect(find: Find, args: Args) -> Args:
 
 
 def set_filter(find: Find, args: Args) -> None:
-    """The one filter of a tab; an end left open becomes the grid's."""
+    """Set the tab's only filter; an open end becomes the grid's."""
     given = deepcopy(args["filter"])
     tab = _ranged(find, given["range"])
     given["range"].setdefault("endRowIndex", tab.rows)
@@ -75,12 +75,12 @@ def set_filter(find: Find, args: Args) -> None:
 
 
 def clear_filter(find: Find, args: Args) -> None:
-    """No filter any more."""
+    """Remove the filter."""
     find(args.get("sheetId")).looks.filter = None
 
 
 def update_dimension(find: Find, args: Args) -> None:
-    """Widths, and whether columns are hidden."""
+    """Set column widths, and hide or show columns."""
     span = args["range"]
     tab, mask = find(span.get("sheetId")), _mask(args)
     limit = tab.rows if span["dimension"] == "ROWS" else tab.columns
@@ -94,7 +94,7 @@ def update_dimension(find: Find, args: Args) -> None:
 
 
 def create_metadata(find: Find, args: Args) -> Args:
-    """A mark on a tab that users don't see."""
+    """Add developer metadata to a tab, which users don't see."""
     given = args["developerMetadata"]
     for name in ("metadataKey", "visibility", "location"):
         if not given.get(name):
@@ -107,7 +107,7 @@ def create_metadata(find: Find, args: Args) -> Args:
 
 
 def shown(looks: Looks) -> Args:
-    """What a tab's metadata says of its looks; what there is none of is left out."""
+    """Return what a tab's metadata says of its appearance, without empty entries."""
     found = {
         "basicFilter": looks.filter,
         "conditionalFormats": looks.rules,
@@ -118,7 +118,7 @@ def shown(looks: Looks) -> Args:
 
 
 def check_protection(old: Sequence[Tab], new: Sequence[Tab], email: str) -> None:
-    """Refuse what changed a cell in a protected range that this account may not edit."""
+    """Refuse a change of a cell in a protected range that this account may not edit."""
     before = {tab.sheet_id: tab for tab in old}
     for tab in new:
         for each in tab.looks.protected:
@@ -144,7 +144,7 @@ def _inside(tab: Tab, protected: Args) -> list[list[Any]]:
 
 
 def _ranged(find: Find, box: Args) -> Tab:
-    """The tab of a range that lies within it."""
+    """Return the tab that contains the range."""
     tab = find(box.get("sheetId"))
     for axis, limit in (("Row", tab.rows), ("Column", tab.columns)):
         start, end = box.get(f"start{axis}Index", 0), box.get(f"end{axis}Index", limit)

@@ -1,4 +1,4 @@
-"""The requests inside `spreadsheets.batchUpdate`: each takes the tabs and changes them, or refuses."""
+"""The requests in `spreadsheets.batchUpdate`: each changes the tabs or refuses."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tests.standins.a1 import Box
 from tests.standins.google_errors import GoogleError, invalid, unknown_name
 from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, entered
 
-MAX_CELLS = 10_000_000  # a spreadsheet
+MAX_CELLS = 10_000_000  # per spreadsheet
 GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenColumnCount"})
 Args = dict[str, Any]
 Tabs = list[Tab]
 
-# What only changes looks or behaviour in the browser, and nobody here looks at: accepted, and seen in the ledger.
+# Requests that change only what no test looks at: accepted, and recorded in the ledger.
 COSMETIC = frozenset({"autoResizeDimensions", "updateBorders", "addBanding"})
 
 
 def batch(key: str, tabs: Tabs, body: Args) -> Args:
-    """Carry out all requests in order; the caller throws the tabs away if one is refused."""
+    """Execute all requests in order; the caller discards the tabs if one is refused."""
     requests = body.get("requests") or []
     if not requests:
         raise invalid("Must specify at least one request.")
@@ -35,7 +35,7 @@ def batch(key: str, tabs: Tabs, body: Args) -> Args:
 
 
 def apply(tabs: Tabs, kind: str, args: Args, place: int) -> Args:
-    """Carry out one request on the tabs and return its reply, {} for most kinds."""
+    """Execute one request on the tabs and return its reply, {} for most kinds."""
     where = f"requests[{place}]"
     try:
         if kind in COSMETIC:
@@ -59,7 +59,7 @@ def apply(tabs: Tabs, kind: str, args: Args, place: int) -> Args:
 
 
 def properties(tabs: Tabs, tab: Tab) -> Args:
-    """A tab's SheetProperties."""
+    """Return a tab's SheetProperties."""
     grid = {"rowCount": tab.rows, "columnCount": tab.columns}
     grid |= {"frozenRowCount": tab.frozen_rows} if tab.frozen_rows else {}
     grid |= {"frozenColumnCount": tab.frozen_columns} if tab.frozen_columns else {}
@@ -215,7 +215,7 @@ def _sort_key(cell: Cell) -> tuple[int, float, str]:
 
 
 def _append_cells(tabs: Tabs, args: Args) -> None:
-    """Below the last row that holds anything; rows are added to the grid, columns are not."""
+    """Append cells below the last used row; the grid grows in rows, not in columns."""
     tab = _tab(tabs, args.get("sheetId"))
     filled = [row for row, line in enumerate(tab.cells) if any(cell.value != "" for cell in line)]
     top = filled[-1] + 1 if filled else 0

@@ -1,4 +1,4 @@
-"""The bodies of `spreadsheets.batchUpdate` as Google's schema has them: names and types, nothing else goes through."""
+"""The bodies of `spreadsheets.batchUpdate` in Google's schema: only its names and types pass."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.standins.google_errors import invalid, unknown_name
 
-# Type -> its fields; a field's type is a basic one, one of these, or a list of either. Fields that nobody
-# here sends are left out; test_google.py holds the rest to Google's own description.
+# Type -> its fields; a field's type is a basic type, a type here, or a list of either. Fields that the tests
+# don't send are left out; test_google_looks.py compares the rest with Google's own description.
 TYPES: dict[str, dict[str, Any]] = {
     "GridRange": dict.fromkeys(
         ("sheetId", "startRowIndex", "endRowIndex", "startColumnIndex", "endColumnIndex"), int
@@ -85,7 +85,7 @@ NAMES = {str: "TYPE_STRING", int: "TYPE_INT32", float: "TYPE_FLOAT", bool: "TYPE
 
 
 def check(kind: str, args: Any, where: str) -> None:
-    """Refuse names that Google doesn't know, and values of another type than it asks for."""
+    """Refuse names that Google doesn't know, and values of another type than it requires."""
     _check(args, f"{kind[:1].upper()}{kind[1:]}Request", f"{where}.{_snake(kind)}")
 
 

@@ -1,4 +1,4 @@
-"""Google's token endpoint: a signed assertion comes in, a short-lived access token goes out."""
+"""Google's token endpoint: it exchanges a signed assertion for a short-lived access token."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from cryptography.hazmat.primitives.asymmetric import padding, rsa
 from tests.standins.wire import Answer
 
 EMAIL = "internal-linker@standin.iam.gserviceaccount.com"
-AUDIENCE = "https://oauth2.googleapis.com/token"  # stays Google's, whatever token_uri says
+AUDIENCE = "https://oauth2.googleapis.com/token"  # always Google's own, whatever token_uri says
 GRANT = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 HOUR = 3600
 
 
 @cache
 def private_key() -> rsa.RSAPrivateKey:
-    """One key for the whole process, since making one is slow."""
+    """Return the process's only key, because creating one is slow."""
     return rsa.generate_private_key(public_exponent=65537, key_size=2048)
 
 
 def make_service_account(server_url: str, email: str = EMAIL) -> dict[str, str]:
-    """The content of a service account's key file whose tokens come from the stand-in at `server_url`."""
+    """Return the content of a service account's key file that gets its tokens from the stand-in at `server_url`."""
     pem = private_key().private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
@@ -49,7 +49,7 @@ def make_service_account(server_url: str, email: str = EMAIL) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Token:
-    """What an access token stands for."""
+    """The rights behind an access token."""
 
     email: str
     scopes: frozenset[str]
@@ -57,25 +57,25 @@ class Token:
 
 
 class TokenDesk:
-    """Checks assertions and remembers the tokens it gave out."""
+    """The endpoint's state: it checks assertions and remembers the tokens it issued."""
 
     def __init__(self) -> None:
-        self.token_seconds = HOUR  # life of the tokens given from now on
-        self.revoked = False  # the key was deleted in the console
+        self.token_seconds = HOUR  # life of tokens issued from now on
+        self.revoked = False  # as after the key was deleted in the console
         self._tokens: dict[str, Token] = {}
 
     def expire_tokens(self) -> None:
-        """Make every token given so far worthless, as time would."""
+        """Expire every token issued so far, as time would."""
         self._tokens.clear()
 
     def find(self, access_token: str) -> Token | None:
-        """The token's meaning, or None when it is unknown or has expired."""
+        """Return the token's rights, or None if it is unknown or has expired."""
         token = self._tokens.get(access_token)
         return token if token and token.expires > time.time() else None
 
     @property
     def given(self) -> list[str]:
-        """The access tokens that are worth something."""
+        """The valid access tokens."""
         return list(self._tokens)
 
     def answer(self, form: bytes) -> Answer:
@@ -98,7 +98,7 @@ class TokenDesk:
 
 
 def _verified(assertion: str) -> dict[str, Any] | None:
-    """The claims of an RS256 assertion that our key signed; None for any other."""
+    """Return the claims of an RS256 assertion signed with our key, None for any other."""
     try:
         signed, _, signature = assertion.rpartition(".")
         header, _, claims = signed.partition(".")

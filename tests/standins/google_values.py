@@ -25,12 +25,12 @@ class Values:
         self.tabs = tabs
 
     def find(self, text: str) -> tuple[Tab, Box]:
-        """The tab and box that a range text means."""
+        """Return the tab and box of a range text."""
         title, box = split_range(text, [tab.title for tab in self.tabs])
         return next(tab for tab in self.tabs if tab.title == title), box
 
     def metadata(self, title: str, query: Mapping[str, list[str]]) -> dict[str, Any]:
-        """The spreadsheet's properties and tabs; cells and notes where `fields` or includeGridData ask."""
+        """Return the spreadsheet's properties and tabs, with cells and notes if `fields` or includeGridData ask."""
         found = [self.find(text) for text in query.get("ranges", [])] or [(tab, Box()) for tab in self.tabs]
         with_data = "data" in query.get("fields", [""])[0] or query.get("includeGridData") == ["true"]
         sheets: list[dict[str, Any]] = []
@@ -42,13 +42,13 @@ class Values:
         return {"spreadsheetId": self.key, "properties": about, "sheets": sheets, "spreadsheetUrl": address}
 
     def get(self, text: str, options: Options) -> dict[str, Any]:
-        """A ValueRange; without `values` when the range is empty."""
+        """Return a ValueRange, without `values` if the range is empty."""
         tab, box = self.find(text)
         tab.check_start(box)
         return self._read(tab, box.within(tab.rows, tab.columns), options)
 
     def batch_get(self, texts: Sequence[str], options: Options) -> dict[str, Any]:
-        """Several ranges in the order they were asked for."""
+        """Return several ranges in the requested order."""
         return {"spreadsheetId": self.key, "valueRanges": [self.get(text, options) for text in texts]}
 
     def update(self, text: str, body: Options, options: Options) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Values:
         return {"spreadsheetId": self.key, **totals, "responses": responses}
 
     def append(self, text: str, body: Options, options: Options) -> dict[str, Any]:
-        """Write under the table found in the range; the grid grows where it must."""
+        """Append below the table found in the range; the grid grows where necessary."""
         tab, box = self.find(text)
         parse, block, table = _parses(options), _rows(body), tab.table(box)
         top, left = (table.bottom or 0, table.left) if table else (box.top, box.left)
@@ -88,7 +88,7 @@ class Values:
         return {"spreadsheetId": self.key, **found, "updates": updates}
 
     def clear(self, texts: Sequence[str]) -> list[str]:
-        """Clear ranges and give back their names."""
+        """Clear ranges and return their names."""
         names = []
         for text in texts:
             tab, box = self.find(text)
@@ -138,7 +138,7 @@ def _response_render(options: Options) -> str:
 
 
 def _parses(options: Options) -> bool:
-    """Whether what is written is parsed as if typed; without a valid option nothing is written at all."""
+    """Return whether written values are parsed as if typed; without a valid option, refuse the write."""
     how = options.get("valueInputOption")
     if how not in INPUT:
         raise invalid(f"'valueInputOption' is required but not specified or invalid: {how}")
@@ -146,7 +146,7 @@ def _parses(options: Options) -> bool:
 
 
 def _rows(body: Options) -> list[list[Any]]:
-    """The block to write as rows, whichever way round it was sent."""
+    """Return the block to write as rows, whichever dimension it was sent in."""
     block = body.get("values") or []
     if not isinstance(block, list) or not all(isinstance(line, list) for line in block):
         raise invalid("Invalid values: a list of lists was expected")

@@ -1,4 +1,4 @@
-"""One tab of a spreadsheet: typed cells with notes inside a grid that has edges."""
+"""A tab of a spreadsheet: typed cells with notes in a bounded grid."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ HYPERLINK = re.compile(r'=HYPERLINK\(\s*"[^"]*"\s*[,;]\s*"([^"]*)"\s*\)', re.IGN
 
 
 class Formula(str):
-    """Text that was entered as a formula; only HYPERLINK's label can be shown, all else shows as an error."""
+    """Text entered as a formula; only HYPERLINK's label can be shown, all else shows as an error."""
 
 
 Value = str | int | float | bool  # "" is an empty cell
 
 
 class Cell(NamedTuple):
-    """What one cell holds."""
+    """A cell's value and note."""
 
     value: Value = ""
     note: str = ""
@@ -35,7 +35,7 @@ EMPTY = Cell()
 
 @dataclass
 class Looks:
-    """What a tab has beside its cells, as the requests that made it say it; `hidden` are columns from 0."""
+    """A tab's appearance, as the requests that set it describe it; `hidden` are columns from 0."""
 
     validations: list[tuple[dict[str, Any], Any]] = field(default_factory=list)
     formats: list[tuple[dict[str, Any], dict[str, Any]]] = field(default_factory=list)
@@ -46,7 +46,7 @@ class Looks:
     hidden: set[int] = field(default_factory=set)
 
     def copy(self) -> Looks:
-        """Looks that can be changed without touching these."""
+        """Return an independent copy."""
         return Looks(**{name: copy(value) for name, value in self.__dict__.items()})
 
 
@@ -68,12 +68,12 @@ class Tab:
         self.resize(self.rows, self.columns)
 
     def copy(self) -> Tab:
-        """A tab that can be changed without touching this one."""
+        """Return an independent copy."""
         given = {**self.__dict__, "cells": [list(row) for row in self.cells], "looks": self.looks.copy()}
         return Tab(**given)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Grow or shrink; what falls off the edge is gone."""
+        """Grow or shrink the grid; cells beyond the edge are lost."""
         self.rows, self.columns = rows, columns
         del self.cells[rows:]
         self.cells += [[] for _ in range(rows - len(self.cells))]
@@ -81,18 +81,18 @@ class Tab:
             del row[columns:]
 
     def at(self, row: int, column: int) -> Cell:
-        """The cell at a place; EMPTY where nothing was ever written."""
+        """Return the cell at a position, EMPTY if it was never written."""
         line = self.cells[row]
         return line[column] if column < len(line) else EMPTY
 
     def put(self, row: int, column: int, cell: Cell) -> None:
-        """Place a cell."""
+        """Set a cell."""
         line = self.cells[row]
         line += [EMPTY] * (column + 1 - len(line))
         line[column] = cell
 
     def values(self, box: Box, render: str = "FORMATTED_VALUE") -> list[list[Any]]:
-        """The values in the box, trailing empty cells and rows cut off."""
+        """Return the values in the box, without trailing empty cells and rows."""
         inside = box.within(self.rows, self.columns)
         lines: list[list[Any]] = []
         for line in self.cells[inside.top : inside.bottom]:
@@ -108,7 +108,7 @@ class Tab:
             raise self.outside(box.top, box.left, bottom, right)
 
     def check_write(self, box: Box, block: Sequence[Sequence[Any]]) -> None:
-        """Refuse a block that does not fit into the range or the grid, or a cell that is too long."""
+        """Refuse a block that doesn't fit into the range or the grid, or a cell that is too long."""
         self.check_start(box)
         height, width = len(block), max(map(len, block), default=0)
         bottom, right = box.top + height, box.left + width
@@ -137,13 +137,13 @@ class Tab:
             raise invalid(f"Requested writing within range [{asked}], but tried writing to column [{beyond}]")
 
     def outside(self, top: int, left: int, bottom: int, right: int) -> Exception:
-        """The error for a range beyond the grid."""
+        """Return the error for a range beyond the grid."""
         name = range_name(self.title, top, left, bottom, right)
         limits = f"Max rows: {self.rows}, max columns: {self.columns}"
         return invalid(f"Range ({name}) exceeds grid limits. {limits}")
 
     def write(self, top: int, left: int, block: Sequence[Sequence[Any]], *, parse: bool = False) -> int:
-        """Write a checked block and count the cells; None leaves a cell alone, notes stay."""
+        """Write a checked block and return the number of cells; None leaves a cell alone, notes stay."""
         count = 0
         for row, line in enumerate(block, start=top):
             for column, value in enumerate(line, start=left):
@@ -153,7 +153,7 @@ class Tab:
         return count
 
     def clear(self, box: Box) -> Box:
-        """Empty the values in the box, keep the notes, return the box inside the grid."""
+        """Empty the values in the box, keep the notes, and return the box clipped to the grid."""
         inside = box.within(self.rows, self.columns)
         for line in self.cells[inside.top : inside.bottom]:
             line[inside.left : inside.right] = [
@@ -162,7 +162,7 @@ class Tab:
         return inside
 
     def table(self, box: Box) -> Box | None:
-        """The last block of filled rows within the box: what an append goes under."""
+        """Return the last block of filled rows in the box, below which an append goes."""
         lines = [self.values(Box(row, 0, row + 1)) for row in range(self.rows)]
         last = box.within(self.rows, self.columns).bottom or 0
         filled = [row for row in range(box.top, last) if lines[row]]
@@ -179,7 +179,7 @@ class Tab:
 
 
 def entered(value: Value) -> Value:
-    """What Sheets makes of typed text: numbers, truth values, formulas, or plain text after an apostrophe."""
+    """Return what Sheets makes of typed text: numbers, booleans, formulas, or plain text after an apostrophe."""
     if not isinstance(value, str):
         return value
     if value.startswith("'"):
@@ -194,7 +194,7 @@ def entered(value: Value) -> Value:
 
 
 def rendered(value: Value, render: str) -> Value:
-    """A value as the API gives it back: FORMATTED_VALUE, UNFORMATTED_VALUE or FORMULA."""
+    """Return a value as the API does: FORMATTED_VALUE, UNFORMATTED_VALUE or FORMULA."""
     if isinstance(value, Formula):
         label = HYPERLINK.fullmatch(value)
         return str(value) if render == "FORMULA" else label[1] if label else "#ERROR!"

@@ -16,7 +16,7 @@ SCOPES = ["https://www.googleapis.com/auth/spreadsheets"]
 
 
 class Detour(HTTPAdapter):
-    """Sends every request to one origin, whatever host it was meant for."""
+    """An adapter that sends every request to one origin, whatever host it names."""
 
     # google-auth deep-copies the adapter for its background call, and only these attributes survive.
     __attrs__ = [*HTTPAdapter.__attrs__, "_origin"]  # noqa: RUF012 - requests declares it so
@@ -26,7 +26,7 @@ class Detour(HTTPAdapter):
         self._origin = origin
 
     def send(self, request: requests.PreparedRequest, *args: Any, **kwargs: Any) -> requests.Response:
-        """Swap the origin and send."""
+        """Replace the origin and send."""
         request.url = re.sub(r"^https://[^/]+", self._origin, request.url or "")
         return super().send(request, *args, **kwargs)
 
@@ -34,7 +34,7 @@ class Detour(HTTPAdapter):
 def gspread_client(
     google: GoogleStandIn, account: dict[str, str] | None = None, scopes: list[str] = SCOPES
 ) -> gspread.Client:
-    """A client signed in with the stand-in's own service account, or with another one."""
+    """Return a client signed in with the stand-in's own service account, or with another one."""
     client = gspread.service_account_from_dict(account or google.service_account, scopes=scopes)
     session = client.http_client.session
     assert isinstance(session, AuthorizedSession)

@@ -1,4 +1,4 @@
-"""A stand-in for api.openai.com: embeddings of texts, answers of a chat model; enforces keys, limits and quota."""
+"""A stand-in for api.openai.com: embeddings and chat answers, with keys, limits and quota."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tests.standins.base import Answer, RateLimit, Request, StandIn
 from tests.standins.faults import Twist
 from tests.standins.vectors import count_tokens, embed
 
-MAX_INPUTS = 2048  # a request
-MAX_TOKENS = 300_000  # a request
-MAX_INPUT_TOKENS = 8192  # an input
+MAX_INPUTS = 2048  # per request
+MAX_TOKENS = 300_000  # per request
+MAX_INPUT_TOKENS = 8192  # per input
 MAX_CONTEXT = 128_000  # tokens of a conversation
 CHAT_LIMITS = ("max_tokens", "max_completion_tokens")
 CHAT = "POST /v1/chat/completions"
@@ -24,17 +24,17 @@ CHAT = "POST /v1/chat/completions"
 
 @dataclass(eq=False)
 class RefusalError(Exception):
-    """An answer in OpenAI's error shape."""
+    """A refusal in OpenAI's error shape."""
 
     status: int
     message: str
     kind: str = "invalid_request_error"
     param: str | None = None
     code: str | None = None
-    wait: float = 0.0  # seconds until trying again makes sense; 0 sends no header
+    wait: float = 0.0  # seconds until a retry may succeed; 0 sends no header
 
     def answer(self) -> Answer:
-        """The refusal as it goes over the wire."""
+        """Return the refusal as a response."""
         error = {"message": self.message, "type": self.kind, "param": self.param, "code": self.code}
         headers = {"retry-after-ms": f"{self.wait * 1000:.0f}", "retry-after": f"{int(self.wait) + 1}"}
         return Answer(self.status, {"error": error}, headers if self.wait else {})
@@ -72,7 +72,7 @@ class OpenAIStandIn(StandIn):
         self.says: Callable[[str], str] = present_words
         self.requests_a_minute = RateLimit(rate_limit_requests, window=60.0)
         self.tokens_a_minute = RateLimit(rate_limit_tokens, window=60.0)
-        self.quota_tokens = quota_tokens  # paid tokens left; None is no end of them
+        self.quota_tokens = quota_tokens  # paid tokens left; None is unlimited
         self.shuffle = shuffle
         self.refuse_base64 = embedding_format_base64_refused
         self._dice = random.Random(0)
@@ -179,12 +179,12 @@ class OpenAIStandIn(StandIn):
 
 
 def present_words(prompt: str) -> str:
-    """The words that are linked already, as the product asks for them."""
+    """Return the phrases that are already linked, in the format that the product requests."""
     return json.dumps({str(link["link"]): link["words"] for link in json.loads(prompt)}, ensure_ascii=False)
 
 
 def _messages(given: Any) -> list[str]:
-    """The texts of a conversation."""
+    """Return the texts of a conversation."""
     if not isinstance(given, list) or not given:
         raise RefusalError(400, "Invalid 'messages': expected a non-empty array.", param="messages")
     for index, item in enumerate(given):
@@ -195,7 +195,7 @@ def _messages(given: Any) -> list[str]:
 
 
 def _most_answered(body: Mapping[str, Any]) -> int:
-    """Tokens that an answer may have."""
+    """Return the number of tokens that an answer may have."""
     limits = [body[name] for name in CHAT_LIMITS if name in body]
     if len(limits) > 1 or not all(isinstance(limit, int) and limit > 0 for limit in limits):
         message = "Setting 'max_tokens' and 'max_completion_tokens' at the same time is not supported."
@@ -204,7 +204,7 @@ def _most_answered(body: Mapping[str, Any]) -> int:
 
 
 def _inputs(given: Any) -> tuple[list[str], list[int]]:
-    """The texts and their token counts; ready-made token lists count as they are."""
+    """Return the texts and their token counts; token lists are accepted as they are."""
     items = [given] if isinstance(given, str) or (isinstance(given, list) and _is_tokens(given)) else given
     if not isinstance(items, list) or not items:
         raise RefusalError(400, "Invalid 'input': expected a string or a non-empty array.", param="input")
@@ -238,7 +238,7 @@ def _model(name: str) -> dict[str, Any]:
 
 
 def encode(vector: list[float], encoding: str) -> list[float] | str:
-    """A vector as JSON floats, or as base64 of little-endian float32."""
+    """Return a vector as JSON floats, or as base64 of little-endian float32."""
     if encoding != "base64":
         return vector
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()
@@ -252,7 +252,7 @@ def _with_nan(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _vectors(change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> Twist:
-    """Vectors changed so; an answer of a chat model says nothing instead."""
+    """Return a fault that changes the vectors; a chat answer gets no content instead."""
     return Twist(
         lambda body: {**body, "data": change(body["data"])} if "data" in body else {**body, "choices": []}
     )

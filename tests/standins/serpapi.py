@@ -1,4 +1,4 @@
-"""A stand-in for serpapi.com: takes queries, gives pages of organic results, counts searches."""
+"""A stand-in for serpapi.com: it answers queries with pages of organic results and counts searches."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOO_MANY = "You have exceeded the number of searches per hour of your plan."
 
 
 def status(word: str) -> Twist:
-    """An answer of status 200 whose search has this status, and no results."""
+    """Return a fault that answers 200 with this search status and no results."""
     metadata = {"search_metadata": {"id": "0", "status": word}}
     return Twist(
         lambda body: metadata | ({"error": "We couldn't get valid results."} if word == "Error" else {})
@@ -24,7 +24,7 @@ def status(word: str) -> Twist:
 
 
 class SerpApiStandIn(StandIn):
-    """GET /search.json and /account.json, with the key in the address, and the free answers of an hour."""
+    """GET /search.json and /account.json, with the key in the URL; repeated searches within an hour are free."""
 
     script_on = "GET /search"
 
@@ -41,7 +41,7 @@ class SerpApiStandIn(StandIn):
         super().__init__(port=port, latency=latency)
         self.answers = answers
         self.api_key = api_key
-        self.searches = searches  # left of the plan's month
+        self.searches = searches  # left in the plan's month
         self.rate_limit = RateLimit(per_hour, window=3600.0)
         self._kept: dict[tuple[tuple[str, str], ...], dict[str, Any]] = {}
 

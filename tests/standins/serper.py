@@ -1,4 +1,4 @@
-"""A stand-in for google.serper.dev: takes queries, gives pages of organic results, counts credits."""
+"""A stand-in for google.serper.dev: it answers queries with pages of organic results and counts credits."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tests.standins.faults import Twist
 Result = str | Mapping[str, Any]  # a URL, or a mapping with link, title and snippet
 Answers = Callable[[str, str], Sequence[Result]]  # (words, site or "") -> results, best first
 
-PAGE = 10  # results a page, which cost one credit
+PAGE = 10  # results per page, which cost one credit
 BATCH = 100  # queries in one array
 SITE = re.compile(r"(?<!\S)site:(\S+)")
 OPERATORS = r"(?<!\S)-?(site|inurl|intitle|intext|filetype|related|allin\w+):"
 
-NO_RESULTS = Twist(lambda body: {**body, "organic": []})  # the passing fault: 200, charged, and empty
+NO_RESULTS = Twist(lambda body: {**body, "organic": []})  # the transient fault: 200, charged, and empty
 
 
 class SerperStandIn(StandIn):
@@ -46,7 +46,7 @@ class SerperStandIn(StandIn):
         self.answers = answers
         self.api_key = api_key
         self.balance = balance  # credits left
-        self.rate_limit = RateLimit(rate_limit, window=1.0)  # requests a second
+        self.rate_limit = RateLimit(rate_limit, window=1.0)  # requests per second
         self.retry_after = retry_after
         self.free_plan = free_plan
         self.free_plan_refuses = re.compile(free_plan_refuses)
@@ -101,7 +101,7 @@ def split_site(query: str) -> tuple[str, str]:
 
 
 def answers_from_jsonl(path: str | Path) -> Answers:
-    """Answer exact queries, letter case aside, from lines like {"query": "...", "urls": [...]}."""
+    """Return answers for exact queries, ignoring case, from lines like {"query": "...", "urls": [...]}."""
     known: dict[str, list[str]] = {}
     for line in Path(path).read_text(encoding="utf-8").splitlines():
         row = json.loads(line)
@@ -121,7 +121,7 @@ def _within(url: str, site: str) -> bool:
 
 
 def organic(result: Result, position: int) -> dict[str, Any]:
-    """One organic result as both search services have it."""
+    """Return one organic result in the shape that both search services share."""
     given = {"link": result} if isinstance(result, str) else dict(result)
     slug = urlsplit(str(given["link"])).path.strip("/").rpartition("/")[2]
     title = slug.replace("-", " ").replace("_", " ").capitalize() or "Home"

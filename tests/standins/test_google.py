@@ -1,4 +1,4 @@
-"""The Google stand-in keeps Google's promises, seen through gspread; then the command line."""
+"""The Google stand-in behaves like Google, as gspread sees it; the last test covers the command line."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def sheet(google: GoogleStandIn) -> gspread.Spreadsheet:
 
 
 def test_reading_through_gspread(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Tabs, whole tabs and ranges read as Google gives them: ragged rows, no `values` for an empty range."""
+    """Tabs, whole tabs and ranges are read in Google's form: ragged rows, no `values` for an empty range."""
     tab, other = sheet.worksheets()
     assert (tab.title, other.title, tab.row_count, tab.col_count) == ("Main", "It's", 1000, 26)
     assert tab.get_all_values() == [["URL", "Main Query"], ["/b", "bee"], ["/a", ""], ["/c", "sea"]]
@@ -52,7 +52,7 @@ def test_reading_through_gspread(google: GoogleStandIn, sheet: gspread.Spreadshe
 
 
 def test_raw_and_typed_writes(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """RAW keeps a formula as text, USER_ENTERED parses; null leaves a cell alone and "" clears it."""
+    """RAW keeps a formula as text, USER_ENTERED parses it; null leaves a cell unchanged and "" clears it."""
     tab = sheet.worksheet("Main")
     tab.update([["=1+1", "007"]], "C2", raw=True)
     tab.update([["=1+1", "007", "'=1", "true"]], "C3", raw=False)
@@ -62,7 +62,7 @@ def test_raw_and_typed_writes(google: GoogleStandIn, sheet: gspread.Spreadsheet)
 
 
 def test_a_batch_is_all_or_nothing(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """One range off the grid refuses the whole batch with Google's words; after a resize it goes through."""
+    """One range off the grid refuses the whole batch in Google's words; after a resize the batch succeeds."""
     tab = sheet.worksheet("Main")
     block = [{"range": "A2", "values": [["x"]]}, {"range": "A1001", "values": [["y"]]}]
     words = r"Range \(Main!A1001\) exceeds grid limits. Max rows: 1000, max columns: 26"
@@ -87,14 +87,14 @@ def test_a_batch_is_all_or_nothing(google: GoogleStandIn, sheet: gspread.Spreads
 def test_writes_that_google_refuses(
     sheet: gspread.Spreadsheet, cells: str, values: list[list[str]], words: str
 ) -> None:
-    """What does not fit the range, the grid or a cell is a 400."""
+    """A write that doesn't fit the range, the grid or a cell is a 400."""
     with pytest.raises(APIError, match=words) as refused:
         sheet.worksheet("Main").update(values, cells)
     assert refused.value.code == 400
 
 
 def test_appending_and_clearing(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Rows are appended under the table and the grid grows; what is written or cleared keeps its notes."""
+    """Rows are appended below the table and the grid grows; writing and clearing keep notes."""
     tab = sheet.worksheet("Main")
     tab.resize(rows=4)
     answer = tab.append_rows([["/d", "dee"]])
@@ -110,7 +110,7 @@ def test_appending_and_clearing(google: GoogleStandIn, sheet: gspread.Spreadshee
 
 
 def test_structure_through_gspread(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Tabs are added, frozen, renamed, sorted with their notes, and rows come and go."""
+    """Tabs can be added, frozen, renamed and sorted with their notes, and rows inserted and deleted."""
     tab = sheet.worksheet("Main")
     tab.freeze(rows=1)
     tab.update_note("A2", "bee's note")
@@ -131,7 +131,7 @@ def test_structure_through_gspread(google: GoogleStandIn, sheet: gspread.Spreads
 
 
 def test_a_batch_of_requests_is_all_or_nothing(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Formats are accepted; an unknown kind refuses the whole batch, the good requests in it included."""
+    """Formats are accepted; an unknown kind refuses the whole batch, including its valid requests."""
     append: dict[str, Any] = {"appendDimension": {"sheetId": 0, "dimension": "ROWS", "length": 5}}
     looks: dict[str, Any] = {"setBasicFilter": {"filter": {"range": {"sheetId": 0}}}}
     with pytest.raises(APIError, match=r"Unknown name \"frobnicate\" at 'requests\[1\]'"):
@@ -142,7 +142,7 @@ def test_a_batch_of_requests_is_all_or_nothing(google: GoogleStandIn, sheet: gsp
 
 
 def test_who_may_do_what(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Unknown is 404, not shared is 403, a reader may read, and a switched-off API says so."""
+    """An unknown id is a 404, an unshared spreadsheet a 403, a reader may read, and a disabled API says so."""
     with pytest.raises(gspread.SpreadsheetNotFound):
         gspread_client(google).open_by_key("nowhere")
     stranger = gspread_client(google, make_service_account(google.url, "stranger@x.iam.gserviceaccount.com"))
@@ -160,7 +160,7 @@ def test_who_may_do_what(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> N
 
 
 def test_a_narrow_scope_is_not_enough(google: GoogleStandIn) -> None:
-    """A token for reading only can't write."""
+    """A token with a read-only scope can't write."""
     readonly = gspread_client(google, scopes=["https://www.googleapis.com/auth/spreadsheets.readonly"])
     tab = readonly.open_by_key(google.spreadsheet_id).worksheet("Main")
     with pytest.raises(APIError, match="insufficient authentication scopes"):
@@ -168,7 +168,7 @@ def test_a_narrow_scope_is_not_enough(google: GoogleStandIn) -> None:
 
 
 def test_keys_and_tokens(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """An expired token is refreshed unseen if that helps; a revoked key and a foreign signature get no token."""
+    """An expired token is renewed automatically; a revoked key and a foreign signature get no token."""
     google.tokens.expire_tokens()
     assert sheet.worksheet("Main").title == "Main"
     assert [call.status for call in google.calls("/v4/|/token")] == [200, 200, 401, 200, 200]
@@ -189,7 +189,7 @@ def test_keys_and_tokens(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> N
 
 
 def test_quotas_and_their_window() -> None:
-    """A read too many is a 429 that names the quota, until the window has passed; writes have their own."""
+    """A read above the quota is a 429 that names it, until the window has passed; writes have their own quota."""
     with GoogleStandIn(reads_per_minute=2, quota_window=0.4) as google:
         tab = gspread_client(google).open_by_key(google.spreadsheet_id).worksheet("Main")
         with pytest.raises(APIError, match="Read requests per minute per user") as full:
@@ -201,7 +201,7 @@ def test_quotas_and_their_window() -> None:
 
 
 def test_an_editor_may_act_between_two_calls(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """`on_request` runs before a call is answered, so rows can move under the product's feet."""
+    """`on_request` runs before the response, so that rows can move during a call."""
     tab = sheet.worksheet("Main")
     rows = {"sheetId": 0, "dimension": "ROWS", "startIndex": 1, "endIndex": 2}
 
@@ -215,7 +215,7 @@ def test_an_editor_may_act_between_two_calls(google: GoogleStandIn, sheet: gspre
 
 
 def test_faults_hit_sheets_calls_and_not_the_token(google: GoogleStandIn) -> None:
-    """A script without `on` means Sheets calls; a drop after the work leaves the write in place."""
+    """A script without `on` applies to Sheets calls only; a drop after the work keeps the write."""
     html = "<html>Service unavailable</html>"
     google.script(Reply(503, html=html), CutOff(honest=True))
     client = gspread_client(google)
@@ -232,7 +232,7 @@ def test_faults_hit_sheets_calls_and_not_the_token(google: GoogleStandIn) -> Non
 
 
 def test_the_background_call_stays_at_home(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """google-auth's lookup of allowed locations after the first token comes here and gets a 404."""
+    """google-auth's lookup of allowed locations after the first token reaches the stand-in and gets a 404."""
     patience = time.monotonic() + 5
     while not (calls := google.calls("allowedLocations")) and time.monotonic() < patience:
         time.sleep(0.01)
@@ -241,7 +241,7 @@ def test_the_background_call_stays_at_home(google: GoogleStandIn, sheet: gspread
 
 
 def test_answers_fit_googles_own_schema(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Every field the stand-in sends exists, with that type, in Google's published description of the API."""
+    """Every field that the stand-in sends exists, with its type, in Google's published description of the API."""
     package = pytest.importorskip("googleapiclient", reason="google-api-python-client holds the schema")
     path = Path(package.__file__).parent / "discovery_cache/documents/sheets.v4.json"
     schemas = json.loads(path.read_text(encoding="utf-8"))["schemas"]
@@ -279,7 +279,7 @@ def _check(value: Any, schema: dict[str, Any], schemas: dict[str, Any], where: s
 
 
 def test_the_command_line(tmp_path: Path) -> None:
-    """`python -m tests.standins` writes key files, prints the environment, and counts when it is stopped."""
+    """`python -m tests.standins` writes key files, prints the environment, and prints the counts when it is stopped."""
     command = [sys.executable, "-m", "tests.standins", "--project", str(tmp_path)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout

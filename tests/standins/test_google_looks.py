@@ -1,4 +1,4 @@
-"""The Google stand-in knows what a tab looks like, and refuses what Google's schema does not have."""
+"""The Google stand-in stores a tab's appearance, and refuses what Google's schema doesn't have."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def change(sheet: gspread.Spreadsheet, kind: str, **args: Any) -> Any:
 def test_rows_are_appended_below_the_last_that_holds_anything(
     google: GoogleStandIn, sheet: gspread.Spreadsheet
 ) -> None:
-    """Gaps do not count, texts stay texts, the grid grows in rows and never in columns."""
+    """Rows are appended below the last used row as text; the grid grows in rows and never in columns."""
     cells = [{"userEnteredValue": {"stringValue": "=1+1"}}, {}, {"userEnteredValue": {"numberValue": 0.5}}]
     change(sheet, "appendCells", sheetId=0, rows=[{"values": cells}] * 3, fields="userEnteredValue")
     assert google.grid("Main")[3:] == [["", "sea"], *[["=1+1", "", "0.5"]] * 3]
@@ -48,7 +48,7 @@ def test_rows_are_appended_below_the_last_that_holds_anything(
 
 
 def test_hidden_columns_stay_with_their_column(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """Inserting, deleting and moving columns moves what is hidden."""
+    """A hidden column stays hidden when columns are inserted, deleted or moved."""
     hide = {"properties": {"hiddenByUser": True}, "fields": "hiddenByUser"}
     change(sheet, "updateDimensionProperties", range=SPAN, **hide)
     change(sheet, "insertDimension", range={**SPAN, "startIndex": 0, "endIndex": 1})
@@ -61,7 +61,7 @@ def test_hidden_columns_stay_with_their_column(google: GoogleStandIn, sheet: gsp
 
 
 def test_metadata_tells_filter_rules_protection_and_marks(sheet: gspread.Spreadsheet) -> None:
-    """What was set is in the spreadsheet's metadata, and nothing that was not."""
+    """The spreadsheet's metadata has what requests have set, and nothing else."""
     assert set(sheet.fetch_sheet_metadata()["sheets"][0]) == {"properties"}
     mark = {"metadataKey": "k", "metadataValue": "v", "visibility": "DOCUMENT", "location": {"sheetId": 0}}
     condition = {"type": "NUMBER_LESS", "values": [{"userEnteredValue": "=1/2"}]}
@@ -78,7 +78,7 @@ def test_metadata_tells_filter_rules_protection_and_marks(sheet: gspread.Spreads
 
 
 def test_protection_keeps_others_out(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
-    """A protected range refuses changes of its cells and no others; a warning refuses nothing."""
+    """A protected range refuses changes of its cells only, and a warning refuses nothing."""
     google.edit("addProtectedRange", protectedRange={"range": {**COLUMN, "endRowIndex": 2}})
     tab = sheet.worksheet("Main")
     with pytest.raises(APIError, match="trying to edit a protected cell"):
@@ -120,7 +120,7 @@ def test_requests_that_google_refuses(
 
 
 def test_the_types_are_googles_own() -> None:
-    """Every name that the stand-in lets through is in Google's published description, with that type."""
+    """Every name that the stand-in accepts is in Google's published description, with its type."""
     package = pytest.importorskip("googleapiclient", reason="google-api-python-client holds the schema")
     path = Path(package.__file__).parent / "discovery_cache/documents/sheets.v4.json"
     schemas = json.loads(path.read_text(encoding="utf-8"))["schemas"]

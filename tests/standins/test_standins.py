@@ -1,4 +1,4 @@
-"""The stand-ins keep the promises of the services they play, seen through the real client libraries."""
+"""The stand-ins behave like the services they replace, as the real client libraries see it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def client(embedder: OpenAIStandIn, key: str | None = None) -> openai.OpenAI:
 def test_a_scripted_fault_is_played_once(
     serper: SerperStandIn, fault: Fault, error: type[Exception], credits: int
 ) -> None:
-    """A fault hits the next request only, and the ledger tells whether the work was charged all the same."""
+    """A scripted fault affects only the next request, and the work is charged or not as the fault says."""
     serper.script(fault)
     with pytest.raises(error):
         search(serper, ask())
@@ -89,7 +89,7 @@ def test_a_scripted_fault_is_played_once(
 
 
 def test_cut_json_slow_drip_and_html_arrive_as_such(serper: SerperStandIn) -> None:
-    """Broken JSON comes with a 200, a drip is whole in the end, and an HTML error page is no JSON."""
+    """Broken JSON comes with a 200, a drip arrives whole, and an HTML error page is not JSON."""
     page = Reply(502, html="<h1>Bad gateway</h1>", headers={"Retry-After": "7"})
     serper.script(CutOff(honest=True), Drip(0.2), page)
     with pytest.raises(json.JSONDecodeError):
@@ -100,7 +100,7 @@ def test_cut_json_slow_drip_and_html_arrive_as_such(serper: SerperStandIn) -> No
 
 
 def test_weather_is_seeded(serper: SerperStandIn) -> None:
-    """The same seed brings the same failures, in about the share that was asked for."""
+    """The same seed gives the same random faults, at about the requested share."""
     runs = []
     for _ in range(2):
         serper.weather(0.3, [Reply(500), Reply(503)], seed=7)
@@ -110,7 +110,7 @@ def test_weather_is_seeded(serper: SerperStandIn) -> None:
 
 
 def test_a_stopped_stand_in_answers_no_kept_connection() -> None:
-    """After the `with` block even a connection that was kept alive is dead."""
+    """After the `with` block, even a kept-alive connection is closed."""
     with SerperStandIn(lambda words, site: []) as serper, httpx.Client(base_url=serper.url) as http:
         assert http.get("/account").status_code == 403
         serper.stop()
@@ -119,7 +119,7 @@ def test_a_stopped_stand_in_answers_no_kept_connection() -> None:
 
 
 def test_the_ledger_keeps_no_secret(serper: SerperStandIn) -> None:
-    """Calls are recorded with body, status, size and units, but without keys."""
+    """The ledger records body, status, size and units, but no keys."""
     search(serper, ask())
     call = serper.calls("POST /search")[0]
     assert (call.body, call.status, call.units) == (ask(), 200, 1)
@@ -142,14 +142,14 @@ def test_serper_pages_by_ten_and_charges_each_page(serper: SerperStandIn) -> Non
 
 
 def test_serper_answers_a_batch_in_order(serper: SerperStandIn) -> None:
-    """An array of queries comes back as an array, each charged."""
+    """An array of queries returns an array, and each query is charged."""
     answers = search(serper, [{"q": "nothing"}, ask()]).json()
     assert [len(answer["organic"]) for answer in answers] == [0, 10]
     assert serper.units == 2
 
 
 def test_serper_refuses_as_the_real_one_does(serper: SerperStandIn) -> None:
-    """A bad key is 403; an empty account and a free plan's refusal are both 400; none costs."""
+    """A bad key is a 403, an empty account and the free plan's refusal are both a 400, and none is charged."""
     assert search(serper, ask(), key="wrong").json() == {"message": "Unauthorized.", "statusCode": 403}
     serper.free_plan = True
     assert search(serper, ask()).json() == {"message": "Query pattern not allowed for free accounts."}
@@ -159,7 +159,7 @@ def test_serper_refuses_as_the_real_one_does(serper: SerperStandIn) -> None:
 
 
 def test_serper_limits_the_rate() -> None:
-    """The second request in a second is a 429 that says when to come back, and costs nothing."""
+    """The second request in a second is a 429 that says when to retry, and costs nothing."""
     with SerperStandIn(lambda words, site: [], rate_limit=1, retry_after=True, omit_empty=True) as serper:
         first, second = search(serper, ask()), search(serper, ask())
         assert (second.status_code, second.headers["retry-after"]) == (429, "1")
@@ -168,14 +168,14 @@ def test_serper_limits_the_rate() -> None:
 
 
 def test_serper_can_come_back_empty_once(serper: SerperStandIn) -> None:
-    """The passing fault is a charged 200 without results."""
+    """The transient fault is a charged 200 without results."""
     serper.script(NO_RESULTS)
     assert [len(search(serper, ask()).json()["organic"]) for _ in range(2)] == [0, 10]
     assert serper.units == 2
 
 
 def test_answers_come_from_a_file(tmp_path: Path) -> None:
-    """Queries match whatever their letter case, and only URLs of the site are given."""
+    """Queries match in any case, and only URLs of the site are returned."""
     line = {
         "query": "Red Shoes",
         "lang": "en",
@@ -202,7 +202,7 @@ def look(serpapi: SerpApiStandIn, start: int = 0, **more: str) -> httpx.Response
 
 
 def test_serpapi_pages_by_ten_and_counts_each_search(serpapi: SerpApiStandIn) -> None:
-    """Beyond the last page there is an error beside a success; what was searched within the hour is free."""
+    """Beyond the last page, a success has an error, and a search repeated within the hour is free."""
     pages = [look(serpapi, start).json() for start in (0, 10, 20, 30, 0)]
     assert [len(page.get("organic_results", [])) for page in pages] == [10, 10, 3, 0, 10]
     assert {page["search_metadata"]["status"] for page in pages} == {"Success"}
@@ -216,7 +216,7 @@ def test_serpapi_pages_by_ten_and_counts_each_search(serpapi: SerpApiStandIn) ->
 
 
 def test_serpapi_refuses_as_its_pages_say() -> None:
-    """A bad key is 401, a missing query 400; an empty account and too many searches an hour are both 429."""
+    """A bad key is a 401, a missing query a 400, an empty account and too many searches per hour both a 429."""
     with SerpApiStandIn(lambda words, site: URLS, per_hour=1) as serpapi:
         answers = [look(serpapi, api_key="wrong"), look(serpapi, q=" "), look(serpapi), look(serpapi, 10)]
         serpapi.searches = 0
@@ -241,7 +241,7 @@ def cosine(one: list[float], other: list[float]) -> float:
 
 
 def test_embeddings_tell_related_texts_from_others(embedder: OpenAIStandIn) -> None:
-    """Vectors are unit length, the same every time, and closer for texts that share words."""
+    """Vectors have unit length, are deterministic, and are closer for texts that share words."""
     shoes, boots, tax = vectors(embedder, ["Red running shoes", "red hiking shoes", "income tax law"])
     assert math.isclose(math.hypot(*shoes), 1.0, abs_tol=1e-6)
     assert cosine(shoes, boots) > cosine(shoes, tax) + 0.3
@@ -249,7 +249,7 @@ def test_embeddings_tell_related_texts_from_others(embedder: OpenAIStandIn) -> N
 
 
 def test_both_encodings_and_fewer_dimensions(embedder: OpenAIStandIn) -> None:
-    """float and base64 mean the same vector, and `dimensions` shortens it."""
+    """float and base64 encode the same vector, and `dimensions` shortens it."""
     plain = vectors(embedder, ["red shoes"], encoding_format="float")[0]
     assert vectors(embedder, ["red shoes"])[0] == pytest.approx(plain, abs=1e-7)
     assert len(plain) == 256
@@ -257,7 +257,7 @@ def test_both_encodings_and_fewer_dimensions(embedder: OpenAIStandIn) -> None:
 
 
 def test_embeddings_come_shuffled_with_index_and_usage(embedder: OpenAIStandIn) -> None:
-    """`data` is in no order, `index` is true, and the ledger holds the tokens that usage names."""
+    """`data` is shuffled, `index` is correct, and the ledger has the same tokens as the usage."""
     answer = client(embedder).embeddings.create(model=SMALL, input=[f"text {n}" for n in range(20)])
     order = [item.index for item in answer.data]
     assert order != sorted(order) == list(range(20))
@@ -274,14 +274,14 @@ def test_embeddings_come_shuffled_with_index_and_usage(embedder: OpenAIStandIn) 
     ],
 )
 def test_openai_refuses_what_is_too_much(embedder: OpenAIStandIn, texts: list[str], words: str) -> None:
-    """Empty inputs and those over the limits are a 400 that is not charged."""
+    """Empty inputs and inputs over the limits are a 400 without a charge."""
     with pytest.raises(openai.BadRequestError, match=words):
         vectors(embedder, texts)
     assert embedder.units == 0
 
 
 def test_openai_refuses_a_bad_key_and_an_unknown_model(embedder: OpenAIStandIn) -> None:
-    """A 401 repeats part of the key, and listing models checks a key for free."""
+    """A 401 repeats part of the key, and listing the models checks a key for free."""
     with pytest.raises(openai.AuthenticationError, match=r"sk-wrong\*+LAST") as refused:
         client(embedder, "sk-wrong-0000-LAST").models.list()
     assert refused.value.code == "invalid_api_key"
@@ -291,7 +291,7 @@ def test_openai_refuses_a_bad_key_and_an_unknown_model(embedder: OpenAIStandIn) 
 
 
 def test_two_kinds_of_429() -> None:
-    """A rate limit says when to come back; a spent quota is told apart by its code only."""
+    """A rate limit's 429 says when to retry; a spent quota's differs by its code only."""
     with OpenAIStandIn(rate_limit_requests=1, quota_tokens=10) as embedder:
         with pytest.raises(openai.RateLimitError) as spent:
             vectors(embedder, ["word " * 50])
@@ -304,7 +304,7 @@ def test_two_kinds_of_429() -> None:
 
 
 def test_an_old_server_refuses_base64() -> None:
-    """With the option on, the client's default encoding is a 400 and float goes through."""
+    """With the option on, the client's default encoding is a 400 and float succeeds."""
     with OpenAIStandIn(dimensions=8, embedding_format_base64_refused=True) as embedder:
         with pytest.raises(openai.BadRequestError, match="base64"):
             vectors(embedder, ["word"])
@@ -312,7 +312,7 @@ def test_an_old_server_refuses_base64() -> None:
 
 
 def test_the_sick_answers_reach_the_client(embedder: OpenAIStandIn) -> None:
-    """Each twist gives what its name says, and the work is charged."""
+    """Each faulty response reaches the client, and the work is charged."""
     embedder.script(NO_DATA, NO_USAGE, ONE_MISSING, SAME_INDEX, NAN_VECTOR, NAN_VECTOR)
     create = client(embedder).embeddings.create
     with pytest.raises(ValueError, match="No embedding data"):

@@ -1,4 +1,4 @@
-"""Texts in; token counts and deterministic unit vectors out, where texts that share words lie closer."""
+"""Token counts and deterministic unit vectors of texts; texts that share words are closer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _encoding() -> Any:
 
 @lru_cache(maxsize=50_000)
 def count_tokens(text: str) -> int:
-    """Tokens of cl100k, or a quarter of the UTF-8 bytes where no tokenizer is installed."""
+    """Return the number of cl100k tokens, or a quarter of the UTF-8 bytes without a tokenizer."""
     encoding = _encoding()
     if encoding is None:
         return max(1, len(text.encode()) // 4)
@@ -38,12 +38,12 @@ def _place(model: str, word: str) -> tuple[int, float]:
 
 
 def embed(text: str, model: str, dimensions: int) -> list[float]:
-    """A signed hashed bag of lower-cased words, counts dampened, as a unit vector of this many dimensions."""
+    """Return a signed hashed bag of lower-cased words, counts dampened, as a unit vector of this many dimensions."""
     vector = [0.0] * dimensions
     for word, count in Counter(re.findall(r"\w+", text.lower()) or [text]).items():
         number, sign = _place(model, word)
         vector[number % dimensions] += sign * (1.0 + math.log(count))
     norm = math.sqrt(sum(value * value for value in vector))
-    if not norm:  # two words fell on one place and cancelled each other
+    if not norm:  # two words had the same dimension and cancelled each other
         vector[_place(model, text)[0] % dimensions] = norm = 1.0
     return [round(value / norm, 8) for value in vector]

@@ -1,4 +1,4 @@
-"""Turn bytes on a loopback socket into Request records, and Answer records into bytes."""
+"""Request records from bytes on a loopback socket, and bytes from Answer records."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SECRET_PARAMETERS = frozenset({"api_key"})
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came in; `path` is as sent (still percent-encoded), `body` is the raw bytes."""
+    """A request as it arrived; `path` is as sent (still percent-encoded), `body` is the raw bytes."""
 
     method: str
     path: str
@@ -31,11 +31,11 @@ class Request:
 
     @property
     def words(self) -> str:
-        """Method and decoded path, which scripts and ledger searches match against."""
+        """Method and decoded path, which scripts and ledger searches match."""
         return f"{self.method} {unquote(self.path)}"
 
     def json(self) -> Any:
-        """The body as JSON; None when it is empty or no JSON."""
+        """Return the body as JSON, None if it is empty or invalid."""
         try:
             return json.loads(self.body) if self.body else None
         except ValueError:
@@ -44,7 +44,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """What goes back: JSON unless `body` is str (HTML) or bytes (sent as they are, labelled JSON)."""
+    """A response: JSON unless `body` is str (HTML) or bytes (sent as they are, labelled JSON)."""
 
     status: int = 200
     body: Any = None
@@ -52,14 +52,14 @@ class Answer:
     units: int = 0  # what the call cost: credits, tokens or quota
 
     def payload(self) -> bytes:
-        """The body as bytes."""
+        """Return the body as bytes."""
         if isinstance(self.body, bytes):
             return self.body
         text = self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False)
         return text.encode()
 
     def head(self, length: int) -> bytes:
-        """Status line and headers that announce `length` bytes of body."""
+        """Return the status line and headers that announce `length` bytes of body."""
         kind = "text/html" if isinstance(self.body, str) else "application/json"
         lines = [f"HTTP/1.1 {self.status} {_reason(self.status)}", f"Content-Type: {kind}; charset=UTF-8"]
         lines += [f"Content-Length: {length}", *(f"{name}: {value}" for name, value in self.headers.items())]
@@ -67,7 +67,7 @@ class Answer:
 
 
 class Wire:
-    """The sending side of one connection, with the rude endings a faithful failure needs."""
+    """The sending side of a connection, which can also end abruptly."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
@@ -77,11 +77,11 @@ class Wire:
         self._handler.wfile.write(data)
 
     def hang_up(self) -> None:
-        """Close the connection after what was sent."""
+        """Close the connection after the bytes sent so far."""
         self._handler.close_connection = True
 
     def reset(self) -> None:
-        """Drop the connection with a TCP reset instead of a polite end."""
+        """Drop the connection with a TCP reset."""
         linger_for_nothing = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
         self._handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger_for_nothing)
         self._handler.server.rude.add(self._handler.connection)
@@ -89,20 +89,20 @@ class Wire:
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Reads one request after another from a kept-alive connection and hands each to the server's `serve`."""
+    """A handler of a kept-alive connection that passes each request to the server's `serve`."""
 
     protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True  # or each answer waits 40 ms for a delayed ACK
+    disable_nagle_algorithm = True  # otherwise each response waits 40 ms for a delayed ACK
     server: Server
 
     def handle_any(self) -> None:
-        """Read the body, split the address, let the stand-in answer."""
+        """Read the body, split the URL, and let the stand-in answer."""
         address = urlsplit(self.path)
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         query = parse_qs(address.query, keep_blank_values=True)
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = Request(self.command, address.path, query, headers, body)
-        with suppress(ConnectionError):  # the client gave up waiting, which is its right
+        with suppress(ConnectionError):  # the client stopped waiting
             self.server.serve(request, Wire(self))
 
     do_GET = do_POST = do_PUT = do_DELETE = do_PATCH = handle_any
@@ -131,7 +131,7 @@ class Server(ThreadingHTTPServer):
         super().process_request(request, client_address)
 
     def shutdown_request(self, request: Any) -> None:
-        """End one connection: politely, or at once if it was marked rude."""
+        """End one connection: in order, or at once if it was marked for a reset."""
         with self._lock:
             self._open.discard(request)
         if request in self.rude:
@@ -141,7 +141,7 @@ class Server(ThreadingHTTPServer):
             super().shutdown_request(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Show a defect of the stand-in itself, but not a client that went away."""
+        """Show a defect of the stand-in itself, but not a client that disconnected."""
         if not isinstance(sys.exc_info()[1], OSError):
             super().handle_error(request, client_address)
 

@@ -1,4 +1,4 @@
-"""Audits of made-up sites: of any size, with links as a site has them and a few odd titles."""
+"""Audits of synthetic sites of any size, with realistic links and a few odd titles."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -21,7 +21,7 @@ from internal_linker.core.runs import VersionRow
 from internal_linker.core.urls import normal_form
 
 SITE = "www.slowkettle.example"
-# Each section's words; the first of a section's topics is the commonest.
+# Each section's topics; the first is the most common one.
 SECTIONS = {
     "brewing": ("pour over filter bloom", "espresso crema shot", "water kettle scale", "aeropress inverted"),
     "beans": ("roast origin washed", "ethiopia kenya floral"),
@@ -42,7 +42,7 @@ ODD_TITLES = (
 
 @cache
 def audit(pages: int = 60, *, links: int = 4, proposed: int = 5, seed: int = 7) -> Audit:
-    """An audit of a made-up site with about so many existing and proposed links a page."""
+    """Return an audit of a synthetic site with about this many existing and proposed links per page."""
     random = np.random.default_rng(seed)
     names = list(SECTIONS)
     of = np.minimum(random.zipf(1.5, pages), len(names)) - 1
@@ -66,7 +66,7 @@ def audited(
     existing: Iterable[tuple[int, int]] = (),
     proposed: Iterable[tuple[tuple[int, int], float]] = (),
 ) -> Audit:
-    """The audit of these pages, links (row to row) and proposed links with their scores."""
+    """Return the audit of these pages, links (row to row) and proposed links with their scores."""
     keys = [normal_form(url) for url in urls]
     links = [ExistingLink(keys[source], keys[target]) for source, target in dict.fromkeys(existing)]
     pages = [Page(key, url, title=title) for key, url, title in zip(keys, urls, titles, strict=True)]
@@ -92,7 +92,7 @@ def _proposed(keys: Sequence[str], links: Iterable[tuple[tuple[int, int], float]
 
 
 def _ends(random: np.random.Generator, count: int, section: Ints, skew: float) -> list[tuple[int, int]]:
-    """Links that prefer early pages (the more, the greater `skew`) and, three times in four, the own section."""
+    """Draw links that prefer early pages (the more, the greater `skew`) and, three times in four, the own section."""
     n = len(section)
     sources = random.integers(0, n, count)
     targets = (n * random.random(count) ** skew).astype(np.int64)

@@ -1,4 +1,4 @@
-"""A project so tiny that its environment is made without a registry: what the bootstrap is tried on."""
+"""A project so small that its environment needs no registry, for tests of the bootstrap."""
 
 import hashlib
 import os
@@ -13,7 +13,7 @@ from types import MappingProxyType
 ROOT = Path(__file__).resolve().parents[2]
 PREPARING = "Preparing the environment"
 TELL = "import json, sys; print(json.dumps([sys.prefix, sys.argv[1:]]))"
-# A build backend so small that no registry is needed; it can be told to dawdle, so that a start can be stopped.
+# A build backend that needs no registry; with DAWDLE set it waits, so that a test can stop a start.
 BACKEND = """
 import os, time, zipfile
 
@@ -58,7 +58,7 @@ class Tiny:
         self.lock([self.wheel("first")], [self.wheel("second")])
 
     def wheel(self, name: str) -> str:
-        """Make a wheel with one module; its line for the lock."""
+        """Create a wheel with one module, and return its line for the lock."""
         file = self.wheels / f"{name}-1.0-py3-none-any.whl"
         with zipfile.ZipFile(file, "w") as wheel:
             wheel.writestr(f"{name}.py", "")
@@ -81,7 +81,7 @@ class Tiny:
         return [sys.executable, "-I", bootstrap, *["--test"] * test, "--", *command]
 
     def environment(self, more: Mapping[str, str] = MappingProxyType({})) -> dict[str, str]:
-        """As the user's own pip configuration, which here knows nothing but the wheels."""
+        """Return an environment like a user's own pip configuration that knows only the test's wheels."""
         own = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": self.wheels.as_uri()}
         kept = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
         return {**kept, **own, **more}

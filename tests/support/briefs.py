@@ -1,4 +1,4 @@
-"""A draft of a page for the sample site, and the command `content-brief` asked for its links."""
+"""A draft of a page for the sample site, and the command `content-brief` that finds links for it."""
 
 import json
 from pathlib import Path
@@ -18,13 +18,13 @@ If there is no steam wand, you can froth milk without a steamer, too. A burr gri
 
 
 class Ask(Protocol):
-    """What the command prints as JSON."""
+    """A function that returns the JSON the command prints."""
 
     def __call__(self, folder: Path, text: object, *options: str, code: int = 0) -> dict[str, Any]: ...
 
 
 def asking(capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Runs the command in this process, and reads what it prints."""
+    """Return a function that runs the command in this process and parses its output."""
 
     def ask(folder: Path, text: object, *options: str, code: int = 0) -> dict[str, Any]:
         capsys.readouterr()

@@ -1,4 +1,4 @@
-"""A page in headless Chromium without a network: its picture, its document. `_main` is a command."""
+"""A page in headless Chromium without a network: its picture and its document. `_main` is a command."""
 
 import shutil
 import subprocess
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# No host has an address, and the browser asks nothing for itself.
+# No host resolves, and the browser sends no requests of its own.
 _FLAGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-background-networking"),
     *("--host-resolver-rules=MAP * ~NOTFOUND", "--enable-logging=stderr", "--virtual-time-budget=5000"),
@@ -17,7 +17,7 @@ _FLAGS = (
 
 
 def chromium() -> str:
-    """The path of a Chromium of this computer; the test is skipped where there is none."""
+    """Return the path of an installed Chromium, or skip the test."""
     found = next(filter(None, map(shutil.which, _NAMES)), "")
     if not found:
         pytest.skip(f"no browser: none of {', '.join(_NAMES)} is installed")
@@ -25,17 +25,17 @@ def chromium() -> str:
 
 
 def rendered(page: Path) -> tuple[str, str]:
-    """The document after its scripts ran, and what the browser's console said."""
+    """Return the document after its scripts ran, and the browser's console output."""
     return _run(page, "--dump-dom", "--window-size=1280,2000")
 
 
 def screenshot(
     page: Path, picture: Path, width: int = 1280, height: int = 2000, *, part: str = "", dark: bool = False
 ) -> None:
-    """A PNG of `height` pixels from the page's top or from a part's; a narrow one shows it as a phone does."""
+    """Return a PNG of `height` pixels from the page's top or from a part; a narrow one shows the page as on a phone."""
     scheme = ("--blink-settings=preferredColorScheme=0",) if dark else ()
     with tempfile.TemporaryDirectory() as folder:
-        # No window is narrower than 500 pixels; a frame in it may be.
+        # A window is at least 500 pixels wide; a frame in it may be narrower.
         frame = Path(folder) / "frame.html"
         frame.write_text(
             f'<body style="margin:0"><iframe src="{page.resolve().as_uri()}#{part}" '
@@ -54,7 +54,7 @@ def _run(page: Path, *flags: str) -> tuple[str, str]:
 
 
 def _main(page: str, picture: str, width: str = "1280", height: str = "2000", part: str = "") -> None:
-    """`python -m tests.support.browser audit.html audit.png [WIDTH] [HEIGHT] [PART]`; PART is as in audit.html#PART."""
+    """Run `python -m tests.support.browser PAGE.html OUT.png [WIDTH] [HEIGHT] [PART]`; PART as in PAGE.html#PART."""
     screenshot(Path(page), Path(picture), int(width), int(height), part=part)
 
 

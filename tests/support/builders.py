@@ -1,4 +1,4 @@
-"""Short ways to make records, and fakes that come in through the ports."""
+"""Short constructors for records, and fakes that implement the ports."""
 
 import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -38,71 +38,71 @@ US = SerpMarket("serper", "us")
 
 
 def url(name: object) -> str:
-    """A page's URL; it is its own normal form."""
+    """Return a page's URL, which equals its normal form."""
     return f"https://{SITE}/{name}"
 
 
 def page(name: object, content: str = "", **more: Any) -> Page:
-    """A page with its URL as `url` writes it."""
+    """Return a page with its URL from `url`."""
     return Page(url(name), url(name), content=content, **more)
 
 
 def collected(
     pages: Iterable[Page], links: Iterable[ExistingLink] = (), sources: Iterable[Source] = ()
 ) -> Collected:
-    """What was collected of a site: nothing was rejected or merged."""
+    """Return the collected data of a site without rejected or merged rows."""
     return Collected(tuple(pages), tuple(sources), (), 0, links=tuple(links))
 
 
 def source(name: object = "", query: str = "", of: Page | None = None) -> Source:
-    """What links are wanted for: a page (`of`), or a URL or query alone."""
+    """Return a source of links: a page (`of`), or a URL or query alone."""
     address = of.url if of else url(name) if name != "" else ""
     return Source(address, address, query, of, in_sheet=False)
 
 
 def targets(*names: object, any_on_site: bool = False) -> Targets:
-    """Where links may lead: these pages."""
+    """Return these pages as link targets."""
     return Targets({url(name): url(name) for name in names}, {}, any_on_site)
 
 
 def pages_table(*rows: Sequence[str], header: Sequence[str] = (Kind.URL, Kind.CONTENT)) -> Table:
-    """A table of pages with the row numbers that a file would give."""
+    """Return a table of pages with the row numbers that a file would give."""
     return Table("pages.csv", tuple(header), [(number, row) for number, row in enumerate(rows, 2)])
 
 
 def queries_table(*rows: Sequence[str], header: Sequence[str] = (Kind.URL, Kind.MAIN_QUERY)) -> Table:
-    """A table of main queries with the row numbers that a file would give."""
+    """Return a table of main queries with the row numbers that a file would give."""
     return Table("queries.csv", tuple(header), [(number, row) for number, row in enumerate(rows, 2)])
 
 
 def links_table(
     *rows: Sequence[str], header: Sequence[str] = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR)
 ) -> TableStream:
-    """A table of existing links with the row numbers that a file would give."""
+    """Return a table of existing links with the row numbers that a file would give."""
     return TableStream(
         "links.csv", tuple(header), iter([(number, row) for number, row in enumerate(rows, 2)])
     )
 
 
 def whole(source: StreamSource) -> Table:
-    """A table with all its rows."""
+    """Return a table with all rows of the source."""
     table = source.stream()
     return Table(table.name, table.header, [(number, tuple(cells)) for number, cells in table.rows])
 
 
 def anything(_: str) -> bool:
-    """A rule that all fulfil."""
+    """Accept every text."""
     return True
 
 
 def nothing_excluded(*_: str) -> str:
-    """No pattern at all."""
+    """Return exclusions without any pattern."""
     return ""
 
 
 @dataclass
 class Told:
-    """A Progress that remembers what a person would have read."""
+    """A Progress that records what a user would read."""
 
     steps: list[str] = field(default_factory=list)
     outcomes: list[str] = field(default_factory=list)
@@ -155,7 +155,7 @@ class MemorySerp:
 
 
 class Letters:
-    """An Encoder that counts letters, a batch of two at a time; `fails_after` batches it fails."""
+    """An Encoder that counts letters in batches of two; after `fails_after` batches it fails."""
 
     name = model = "letters"
     dimensions = 26
@@ -180,7 +180,7 @@ class Letters:
 
     @staticmethod
     def vector(text: Text) -> Vectors:
-        """(26,) float32, of any length but zero."""
+        """Return (26,) float32, of any length but zero."""
         counts = [text.whole.lower().count(chr(letter)) for letter in range(ord("a"), ord("z") + 1)]
         return np.array(counts, np.float32) + np.float32(0.01)
 
@@ -211,12 +211,12 @@ class Engine:
         return "everything left"
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Close nothing."""
 
 
 @dataclass
 class Given:
-    """A StreamSource that holds its table."""
+    """A StreamSource of a given table."""
 
     table: Table
     name: str = "given"
@@ -228,7 +228,7 @@ class Given:
 
 @dataclass
 class GivenLinks:
-    """A StreamSource that holds its rows."""
+    """A StreamSource of given rows."""
 
     rows: Sequence[Sequence[str]]
     name: str = "links.csv"
@@ -240,7 +240,7 @@ class GivenLinks:
 
 @dataclass
 class KeptList(Generic[Item]):
-    """A ListSink; `error` is what it fails with."""
+    """A ListSink in memory; it raises `error` if one is given."""
 
     name: str = "excluded"
     error: Exception | None = None
@@ -257,7 +257,7 @@ class KeptList(Generic[Item]):
 
 @dataclass
 class Kept:
-    """A sink for links and rejects; `gaps` is what it could not place, `error` what it fails with."""
+    """A sink for links and rejects; it returns `gaps`, and raises `error` if one is given."""
 
     name: str = "kept"
     gaps: Sequence[str] = ()

@@ -1,4 +1,4 @@
-"""A language model and its cache in memory, for tests."""
+"""A language model and its cache in memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from internal_linker.core.records import Completion
 
 @dataclass
 class Model:
-    """A Chat that says what it is told to."""
+    """A Chat that gives the configured answer."""
 
     says: Callable[[str], str]
     name: str = "openai/model"

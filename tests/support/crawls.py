@@ -20,7 +20,7 @@ LINKS = [
     (B, A, "tea", "Navigation", "Hyperlink"),
     (B, A, "", "Footer", "Image"),
 ]
-# Headers of internal_all and all_inlinks as Screaming Frog has them; then its words for the values.
+# Screaming Frog's headers of internal_all and all_inlinks, then its names for the values.
 LANGUAGES = {
     "English": (
         "Address,Content Type,Status Code,Status,Indexability,Title 1,H1-1",
@@ -51,13 +51,13 @@ LANGUAGES = {
 
 
 def empty_project(folder: Path) -> Path:
-    """A project folder without input."""
+    """Return a project folder without input."""
     write_text(folder / "config/settings.toml", "")
     return folder
 
 
 def table(project: Path, name: str) -> list[tuple[str, ...]]:
-    """The rows of a file that a run reads, with the header."""
+    """Return the rows of a file that a run reads, with the header."""
     with (project / "files" / name).open(encoding="utf-8-sig", newline="") as file:
         return [tuple(row) for row in csv.reader(file)]
 
@@ -71,7 +71,7 @@ def links(project: Path) -> list[tuple[str, ...]]:
 
 
 def crawl(path: Path, *rows: Sequence[str]) -> str:
-    """A CSV file of these rows; its path for the command."""
+    """Write a CSV file of these rows and return its path for the command."""
     write_csv(path, rows)
     return str(path)
 
@@ -81,7 +81,7 @@ def imported(project: Path, *arguments: str) -> int:
 
 
 def screaming_frog(folder: Path, language: str) -> tuple[str, str]:
-    """Both exports of the two pages and three links, as that language's program writes them."""
+    """Write both exports of the two pages and three links, as Screaming Frog does in that language."""
     page_header, link_header, words = (line.split(",") for line in LANGUAGES[language])
     good, bad, content, menu, footer, link, image = words
     html = "text/html; charset=UTF-8"
@@ -99,7 +99,7 @@ def screaming_frog(folder: Path, language: str) -> tuple[str, str]:
 
 
 def workbook(path: Path, *sheets: Sequence[Sequence[object]]) -> str:
-    """A workbook with a sheet of these rows each; its path for the command."""
+    """Write a workbook with a sheet for each set of rows and return its path for the command."""
     with xlsxwriter.Workbook(path) as book:
         for rows in sheets:
             sheet = book.add_worksheet()

@@ -1,4 +1,4 @@
-"""Clusters for tests: workers that can be killed, blocks that leave a trace, a scheduler as the guide starts it."""
+"""Clusters for tests: workers that can be killed, blocks that leave a trace, a scheduler started as in the guide."""
 
 import os
 import re
@@ -32,7 +32,7 @@ TLS_VARIABLES = dict(re.findall(r"^(DASK_\w+)=(.+)$", GUIDE, re.MULTILINE))
 
 @dataclass
 class Watched:
-    """A `Compute` whose blocks take `seconds` longer and leave a file when they begin; one of them may be deadly."""
+    """A `Compute` whose blocks take `seconds` longer and leave a file when they begin; one may be deadly."""
 
     compute: Compute
     folder: Path
@@ -51,17 +51,17 @@ class Watched:
 
     @property
     def begun(self) -> Counter[str]:
-        """How often each block was begun."""
+        """Return how often each block was begun."""
         return Counter(path.name.partition(".")[0] for path in self.folder.glob("*.*"))
 
     @property
     def processes(self) -> set[str]:
-        """Who began them."""
+        """Return the processes that began a block."""
         return {path.name.split(".")[1] for path in self.folder.glob("*.*")}
 
 
 class StoreThatActs(MemoryStore):
-    """A store that does something, and notes the time of it, when it has so many blocks."""
+    """A store that calls `act` at a given number of blocks and records the time."""
 
     def __init__(self, at: int, act: Callable[[], object]) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ class StoreThatActs(MemoryStore):
 
 
 def local_cluster(workers: int, *, processes: bool = True) -> "LocalCluster":
-    """Start a cluster of so many worker processes, each replaced when it is killed; or of threads of this process."""
+    """Start a cluster of worker processes, each replaced when it is killed, or of threads of this process."""
     from distributed import LocalCluster
 
     return LocalCluster(
@@ -91,13 +91,13 @@ def local_cluster(workers: int, *, processes: bool = True) -> "LocalCluster":
 
 
 def kill(cluster: "LocalCluster", count: int = 1) -> None:
-    """`kill -9` of workers; new ones take their place."""
+    """Kill workers with `kill -9`; the cluster starts new ones."""
     for nanny in list(cluster.workers.values())[:count]:
         os.kill(nanny.pid, KILL)
 
 
 def write_certificates(folder: Path) -> None:
-    """An authority that has signed itself, as certificate and key of everybody: ca.pem, cert.pem, key.pem."""
+    """Write a self-signed authority that is also everyone's certificate and key: ca.pem, cert.pem, key.pem."""
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -123,7 +123,7 @@ def free_port() -> int:
 
 @dataclass
 class Started:
-    """A scheduler in a process of its own, and its workers."""
+    """A scheduler in its own process, and its workers."""
 
     address: str
     processes: list[subprocess.Popen[bytes]]
@@ -140,7 +140,7 @@ def started(
     folder: Path = REPOSITORY,
     variables: Mapping[str, str] | None = None,
 ) -> Iterator[Started]:
-    """A scheduler and so many workers, by the guide's own commands, in this folder and with these variables."""
+    """Start a scheduler and workers by the guide's own commands, in this folder and with these variables."""
     address = f"{scheme}://127.0.0.1:{free_port()}"
     scheduler, worker = (
         _words(command, address) for command in COMMANDS if ("--tls-" in command) == (scheme == "tls")
@@ -167,7 +167,7 @@ def _words(command: str, address: str) -> list[str]:
 def _end(process: subprocess.Popen[bytes]) -> None:
     import psutil  # comes with distributed
 
-    # A worker's nanny would start another one; with nobody to say good-bye to, both would wait for long.
+    # A worker's nanny would start another worker, and in an orderly exit both would wait for the scheduler.
     nanny = psutil.Process(process.pid) if process.poll() is None else None
     worker = nanny.children(recursive=True) if nanny else []
     process.kill()

@@ -1,4 +1,4 @@
-"""What workers of a cluster do in tests; it imports little, since each new worker has to."""
+"""Work for a test cluster's workers; it imports little, because each new worker imports it."""
 
 import multiprocessing
 import os
@@ -14,7 +14,7 @@ from internal_linker.core.ports import Encoder
 from internal_linker.core.records import EncodedBatch, Text
 from internal_linker.embeddings.encoders.minilm import LocalEncoder
 
-KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # which ends a process as suddenly on Windows
+KILL = getattr(signal, "SIGKILL", signal.SIGTERM)  # ends a process as abruptly on Windows
 
 
 def watched_block(
@@ -26,7 +26,7 @@ def watched_block(
     languages: Ints,
     block: Block,
 ) -> Nearest:
-    """Leave a file named by the block and this process, take a while, die if it is the deadly one, else work."""
+    """Leave a file named by the block and this process, wait, exit if the block is the deadly one, else do the work."""
     (folder / f"{block.name}.{os.getpid()}.{uuid4().hex}").touch()
     time.sleep(seconds)
     if block.name.endswith(deadly):
@@ -35,7 +35,7 @@ def watched_block(
 
 
 class LeavesAFile(LocalEncoder):
-    """Leaves a file for each task, in the folder that its first text names, and takes a while for it."""
+    """An encoder that leaves a file for each task in the folder that its first text names, and waits a little."""
 
     def encode(self, texts: Sequence[Text]) -> Generator[EncodedBatch, None, None]:
         (Path(texts[0].title) / uuid4().hex).touch()
@@ -44,7 +44,7 @@ class LeavesAFile(LocalEncoder):
 
 
 def unfit_encoder(threads: int) -> Encoder:
-    """The local encoder, but not on workers."""
+    """Return the local encoder, but raise an error on a worker."""
     if multiprocessing.parent_process():
         raise ConfigurationError("the local embedding model can't be read.")
     return LocalEncoder(threads)

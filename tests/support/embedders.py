@@ -1,4 +1,4 @@
-"""The embeddings client pointed at a stand-in, and all that comes out of it: helpers of its tests."""
+"""The embeddings client connected to a stand-in, and helpers that collect its output."""
 
 import traceback
 from collections.abc import Sequence
@@ -22,19 +22,19 @@ OPEN: list[OpenAIEmbeddings] = []
 
 
 def start_stand_in() -> OpenAIStandIn:
-    """A server with short vectors that also has a model which OpenAI does not have."""
+    """Start a server with short vectors that also has a model which OpenAI doesn't have."""
     stand_in = OpenAIStandIn(dimensions=32, rate_limit_tokens=100_000_000)
     stand_in.models[FOREIGN] = 32
     return stand_in
 
 
 def money(cap: float = 5.0) -> Budget:
-    """A budget of so many dollars."""
+    """Return a budget of this many dollars."""
     return Budget("OpenAI", cap, "max_cost_usd", "US dollars")
 
 
 def encoder_at(stand_in: OpenAIStandIn, *, home: bool = False, **changes: Any) -> OpenAIEmbeddings:
-    """A client of the stand-in; `home` makes it behave as it does at OpenAI's own address."""
+    """Return a client of the stand-in; with `home` it behaves as at OpenAI's own address."""
     fixed: dict[str, Any] = {
         "api_key": KEY,
         "model": SMALL,
@@ -47,12 +47,13 @@ def encoder_at(stand_in: OpenAIStandIn, *, home: bool = False, **changes: Any) -
         "timeout": 5.0,
     }
     OPEN.append(OpenAIEmbeddings(**{**fixed, **changes}))
-    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"  # the address is chosen before the first request only
+    # The client looks at its address before the first request only.
+    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"
     return OPEN[-1]
 
 
 def drain(encoder: OpenAIEmbeddings, texts: Sequence[Text]) -> tuple[list[EncodedBatch], ServiceError | None]:
-    """What was yielded, and the error after it; no error shows the key or the part that OpenAI shows."""
+    """Return the yielded batches and the error after them, after a check that it shows no part of the key."""
     batches: list[EncodedBatch] = []
     try:
         for batch in encoder.encode(texts):
@@ -66,7 +67,7 @@ def drain(encoder: OpenAIEmbeddings, texts: Sequence[Text]) -> tuple[list[Encode
 
 
 def collect(encoder: OpenAIEmbeddings, texts: Sequence[Text]) -> NDArray[np.floating]:
-    """All vectors in the order of the texts; each position was yielded once."""
+    """Return all vectors in the order of the texts, after a check that each position came once."""
     batches = list(encoder.encode(texts))
     positions = [at for batch in batches for at in batch.positions]
     assert sorted(positions) == list(range(len(texts)))

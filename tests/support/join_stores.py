@@ -1,4 +1,4 @@
-"""A store of joins in memory, and a compute that can be killed."""
+"""A store of joins in memory, and a compute that records its blocks."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -6,7 +6,7 @@ from internal_linker.core.arrays import Block, Ints, Nearest, Neighbourhood, Vec
 
 
 class MemoryStore:
-    """A `JoinStore` that fails after so many blocks, as a killed run does."""
+    """A `JoinStore` that fails after a given number of blocks, as a killed run does."""
 
     def __init__(self) -> None:
         self.whole: dict[str, Neighbourhood] = {}
@@ -31,7 +31,7 @@ class MemoryStore:
 
 
 class Counting:
-    """A `Compute` that does the blocks one after the other and remembers them."""
+    """A `Compute` that runs the blocks one after another and records them."""
 
     def __init__(self) -> None:
         self.done: list[Block] = []

@@ -1,4 +1,4 @@
-"""Sites of made-up words and links, ranked without vectors: what teaching may learn of them is known."""
+"""Synthetic sites of random words and links, ranked without vectors, so that the result of training is known."""
 
 from collections.abc import Iterable, Sequence
 
@@ -17,7 +17,7 @@ Pairs = Sequence[tuple[int, int]]
 
 
 def pages(count: int, seed: int = 0) -> tuple[Page, ...]:
-    """Pages of random words: none has a topic."""
+    """Return pages of random words without topics."""
     rng = np.random.default_rng(seed)
     return tuple(
         page(number, " ".join(f"w{word}" for word in rng.integers(0, 400, 40))) for number in range(count)
@@ -25,7 +25,7 @@ def pages(count: int, seed: int = 0) -> tuple[Page, ...]:
 
 
 def random_pairs(n: int, count: int, seed: int, popularity: float = 0.0) -> list[tuple[int, int]]:
-    """So many pairs of n pages; target k is drawn by 1 / k ** `popularity`, then none of the last fifth."""
+    """Draw pairs of n pages; with `popularity`, targets follow 1 / k ** `popularity`, without the last fifth."""
     rng = np.random.default_rng(seed)
     share = 1 / np.arange(1, n + 1) ** popularity
     if popularity:
@@ -39,12 +39,12 @@ def random_pairs(n: int, count: int, seed: int, popularity: float = 0.0) -> list
 
 
 def existing(pairs: Iterable[tuple[int, int]]) -> list[ExistingLink]:
-    """The links between pages of these numbers."""
+    """Return the existing links between pages of these numbers."""
     return [ExistingLink(url(source), url(target), "here") for source, target in pairs]
 
 
 def ranking(site: Sequence[Page], pairs: Pairs, *queries: str, workers: Workers | None = None) -> Ranking:
-    """What ranks for every page, and for queries without a page, knowing these links."""
+    """Return the ranking for every page and for queries without a page, given these existing links."""
     links = tuple(existing(pairs))
     sources = (
         *(Source(each.key, each.url, "", each, in_sheet=False) for each in site),

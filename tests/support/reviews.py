@@ -1,4 +1,4 @@
-"""Proposed links as review rows, the tab Review on the stand-in and editors in it: helpers of the desks' tests."""
+"""Proposed links as review rows, the tab Review on the stand-in, and editors who work in it."""
 
 import json
 import math
@@ -16,7 +16,7 @@ APPEND = "^POST /v4/spreadsheets/[^/]*:batchUpdate"
 
 
 def row(name: str, **changes: Any) -> ReviewRow:
-    """A link of this name: its id, texts and figures are made of it."""
+    """Return a link with id, texts and figures derived from this name."""
     made = ReviewRow(
         id=f"{name:0>16}",
         status="proposed",
@@ -32,14 +32,14 @@ def row(name: str, **changes: Any) -> ReviewRow:
 
 
 def cells(of: ReviewRow) -> list[str]:
-    """The row as a new tab shows it."""
+    """Return the row as a new tab shows it."""
     score = "" if math.isnan(of.score) else f"{of.score:g}"
     texts = [of.status, of.anchor, of.sentence, of.source, of.target, score]
     return [*texts, of.tier, of.why, of.notes, of.id, of.anchor]
 
 
 def verdict(of: ReviewRow, by: str = "Review tab", **changes: Any) -> Verdict:
-    """What is read beside a row that no editor touched."""
+    """Return the verdict that is read from an untouched row."""
     return replace(Verdict(of.id, of.status, of.anchor, of.notes, by), **changes)
 
 
@@ -48,14 +48,14 @@ def review_tab(google: GoogleStandIn) -> ReviewTab:
 
 
 def shown(google: GoogleStandIn, title: str = "Review") -> list[list[str]]:
-    """The tab's rows, each as long as there are columns."""
+    """Return the tab's rows, each padded to the number of columns."""
     grid = google.grid(title)
     width = max(len(COLUMNS), *map(len, grid))
     return [line + [""] * (width - len(line)) for line in grid]
 
 
 def put(google: GoogleStandIn, link: ReviewRow, column: str, text: str, title: str = "Review") -> None:
-    """An editor types into the row of a link."""
+    """Type into the row of a link as an editor."""
     grid = google.grid(title)
     at = next(at for at, line in enumerate(grid) if link.id in line)
     tab, place = google.tab(title), grid[0].index(column)
@@ -65,7 +65,7 @@ def put(google: GoogleStandIn, link: ReviewRow, column: str, text: str, title: s
 def rearrange(
     google: GoogleStandIn, change: Callable[[list[list[Any]]], list[list[Any]]], title: str = "Review"
 ) -> Callable[[], None]:
-    """What an editor does to the whole tab; the score stays a number."""
+    """Return an action that changes the whole tab as an editor would; the score stays a number."""
 
     def act() -> None:
         grid: list[list[Any]] = [list(line) for line in shown(google, title)]
@@ -78,6 +78,6 @@ def rearrange(
 
 
 def ids(grid: Sequence[Sequence[str]]) -> list[str]:
-    """The links' ids in their order."""
+    """Return the links' ids in their order."""
     place = grid[0].index("Link ID")
     return [line[place] for line in grid[1:]]

@@ -1,4 +1,4 @@
-"""A small Sheet on the stand-in, links for it, and editors who meddle: helpers of the Sheet's tests."""
+"""A small Sheet on the stand-in, links for it, and editors who change it at chosen moments."""
 
 import json
 import re
@@ -54,5 +54,5 @@ def edit(google: GoogleStandIn, change: Callable[[list[list[str]]], list[list[st
 
 
 def shown(error: BaseException) -> str:
-    """All that could reach a log or a screen."""
+    """Return all texts of an error that could reach a log or a screen."""
     return "".join([str(error), repr(error), *traceback.format_exception(error)])

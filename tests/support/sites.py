@@ -1,4 +1,4 @@
-"""Project folders for tests: the first pages of the sample site, with the keys and addresses of stand-ins."""
+"""Project folders with the first pages of the sample site, and the keys and URLs of stand-ins."""
 
 import csv
 import json
@@ -12,24 +12,24 @@ SETTINGS = {"search_query_template": "site:www.slowkettle.example {main_query}",
 
 
 def read_csv(path: Path) -> list[dict[str, str]]:
-    """The rows of a CSV file, by column name."""
+    """Return the rows of a CSV file, by column name."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def sample_pages(count: int) -> list[dict[str, str]]:
-    """The first pages of the sample site."""
+    """Return the first pages of the sample site."""
     return read_csv(REPOSITORY / "files/urls_rawdata.csv")[:count]
 
 
 def sample_queries(pages: Sequence[Mapping[str, str]]) -> list[list[str]]:
-    """URL and main query of those pages that have one."""
+    """Return URL and main query of those pages that have one."""
     queries = {row["URL"]: row["Main Query"] for row in read_csv(REPOSITORY / "files/main_queries.csv")}
     return [[page["URL"], queries[page["URL"]]] for page in pages if page["URL"] in queries]
 
 
 def make_project(folder: Path, pages: int = 12, settings: Mapping[str, object] | None = None) -> Path:
-    """A project with the first pages of the sample site, their queries in CSV, and these settings."""
+    """Create a project with the first pages of the sample site, their queries in CSV, and these settings."""
     rows = sample_pages(pages)
     columns = ("URL", "Title", "Main Content", "Lang")
     write_csv(
@@ -49,7 +49,7 @@ def use_standins(
     openai: OpenAIStandIn | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> None:
-    """Give the project the keys and addresses of these servers, and settings on top."""
+    """Give the project the keys and URLs of these servers, and additional settings."""
     values: dict[str, object] = dict(SETTINGS)
     if google:
         values |= {"google_sheet_id": google.spreadsheet_id, "google_api_url": google.url}

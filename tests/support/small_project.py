@@ -29,7 +29,7 @@ HEADER = ("URL", "Title", "Main Content")
 
 
 def make_project(folder: Path, settings: Mapping[str, object] | None = None) -> Path:
-    """Write pages, queries and settings; without other settings it needs neither key, network nor model."""
+    """Write pages, queries and settings; without other settings the project needs no key, network or model."""
     write_csv(folder / "files/urls_rawdata.csv", [HEADER, *_pages()])
     queries = [(url, slug.replace("-", " ")) for url, slug in zip(URLS, TOPICS, strict=True)]
     write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *queries])
@@ -38,7 +38,7 @@ def make_project(folder: Path, settings: Mapping[str, object] | None = None) -> 
 
 
 def write_settings(folder: Path, settings: Mapping[str, object]) -> None:
-    """Write settings.toml: the site's own template and no model, save what `settings` say otherwise."""
+    """Write settings.toml with the site's own template and no model, except where `settings` differ."""
     given = {
         "embedding_provider": "lsa",
         "search_query_template": "site:www.tiny.example {main_query}",
@@ -49,26 +49,26 @@ def write_settings(folder: Path, settings: Mapping[str, object]) -> None:
 
 
 def write_csv(path: Path, rows: Sequence[Sequence[str]]) -> None:
-    """Write a CSV file, and the folder it lies in."""
+    """Write a CSV file, and create its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(rows)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, and the folder it lies in."""
+    """Write a text file, and create its folder."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
 def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
-    """Every file's content and time of change (ns), by its path."""
+    """Return every file's content and modification time (ns), by its path."""
     files = [path for path in folder.rglob("*") if path.is_file()]
     return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns) for path in files}
 
 
 def command(*arguments: str) -> int:
-    """Run a command in this process; its exit code."""
+    """Run a command in this process and return its exit code."""
     before = signal.getsignal(signal.SIGTERM)
     with pytest.raises(SystemExit) as ended:
         main(arguments)
@@ -77,14 +77,14 @@ def command(*arguments: str) -> int:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """This process' environment without any setting or key, and with `more`; the package can be imported."""
+    """Return this process's environment without any setting or key, plus `more`; the package can be imported."""
     ours = {variable for _, variable in KEY_FILES.values()}
     kept = {name: text for name, text in os.environ.items() if not _is_setting(name) and name not in ours}
     return {**kept, "PYTHONPATH": str(REPOSITORY), **more}
 
 
 def forget_settings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Take settings and keys out of this process' environment."""
+    """Remove settings and keys from this process's environment."""
     for name in os.environ.keys() - environment().keys():
         monkeypatch.delenv(name)
 
@@ -103,7 +103,7 @@ def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:
 
 
 def finish(process: subprocess.Popen[str], longest: float = 60.0) -> tuple[int, str, str]:
-    """Wait so many seconds for the end: exit code, stdout and stderr."""
+    """Wait for the end within a time limit; return exit code, stdout and stderr."""
     out, err = process.communicate(timeout=longest)
     return process.returncode, out, err
 

@@ -1,4 +1,4 @@
-"""Something in every store, and whether it is still there: what tests of whole databases share.
+"""Rows in every store, and the check that they are still there, for tests of whole databases.
 
     python -m tests.support.store_contents tests/released/N.sqlite3
 
@@ -57,7 +57,7 @@ ROW = VersionRow(
 
 
 def joined() -> Neighbourhood:
-    """Twenty texts with three neighbours each."""
+    """Return twenty texts with three neighbours each."""
     rows = np.add.outer(np.arange(20), np.arange(1, 4)).astype(np.int32) % 20
     scores = np.linspace(1, 0, 60, dtype=np.float32).reshape(20, 3)
     digests = np.arange(320, dtype=np.uint32).astype(np.uint8).reshape(20, 16)
@@ -65,12 +65,12 @@ def joined() -> Neighbourhood:
 
 
 def vectors() -> dict[str, Vectors]:
-    """A vector for each text."""
+    """Return a vector for each text."""
     return {text: np.eye(26, dtype=np.float32)[number] for number, text in enumerate(TEXTS)}
 
 
 def fill(engine: Engine) -> None:
-    """Put something into every store."""
+    """Put rows into every store."""
     EmbeddingCache(engine, "float16").put(Letters(), vectors())
     SerpResultCache(engine, 7).put(QUERY, 1, MARKET, SerpPage(("https://a.example/t",), 1))
     StoredAnswers(engine).put(Model(str), PROMPT, '{"1": "green tea"}')
@@ -81,7 +81,7 @@ def fill(engine: Engine) -> None:
 
 
 def check(engine: Engine) -> None:
-    """See that all of it is there."""
+    """Assert that all rows are there."""
     found = EmbeddingCache(engine, "float32").get(Letters(), TEXTS)
     assert {text: vector.tolist() for text, vector in found.items()} == {
         text: vector.tolist() for text, vector in vectors().items()
@@ -106,7 +106,7 @@ def check(engine: Engine) -> None:
 
 
 def main() -> None:
-    """Make the file."""
+    """Write the file."""
     path = Path(sys.argv[1])
     engine = open_database(f"sqlite:///{path.resolve()}", Path())
     fill(engine)

@@ -1,4 +1,4 @@
-"""A BERT of two layers and few words: as a folder, as an encoder, or served like a model of the Hugging Face hub."""
+"""A BERT with two layers and a small vocabulary: as a folder, as an encoder, or served like the Hugging Face hub."""
 
 import hashlib
 import http.server
@@ -33,11 +33,11 @@ WORDS = "tea green black white cup water leaves kettle steep fresh dark taste".s
 
 
 def save_bert(folder: Path, *, larger: float = 1.0) -> Path:
-    """Write model and tokenizer, as a model that knows nothing of sentences; its numbers are always the same.
+    """Write a model and tokenizer without sentence-transformers files; the weights are always the same.
 
     Args:
-        folder: to be made.
-        larger: what all weights are multiplied with.
+        folder: the folder to create.
+        larger: the factor for all weights.
     """
     folder.mkdir(parents=True)
     pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", ".", *LETTERS, *(f"##{each}" for each in LETTERS)]
@@ -53,7 +53,7 @@ def save_bert(folder: Path, *, larger: float = 1.0) -> Path:
     model = transformers.BertModel(config)
     with torch.no_grad():
         for at, weights in enumerate(each for each in model.parameters() if each.ndim == 2):
-            # As good as random, so that each text has a vector of its own.
+            # Pseudo-random, so that each text has its own vector.
             waves = torch.sin(torch.arange(weights.numel(), dtype=torch.float64) ** 2 * 0.37 + at)
             weights.copy_(waves.reshape(weights.shape) * larger / 3)
     model.save_pretrained(folder)
@@ -71,21 +71,21 @@ TEXTS = [
 
 
 def encoder_of(folder: Path, **wishes: Any) -> TransformerEncoder:
-    """The model as an encoder, on the processor if nothing else is wished."""
+    """Return the model as an encoder, on the CPU by default."""
     return TransformerEncoder(
         loaded_model(str(folder), Path("/"), ModelOptions(**{"device": "cpu", **wishes}))
     )
 
 
 def vectors(encoder: TransformerEncoder, texts: Sequence[Text]) -> Vectors:
-    """All vectors; the positions came in order, each once."""
+    """Return all vectors, after a check that each position came once and in order."""
     batches = list(encoder.encode(texts))
     assert [at for batch in batches for at in batch.positions] == list(range(len(texts)))
     return np.concatenate([batch.vectors for batch in batches])
 
 
 class Hub:
-    """Serves a folder as the hub serves a model, and remembers what it was asked for."""
+    """A server that serves a folder as the hub serves a model, and records the requests."""
 
     def __init__(self, name: str, folder: Path) -> None:
         self.name, self.folder, self.asked = name, folder, list[str]()
@@ -128,7 +128,7 @@ class Hub:
 
 @contextmanager
 def hub_of(name: str, folder: Path) -> Iterator[Hub]:
-    """A hub on this computer with one model."""
+    """Start a hub on this computer with one model."""
     hub = Hub(name, folder)
 
     class Handler(http.server.BaseHTTPRequestHandler):

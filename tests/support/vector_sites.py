@@ -1,4 +1,4 @@
-"""Texts as vectors for the tests of joins, and what a join must find, counted without any cleverness."""
+"""Vectors for the tests of joins, and the expected results by brute force."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from internal_linker.core.arrays import Ints, Nearest, Vectors
 
 
 def unit(raw: Vectors) -> Vectors:
-    """Rows of unit length, float32; zeros stay zeros."""
+    """Return rows of unit length, float32; zeros stay zeros."""
     norms = np.linalg.norm(raw, axis=1, keepdims=True)
     rows: Vectors = (raw / np.where(norms > 0, norms, 1)).astype(np.float32)
     return rows
 
 
 def random_vectors(count: int, dimensions: int, seed: int = 0, topics: int = 0) -> Vectors:
-    """(n, d) float16 unit rows, around `topics` centres if there are any."""
+    """Return (n, d) float16 unit rows, around `topics` centres if there are any."""
     draw = np.random.default_rng(seed)
     rows = draw.standard_normal((count, dimensions))
     if topics:
@@ -29,7 +29,7 @@ def one_language(count: int) -> Ints:
 
 
 def coarse_vectors(count: int) -> st.SearchStrategy[Vectors]:
-    """Few distinct directions, so that scores are equal often, and some zeros."""
+    """Return vectors with few distinct directions, so that scores are often equal, and some zeros."""
     row = st.lists(st.sampled_from([-1, 0, 0, 1, 2]), min_size=3, max_size=3)
     rows = st.lists(row, min_size=count, max_size=count)
     return rows.map(lambda some: unit(np.array(some, np.float64).reshape(count, 3)))
@@ -43,7 +43,7 @@ def counted(
     keep: int,
     excluded: Sequence[Sequence[int]] | None = None,
 ) -> Nearest:
-    """The lists by one sort of each row of the whole matrix."""
+    """Return the neighbour lists by a full sort of each row's scores."""
     result = Nearest(
         np.full((len(rows), keep), -1, np.int32),
         np.full((len(rows), keep), -np.inf, np.float32),
@@ -69,7 +69,7 @@ def counted(
 
 
 def assert_same(found: Nearest, expected: Nearest, vectors: Vectors, rows: Ints) -> None:
-    """Equal scores and floors to 1e-6, and each list's rows really have these scores."""
+    """Assert that scores and floors are equal within 2e-6, and that each list's rows really have these scores."""
     np.testing.assert_allclose(found.scores, expected.scores, atol=2e-6)
     np.testing.assert_allclose(found.floors, expected.floors, atol=2e-6)
     np.testing.assert_array_equal(found.rows >= 0, expected.rows >= 0)

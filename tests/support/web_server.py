@@ -1,4 +1,4 @@
-"""A site on loopback, as its server gives it: pages with their heads, faults, and a ledger of what was asked for."""
+"""A site on loopback: pages with their headers, faults, and a ledger of the requests."""
 
 import ssl
 import threading
@@ -14,7 +14,7 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: `endless` repeats its body without end, `slow` waits so many seconds before it, `gone` hangs up."""
+    """A response: `endless` repeats its body without end, `slow` waits some seconds before it, `gone` hangs up."""
 
     body: str | bytes = ""
     status: int = 200
@@ -25,15 +25,15 @@ class Reply:
 
 
 class Site:
-    """Serves `pages` by their paths, as a context manager; what is not there is a 404.
+    """Serves `pages` by their paths, as a context manager; an unknown path is a 404.
 
-    An ETag or Last-Modified in a page's head is honoured. A page may be a function that makes each answer.
+    An ETag or Last-Modified in a page's headers is honoured. A page may be a function that returns each response.
     """
 
     def __init__(self, pages: Mapping[str, Reply | str | Callable[[], Reply]] | None = None) -> None:
         self.pages = dict(pages or {})
         self.asked: list[tuple[str, Mapping[str, str]]] = []
-        """Path and headers (names in lower case) of each request, in their order."""
+        """Path and headers (names in lower case) of each request, in order."""
         self.times: list[float] = []
         site = self
 
@@ -44,20 +44,20 @@ class Site:
                 site._answer(self)
 
             def log_message(self, *_: object) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
         self.url = f"http://127.0.0.1:{self._server.server_port}"
 
     def secure(self, context: ssl.SSLContext) -> None:
-        """Serve by TLS from here on."""
+        """Serve over TLS from here on."""
         self._server.socket = context.wrap_socket(self._server.socket, server_side=True)
         self.url = self.url.replace("http:", "https:")
 
     @property
     def paths(self) -> list[str]:
-        """What was asked for, in its order."""
+        """The requested paths, in order."""
         return [path for path, _ in self.asked]
 
     def __enter__(self) -> Self:
@@ -106,7 +106,7 @@ def _unchanged(ours: Mapping[str, str], theirs: Mapping[str, str]) -> bool:
 
 
 def sitemap(*urls: str, index: bool = False) -> str:
-    """A sitemap of these pages, or an index of these sitemaps."""
+    """Return a sitemap of these pages, or an index of these sitemaps."""
     outer, inner = ("sitemapindex", "sitemap") if index else ("urlset", "url")
     picture = '<image:image xmlns:image="x"><image:loc>https://cdn.example/a.png</image:loc></image:image>'
     entries = "".join(
@@ -117,5 +117,5 @@ def sitemap(*urls: str, index: bool = False) -> str:
 
 
 def moved(to: str, status: int = 301) -> Reply:
-    """A redirect."""
+    """Return a redirect."""
     return Reply("", status, {"Location": to})

@@ -1,4 +1,4 @@
-"""HTML pages as sites have them: a text of some length, with a menu, a footer and a box beside it."""
+"""Realistic HTML pages: a text of some length, with a menu, a footer and a box beside it."""
 
 from collections.abc import Sequence
 
@@ -13,14 +13,14 @@ TEXT = (
 def html_page(
     name: str, text: str = TEXT, *, head: str = "", body: str = "", links: Sequence[tuple[str, str]] = ()
 ) -> str:
-    """A whole page with a menu, a box beside the text and a footer.
+    """Return a whole page with a menu, a box beside the text and a footer.
 
     Args:
-        name: its title and headline.
-        text: its one paragraph.
-        head: more of its head.
-        body: more of its main part.
-        links: (address, anchor) in its text.
+        name: the page's title and headline.
+        text: the page's only paragraph.
+        head: additional HTML for the head.
+        body: additional HTML for the main part.
+        links: (URL, anchor) of each link in the text.
     """
     inside = " ".join(f'Read on about <a href="{href}">{anchor}</a>.' for href, anchor in links)
     return f"""<!doctype html><html lang="en-GB"><head><meta charset="utf-8"><title>{name} | Tiny</title>{head}</head>
@@ -30,12 +30,12 @@ def html_page(
 
 
 def menu_links(url: str, site: str = SITE) -> list[tuple[str, ...]]:
-    """The rows of the links that each such page has before its text's, and behind them."""
+    """Return the rows of the links that each such page has before and after its text."""
     parts = (("/", "Home", "Header"), ("/menu/", "Menu", "Navigation"), ("/offer/", "An offer", "Aside"))
     ends = (*parts, ("/imprint/", "Imprint", "Footer"))
     return [(url, site + path, anchor, part, "Hyperlink") for path, anchor, part in ends]
 
 
 def saved_as(url: str) -> str:
-    """The head of a page that names its own address."""
+    """Return a head whose canonical link names the page's own URL."""
     return f'<link rel="canonical" href="{url}">'

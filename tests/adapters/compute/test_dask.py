@@ -1,4 +1,4 @@
-"""Joins and embeddings on a Dask cluster: what one computer finds, whoever is killed on the way."""
+"""Joins and embeddings on a Dask cluster equal those of one computer, whichever process dies on the way."""
 
 import os
 import subprocess
@@ -77,19 +77,19 @@ def joined(vectors: Vectors, compute: Compute, store: JoinStore | None = None, e
 
 @pytest.fixture(scope="module")
 def here() -> Joined:
-    """The lists of `VECTORS` by this computer."""
+    """Return the neighbour lists of `VECTORS` as this computer computes them."""
     return joined(VECTORS, Threads(2))
 
 
 def assert_equal(found: Joined, expected: Joined) -> None:
-    """The same to the last bit."""
+    """Assert that both results are bitwise equal."""
     assert found.way == expected.way
     for name in ("rows", "scores", "floors"):
         np.testing.assert_array_equal(getattr(found.nearest, name), getattr(expected.nearest, name))
 
 
 def test_workers_in_threads_find_what_one_computer_finds() -> None:
-    """The small form of what follows: joins by exact scores and by cells, vectors, and what fails on a worker."""
+    """Workers in threads match one computer for exact and IVF joins and for vectors; a failed block is named."""
     vectors = VECTORS[: 3 * EXACT_ROWS]
     with local_cluster(2, processes=False) as cluster:
         compute = DaskCompute(cluster.scheduler_address)
@@ -104,13 +104,13 @@ def test_workers_in_threads_find_what_one_computer_finds() -> None:
 
 @pytest.mark.long
 def test_exact_lists_are_those_of_one_computer(cluster: "LocalCluster", here: Joined) -> None:
-    """The blocks of an exact join, done by two workers, give the same lists."""
+    """An exact join by two workers gives the same lists as one computer."""
     assert_equal(joined(VECTORS, DaskCompute(cluster.scheduler_address)), here)
 
 
 @pytest.mark.long
 def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster") -> None:
-    """From a megabyte on they are sent once, not with each block: the results are the same."""
+    """Columns that blocks share are sent once if they take a megabyte or more, and the results stay the same."""
     vectors, languages = random_vectors(140_000, 2), one_language(140_000)
     columns = np.arange(len(vectors))
     blocks = [Block(f"rows-{at}", np.arange(at, at + 9), columns, 3) for at in range(0, 90, 9)]
@@ -123,7 +123,7 @@ def test_columns_that_blocks_share_travel_by_themselves(cluster: "LocalCluster")
 
 @pytest.mark.long
 def test_lists_by_cells_are_those_of_one_computer(cluster: "LocalCluster") -> None:
-    """A clustered join, its sample and then the incremental one after it, give the same lists."""
+    """An IVF join, its sample and the incremental join after it give the same lists as one computer."""
     compute, ours, theirs = DaskCompute(cluster.scheduler_address), MemoryStore(), MemoryStore()
     vectors = random_vectors(4000, 32, topics=60)
     expected = joined(vectors, Threads(2), ours, exact=0)
@@ -139,7 +139,7 @@ def test_lists_by_cells_are_those_of_one_computer(cluster: "LocalCluster") -> No
 def test_a_killed_workers_blocks_are_done_by_the_others(
     cluster: "LocalCluster", here: Joined, tmp_path: Path
 ) -> None:
-    """`kill -9` of one of two workers in the middle: the same lists, and only what was in flight is done again."""
+    """After `kill -9` of one of two workers, the lists are the same and only blocks in flight are done again."""
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
     store = StoreThatActs(4, lambda: kill(cluster))
     assert_equal(joined(VECTORS, watched, store), here)
@@ -150,7 +150,7 @@ def test_a_killed_workers_blocks_are_done_by_the_others(
 
 @pytest.mark.long
 def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Joined, tmp_path: Path) -> None:
-    """Both workers are killed, and with them all that was sent: new workers get it, and end the join."""
+    """When both workers die with all vectors, new workers receive the vectors and finish the join."""
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path)
     store = StoreThatActs(4, lambda: kill(cluster, 2))
     assert_equal(joined(VECTORS, watched, store), here)
@@ -159,7 +159,7 @@ def test_vectors_that_were_lost_are_sent_again(cluster: "LocalCluster", here: Jo
 
 @pytest.mark.long
 def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> None:
-    """A join that began with one worker gives blocks to a second one, which has no vectors yet."""
+    """A join that began with one worker gives blocks to a second one that joins later without vectors."""
     with local_cluster(1) as cluster:
         watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, seconds=0.5)
         store = StoreThatActs(1, lambda: cluster.scale(2))
@@ -169,9 +169,9 @@ def test_a_worker_that_comes_late_gets_work(here: Joined, tmp_path: Path) -> Non
 
 @pytest.mark.long
 def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
-    """It is tried some times, at last alone, and then named; those beside it are not."""
+    """A block that kills its workers is retried, at last alone, and ends the join with an error that names it."""
     with local_cluster(2) as cluster:
-        cluster.scheduler.allowed_failures = 0  # three by default: four deaths, then four more alone
+        cluster.scheduler.allowed_failures = 0  # the default of three means four deaths, then four more alone
         watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path, deadly="-3")
         with pytest.raises(ServiceError, match=r"block exact-\w+-3 has ended each worker that tried it"):
             joined(VECTORS, watched)
@@ -179,7 +179,7 @@ def test_a_block_that_kills_its_workers_ends_the_join(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Path) -> None:
-    """The join ends with one sentence; the next one, here or by a new scheduler, does the missing blocks only."""
+    """A killed scheduler ends the join with one sentence; the next join, local or not, does only the missing blocks."""
     with started() as first:
         watched = Watched(DaskCompute(first.address, patience=30), tmp_path)
         store = StoreThatActs(5, first.kill_scheduler)
@@ -202,21 +202,21 @@ def test_a_killed_scheduler_loses_what_was_in_flight(here: Joined, tmp_path: Pat
 
 
 def test_no_scheduler_is_one_sentence() -> None:
-    """Nobody answers at the address: it is told in seconds."""
+    """If no scheduler answers at the address, the join ends within seconds with a sentence that says so."""
     with pytest.raises(ServiceError, match="Dask: no scheduler answers at tcp://127.0.0.1:1. Start it, or"):
         joined(VECTORS, DaskCompute("tcp://127.0.0.1:1", patience=1))
 
 
 @pytest.mark.long
 def test_no_worker_is_one_sentence() -> None:
-    """A scheduler without workers is waited for as long as a worker may take to start, and no longer."""
+    """A join waits for a worker as long as a worker may take to start, and no longer."""
     with local_cluster(0) as cluster, pytest.raises(ServiceError, match="no worker of tcp://.* takes work"):
         joined(VECTORS, DaskCompute(cluster.scheduler_address, patience=2))
 
 
 @pytest.mark.long
 def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
-    """The only worker is killed and no other comes: the join ends, its finished blocks in the store."""
+    """If the only worker dies and no other comes, the join ends with its finished blocks in the store."""
     with local_cluster(1) as cluster:
         watched = Watched(DaskCompute(cluster.scheduler_address, patience=2), tmp_path)
         store = StoreThatActs(3, lambda: cluster.scale(0))
@@ -227,7 +227,7 @@ def test_workers_that_all_go_are_one_sentence(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
-    """Who has another version of what results depend on is named, with both versions."""
+    """A worker whose version of a package differs is refused, with both versions in the error."""
     told = tmp_path / "internal_linker-0.0.1.dist-info/METADATA"
     write_text(told, "Metadata-Version: 2.1\nName: internal-linker\nVersion: 0.0.1\n")
     with (
@@ -239,7 +239,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.long
 def test_certificates_let_in_who_has_them(tmp_path: Path) -> None:
-    """By the guide's commands and variables for tls:// a join is done; without a certificate nobody answers."""
+    """With the guide's tls:// commands and variables a join runs; without a certificate no scheduler answers."""
     write_certificates(tmp_path)
     program = """
 import sys
@@ -268,7 +268,7 @@ if __name__ == "__main__":
 
 @pytest.mark.long
 def test_a_failing_block_is_named(cluster: "LocalCluster", tmp_path: Path) -> None:
-    """What fails on a worker ends the join with the block's name and the reason."""
+    """An error on a worker ends the join with the block's name and the reason."""
     watched = Watched(DaskCompute(cluster.scheduler_address), tmp_path / "not there")
     with pytest.raises(ServiceError, match=r"block exact-\w+-\d+ failed on a worker \(FileNotFoundError"):
         joined(VECTORS, watched)
@@ -276,7 +276,7 @@ def test_a_failing_block_is_named(cluster: "LocalCluster", tmp_path: Path) -> No
 
 @pytest.mark.long
 def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None:
-    """Name, recipe and vectors are the same, so that one cache serves both; positions come once each."""
+    """Name, recipe and vectors equal the local encoder's, so that they share a cache; each position comes once."""
     local, there = LocalEncoder(), local_encoder_at(cluster.scheduler_address)
     batches = list(there.encode(TEXTS))
     order = np.argsort([at for batch in batches for at in batch.positions])
@@ -290,7 +290,7 @@ def test_vectors_are_those_of_the_local_encoder(cluster: "LocalCluster") -> None
 
 @pytest.mark.long
 def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path) -> None:
-    """Whoever stops reading stops the work but for what is in flight."""
+    """Closing the iterator early cancels all texts except those in flight."""
     encoder = DaskEncoder(cluster.scheduler_address, LeavesAFile)
     batches = encoder.encode([Text(str(tmp_path), "")] * (40 * TEXTS_A_TASK))
     next(batches)
@@ -301,7 +301,7 @@ def test_closing_early_cancels_the_texts(cluster: "LocalCluster", tmp_path: Path
 
 @pytest.mark.long
 def test_a_worker_without_the_model_is_one_sentence(cluster: "LocalCluster") -> None:
-    """What the encoder says where it can't be built is told, and that it was on a worker."""
+    """If a worker can't build the encoder, the error has the encoder's message and says that it comes from a worker."""
     encoder = DaskEncoder(cluster.scheduler_address, unfit_encoder)
     with pytest.raises(ConfigurationError, match="On a Dask worker: the local embedding model can't be read"):
         list(encoder.encode(TEXTS))
@@ -324,7 +324,7 @@ compute_at("tcp://127.0.0.1:8786")
 
 
 def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:
-    """With `dask_scheduler` the local encoder is the cluster's, without it this computer's."""
+    """With `dask_scheduler` set, work runs on the cluster; without it, on this computer."""
     project = make_project(tmp_path, {"embedding_provider": "local"})
     assert isinstance(open_project(project).clients.encoder([]), LocalEncoder)
     assert isinstance(compute_at(""), Threads)

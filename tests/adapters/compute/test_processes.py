@@ -1,4 +1,4 @@
-"""Work that other processes share: the same results as here, whatever becomes of them."""
+"""Work in worker processes with shared data gives the same results as in this process, even if a worker dies."""
 
 import os
 import signal
@@ -22,18 +22,18 @@ LOST = "The matching goes on with one core, since other processes can't be had (
 
 
 def summed(shared: SimpleNamespace, first: int, last: int) -> tuple[int, int]:
-    """The sum of a part of what is shared, and who found it."""
+    """Return the sum of a slice of the shared numbers, and the id of the process that computed it."""
     part: Ints = shared.numbers[first:last]
     return int(part.sum()), os.getpid()
 
 
 def changed(shared: SimpleNamespace) -> None:
-    """Write to what is shared."""
+    """Write to the shared numbers."""
     shared.numbers[0] = 1
 
 
 def fatal(shared: SimpleNamespace, number: int, survivor: int) -> int:
-    """Die at once at a number, unless this is the process that has to live."""
+    """Kill this process at one number, unless it is the survivor."""
     if number == 3 and os.getpid() != survivor:
         os.kill(os.getpid(), KILL)
     return number
@@ -41,13 +41,13 @@ def fatal(shared: SimpleNamespace, number: int, survivor: int) -> int:
 
 @pytest.fixture
 def told() -> list[str]:
-    """What a person is told."""
+    """Return the list that collects the messages to the user."""
     return []
 
 
 @pytest.fixture
 def processes(tmp_path: Path, told: list[str]) -> Iterator[Processes]:
-    """Two of them that share some numbers."""
+    """Yield two worker processes that share some numbers."""
     with Processes(2, tmp_path / "shared.tmp", told.append) as made:
         made.share(SimpleNamespace(numbers=NUMBERS, name="text", none=np.empty((0, 3))))
         yield made
@@ -56,7 +56,7 @@ def processes(tmp_path: Path, told: list[str]) -> Iterator[Processes]:
 def test_results_come_in_the_order_of_the_tasks_from_other_processes(
     processes: Processes, tmp_path: Path, told: Sequence[str]
 ) -> None:
-    """More tasks than processes: each result is what it is here, none was found here, and no file stays."""
+    """Other processes return each result in the order of the tasks, and no file stays."""
     parts = [(first, first + 1000) for first in range(0, 100_000, 1000)]
 
     found = list(processes.run(summed, parts))
@@ -68,7 +68,7 @@ def test_results_come_in_the_order_of_the_tasks_from_other_processes(
 
 
 def test_tasks_are_taken_a_few_ahead(processes: Processes) -> None:
-    """A task may be made when it is its turn: no more than two a process wait."""
+    """Tasks are drawn lazily: at most two for each process wait."""
     taken: list[int] = []
     tasks = ((taken.append(at) or 0, at) for at in range(20))  # type: ignore[func-returns-value]
 
@@ -77,13 +77,13 @@ def test_tasks_are_taken_a_few_ahead(processes: Processes) -> None:
 
 
 def test_what_is_shared_can_not_be_changed(processes: Processes) -> None:
-    """All processes read the same memory; an error of the work comes out where its result is asked for."""
+    """The shared data are read-only, and an error in a task is raised where its result is read."""
     with pytest.raises(ValueError, match="read-only"):
         list(processes.run(changed, [()]))
 
 
 def test_a_lost_process_costs_time_only(processes: Processes, told: Sequence[str]) -> None:
-    """`kill -9` of one: all results are there, the rest found here, and a person is told once."""
+    """After `kill -9` of a worker, this process computes the rest, and the user sees one message."""
     tasks = [(number, os.getpid()) for number in range(40)]
 
     assert list(processes.run(fatal, tasks)) == list(range(40))
@@ -92,7 +92,7 @@ def test_a_lost_process_costs_time_only(processes: Processes, told: Sequence[str
 
 
 def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: list[str]) -> None:
-    """A folder that isn't there stands for a full disk."""
+    """If the shared file can't be written, this process does the work."""
     with Processes(2, tmp_path / "none" / "shared.tmp", told.append) as alone:
         alone.share(SimpleNamespace(numbers=NUMBERS))
         assert list(alone.run(summed, [(0, 10)])) == [(45, os.getpid())]
@@ -102,7 +102,7 @@ def test_without_room_for_the_file_the_work_is_done_here(tmp_path: Path, told: l
 def test_a_file_that_serves_nobody_is_removed_at_once(
     tmp_path: Path, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A system without semaphores: the work is done here, and what was written is gone before the rest of the run."""
+    """On a system without semaphores, this process does the work and removes the shared file at once."""
 
     def none(*_: object) -> None:
         raise NotImplementedError("no semaphores")
@@ -135,7 +135,7 @@ if __name__ == "__main__":
 )
 @pytest.mark.parametrize("sent", ["SIGINT", pytest.param("SIGKILL", marks=pytest.mark.long)])
 def test_no_process_outlives_its_parent(tmp_path: Path, sent: str) -> None:
-    """Killed in the middle, or stopped with Ctrl-C: the others are gone soon after."""
+    """When their parent is killed or stopped with Ctrl-C, the worker processes end soon after."""
     program = tmp_path / "parent.py"
     program.write_text(PARENT)
     parent = subprocess.Popen(
@@ -164,6 +164,6 @@ def _lives(process: int) -> bool:
         os.kill(process, 0)
     except ProcessLookupError:
         return False
-    # One that has ended and that nobody asked for its end.
+    # A zombie has ended, but its parent has not collected its exit status.
     status = Path(f"/proc/{process}/stat")
     return not (status.exists() and status.read_text().split()[2] == "Z")

@@ -1,4 +1,4 @@
-"""`store copy`: a whole cache moves between databases, and nothing that is newer is lost."""
+"""`store copy` moves a whole cache between databases and never overwrites newer data."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -67,7 +67,7 @@ def copy(way: tuple[str, str], folder: Path) -> int:
 def test_everything_arrives_as_it_was(
     way: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Vectors, search results and joins are there, with their age; the counts are told by table."""
+    """Vectors, search results and joins arrive with their age, and the output gives the counts for each table."""
     old = Cache(way[0], tmp_path)
     old.fill()
     assert copy(way, tmp_path) == 0
@@ -88,7 +88,7 @@ def test_everything_arrives_as_it_was(
 def test_copying_again_changes_nothing(
     way: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The second time every row is there already, and nothing is lost."""
+    """A second copy finds every row in the target and changes nothing."""
     Cache(way[0], tmp_path).fill()
     assert copy(way, tmp_path) == copy(way, tmp_path) == 0
     assert f"embeddings:     {ROWS} rows: 0 copied, {ROWS} there already" in capsys.readouterr().out
@@ -96,7 +96,7 @@ def test_copying_again_changes_nothing(
 
 
 def test_rows_and_copies_are_counted(tmp_path: Path) -> None:
-    """By table: what was read, and what of it was copied the first time and the second."""
+    """For each table, the output counts the rows read and the rows copied, the first time and the second."""
     Cache(FILE, tmp_path).fill()
     options = CopyStoreOptions(source=FILE, destination="copy.sqlite3")
     first, second = (copy_store(open_project(tmp_path), options, Told()).to_frame() for _ in "12")
@@ -107,7 +107,7 @@ def test_rows_and_copies_are_counted(tmp_path: Path) -> None:
 
 
 def test_of_two_answers_the_newer_stays(way: tuple[str, str], tmp_path: Path) -> None:
-    """Copied in either direction, the newer answer and join win, and what one alone has is kept."""
+    """The newer answer and join win in either direction, and rows that only one side has are kept."""
     old, new = Cache(way[0], tmp_path), Cache(way[1], tmp_path)
     old.fill("old")
     new.fill("new")
@@ -125,7 +125,7 @@ def test_of_two_answers_the_newer_stays(way: tuple[str, str], tmp_path: Path) ->
 def test_an_answers_age_survives_the_journey(
     way: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer of 6.9 days is used for 7 days in the new place too, wherever server and client stand."""
+    """An answer of 6.9 days is used for 7 days in the new store, too, whatever the time zones of server and client."""
     monkeypatch.setenv("PGTZ", "Pacific/Auckland")
     old = Cache(way[0], tmp_path)
     old.fill()
@@ -142,7 +142,7 @@ def test_an_answers_age_survives_the_journey(
 
 @pytest.mark.parametrize("given", ["files/none.sqlite3", "sqlite:///files/none.sqlite3", "sqlite://"])
 def test_a_missing_source_is_refused(given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """3: a mistyped FROM makes no file, neither there nor at TO."""
+    """A mistyped FROM exits with code 3 and creates no file at FROM or TO."""
     assert copy((given, "files/new.sqlite3"), tmp_path) == 3
     said = capsys.readouterr().err
     assert "There is no cache at sqlite://" in said and (given == "sqlite://" or str(tmp_path) in said)
@@ -153,7 +153,7 @@ def test_a_missing_source_is_refused(given: str, tmp_path: Path, capsys: pytest.
 def test_an_empty_server_is_no_source(
     postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """3: a database without our tables is named without its password, and stays without them."""
+    """A database without the tool's tables exits with code 3, and the message hides its password."""
     address = postgres.replace("postgres@", "postgres:pass-word-1@")
     assert copy((address, FILE), tmp_path) == 3
     said = "".join(capsys.readouterr())
@@ -161,14 +161,14 @@ def test_an_empty_server_is_no_source(
 
 
 def test_a_cache_is_not_copied_onto_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """2: both names of one file are seen to be one."""
+    """Two names of the same file exit with code 2."""
     Cache(FILE, tmp_path).fill()
     assert copy((FILE, "files/cache.sqlite3"), tmp_path) == 2
     assert "the same database" in capsys.readouterr().err
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """2: a CSV in a cache's place is named, and stays as it is."""
+    """A CSV file in place of a cache exits with code 2."""
     write_text(tmp_path / "files/pages.csv", "URL,Title\n" * 100)
     assert copy(("files/pages.csv", FILE), tmp_path) == 2
     assert "can't be opened" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""The link graph's store: every edge comes back as it was, whatever is in it and whoever shares the database."""
+"""The store of the link graph returns every edge unchanged, even from a database that several sites share."""
 
 import math
 from dataclasses import fields, replace
@@ -64,7 +64,7 @@ def same(one: Edge, other: Edge) -> None:
 
 
 def test_an_edge_comes_back_as_it_was(engine: Engine) -> None:
-    """Every field, figures that are not known, NUL and half surrogates too, by its source and by its id."""
+    """Every field survives, including unknown figures, NUL and lone surrogates, whether read by source or by id."""
     store = EdgeStore(engine, "a.example")
     for edge in (FULL, bare("https://a.example/u")):
         store.put([edge])
@@ -75,7 +75,7 @@ def test_an_edge_comes_back_as_it_was(engine: Engine) -> None:
 
 
 def test_a_changed_edge_replaces_the_old_one(engine: Engine) -> None:
-    """There is one edge for a pair of ends."""
+    """A pair of ends has one edge: a changed edge replaces the old one."""
     store = EdgeStore(engine, "a.example")
     store.put([FULL])
     store.put([replace(FULL, status="live", anchors=())])
@@ -84,7 +84,7 @@ def test_a_changed_edge_replaces_the_old_one(engine: Engine) -> None:
 
 
 def test_edges_are_found_by_status_and_verdict(engine: Engine) -> None:
-    """All of them, also while they are changed; counts agree."""
+    """`each` yields all edges of a status or with a verdict, even while they change, and `counts` agrees."""
     store = EdgeStore(engine, "a.example")
     edges = [bare(f"t{n}", f"s{n % 40}") for n in range(1200)]
     edges = [replace(edge, status="live" if at % 3 else "proposed") for at, edge in enumerate(edges)]
@@ -104,7 +104,7 @@ def test_edges_are_found_by_status_and_verdict(engine: Engine) -> None:
 
 
 def test_the_sites_of_a_team_do_not_mix(engine: Engine) -> None:
-    """The same query with the same target on two sites are two edges."""
+    """The same query with the same target on two sites gives two edges."""
     one, other = EdgeStore(engine, "a.example"), EdgeStore(engine, "b.example")
     one.put([bare("t", "query")])
     other.put([replace(bare("t", "query"), status="live")])
@@ -114,7 +114,7 @@ def test_the_sites_of_a_team_do_not_mix(engine: Engine) -> None:
 
 
 def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
-    """A field that this version does not know is left out, and a missing one has its default."""
+    """Reading an edge ignores a field that this version does not know, and gives a missing field its default."""
     store = EdgeStore(engine, "a.example")
     store.put([FULL])
     with engine.begin() as connection:

@@ -1,4 +1,4 @@
-"""The caches in their database: what was paid for comes back as it was, and a broken file says so."""
+"""The caches in their database return what was paid for, and a broken file raises a clear error."""
 
 import sqlite3
 import threading
@@ -41,7 +41,7 @@ def answer(*links: str) -> SerpPage:
 
 @given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=8), st.sampled_from(["float16", "float32"]))
 def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> None:
-    """float32 gives every bit back, float16 three digits; both as float32."""
+    """float32 storage keeps every bit, float16 keeps three digits, and both return float32."""
     cache = EmbeddingCache(open_database("sqlite://", Path()), storage)
     vector = np.array(numbers, np.float32)
     cache.put(encoder(), {"h": vector})
@@ -52,7 +52,7 @@ def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> No
 
 
 def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> None:
-    """A cache opened anew holds what the last one held, and reads vectors of the other storage, too."""
+    """A reopened cache has the former contents, and reads vectors that were stored with the other dtype."""
     first = open_database(store_url, tmp_path)
     EmbeddingCache(first, "float16").put(encoder(), {"h": np.array([0.5, 0, 1], np.float32)})
     serp(first).put("tea", 1, US, answer("a"))
@@ -64,7 +64,7 @@ def test_what_is_kept_outlives_the_process(store_url: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("other", [encoder(model="n"), encoder(dimensions=4), encoder(recipe="v2")])
 def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path, other: Letters) -> None:
-    """Another model, another length or another recipe knows nothing of a text that the first one did."""
+    """A cache never returns a vector for another model, another number of dimensions or another recipe."""
     cache = EmbeddingCache(open_database(store_url, tmp_path), "float32")
     cache.put(encoder(), {"h": np.ones(3, np.float32)})
     assert cache.get(other, ["h"]) == {}
@@ -73,7 +73,7 @@ def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path, o
 
 
 def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Path) -> None:
-    """A site of many pages is looked up in parts, and no part is lost."""
+    """A lookup of more keys than one query takes is split into parts, and all keys are found."""
     cache, count = EmbeddingCache(open_database(store_url, tmp_path), "float16"), 2 * KEYS_A_QUERY + 1
     cache.put(encoder(), {f"h{n}": np.full(3, n, np.float32) for n in range(count)})
     found = cache.get(encoder(), [f"h{n}" for n in range(count)])
@@ -87,7 +87,7 @@ def test_more_keys_than_a_query_takes_are_all_found(store_url: str, tmp_path: Pa
 
 
 def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
-    """What is put twice is there once, the later one."""
+    """A second put of the same key replaces the first."""
     engine = open_database(store_url, tmp_path)
     vectors, results = EmbeddingCache(engine, "float32"), serp(engine)
     for value in (1, 2):
@@ -98,7 +98,7 @@ def test_a_new_answer_replaces_the_old(store_url: str, tmp_path: Path) -> None:
 
 
 def test_answers_are_told_apart_by_query_page_and_market(store_url: str, tmp_path: Path) -> None:
-    """An answer stands for its own query, page, place and provider; kept ones cost no credit; an empty one is one."""
+    """An answer belongs to its query, page, market and provider; it costs no credit again, even if it is empty."""
     cache = serp(open_database(store_url, tmp_path))
     cache.put("tea", 1, US, answer("https://e.example/چای", "b"))
     cache.put("tea", 2, US, answer())
@@ -119,7 +119,7 @@ def test_answers_are_told_apart_by_query_page_and_market(store_url: str, tmp_pat
 def test_an_answer_is_used_until_it_is_too_old(
     store_url: str, tmp_path: Path, days: float, age_hours: int, used: bool
 ) -> None:
-    """Answers count for the days of the setting, fractions too; with 0 days none is ever used again."""
+    """An answer is used for the days of the setting, fractions included; with 0 days it is never used again."""
     engine = open_database(store_url, tmp_path)
     cache = serp(engine, days)
     cache.put("tea", 1, US, answer("a"))
@@ -131,7 +131,7 @@ def test_an_answer_is_used_until_it_is_too_old(
 
 
 def test_reading_only_creates_nothing(tmp_path: Path) -> None:
-    """A dry run in a fresh folder leaves no file and no folder behind, and finds an empty cache."""
+    """A dry run in a fresh folder creates no file or folder, and finds an empty cache."""
     engine = open_database(URL, tmp_path, read_only=True)
     assert EmbeddingCache(engine, "float16").get(encoder(), ["h"]) == {}
     assert serp(engine).get(["tea"], US) == {}
@@ -139,7 +139,7 @@ def test_reading_only_creates_nothing(tmp_path: Path) -> None:
 
 
 def test_reading_only_changes_nothing(tmp_path: Path) -> None:
-    """What is there is read; a write is refused, and the file stays as it was to the byte."""
+    """A read-only cache can be read, refuses a write, and leaves the file's bytes unchanged."""
     first = open_database(URL, tmp_path)
     serp(first).put("tea", 1, US, answer("a"))
     first.dispose()
@@ -153,7 +153,7 @@ def test_reading_only_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_reading_only_takes_a_database_without_tables_for_an_empty_one(tmp_path: Path) -> None:
-    """A run that was killed at its start leaves one; it stays as it is."""
+    """A read-only start takes a database without tables, as a killed run leaves it, for an empty one and keeps it."""
     (tmp_path / "files").mkdir()
     other = sqlite3.connect(tmp_path / FILE)
     other.execute("PRAGMA journal_mode=WAL")
@@ -172,7 +172,7 @@ def test_reading_only_takes_a_database_without_tables_for_an_empty_one(tmp_path:
     "content", [b"URL,Main Query\nhttps://e.example/,tea\n" * 50, b"SQLite format 3\x00" + b"\xff" * 4096]
 )
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, read_only: bool) -> None:
-    """A text file or a damaged header in the cache's place is a ConfigurationError with its remedy, and stays."""
+    """A text file or a damaged header in place of the cache raises a ConfigurationError and stays unchanged."""
     (tmp_path / "files").mkdir()
     (tmp_path / FILE).write_bytes(content)
     with pytest.raises(ConfigurationError, match=r"store_url: .*move a damaged cache file aside"):
@@ -181,7 +181,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, r
 
 
 def test_damage_that_shows_later_is_named_too(tmp_path: Path) -> None:
-    """A file that opens but is broken inside ends with the same ConfigurationError, not with a crash."""
+    """A file that opens but is damaged inside raises the same ConfigurationError."""
     engine = open_database(URL, tmp_path)
     cache = EmbeddingCache(engine, "float32")
     cache.put(encoder(), {f"h{n}": np.ones(100, np.float32) for n in range(500)})
@@ -199,14 +199,14 @@ def test_damage_that_shows_later_is_named_too(tmp_path: Path) -> None:
     "url", ["", "no url", "nosuchdb://x", "sqlite:///files", "postgresql+nosuchdriver://localhost/x"]
 )
 def test_an_address_that_can_not_work_is_a_configuration_error(tmp_path: Path, url: str) -> None:
-    """A wrong store_url is named as the setting it is."""
+    """The error for an invalid store_url names the setting."""
     (tmp_path / "files").mkdir()
     with pytest.raises(ConfigurationError, match="store_url: "):
         open_database(url, tmp_path)
 
 
 def test_an_absolute_path_is_taken_as_it_is(tmp_path: Path) -> None:
-    """A store_url with a whole path does not start at the project."""
+    """A store_url with an absolute path is not relative to the project."""
     path = tmp_path / "elsewhere" / "cache.db"
     open_database(f"sqlite:///{path.as_posix()}", tmp_path / "project").dispose()
     assert path.exists()
@@ -231,7 +231,7 @@ def in_threads(work: Sequence[Callable[[], None]]) -> list[BaseException]:
 
 
 def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None:
-    """Two threads read and two write at the same time: no error, no half answer, nothing lost."""
+    """Two threads read while two write: nothing fails, no answer is incomplete, nothing is lost."""
     cache = serp(open_database(store_url, tmp_path))
     names = [f"q{n}" for n in range(30)]
     seen: list[tuple[tuple[str, int], SerpPage]] = []
@@ -250,7 +250,7 @@ def test_threads_read_while_others_write(store_url: str, tmp_path: Path) -> None
 
 
 def test_a_second_process_waits_for_its_turn(tmp_path: Path) -> None:
-    """A writer that finds the file locked waits and then writes, instead of failing."""
+    """A writer that finds the file locked waits and then writes."""
     cache = serp(open_database(URL, tmp_path))
     other = sqlite3.connect(tmp_path / FILE, check_same_thread=False, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""Pages that were fetched are there for the next import, in every store, and go when nobody needs them."""
+"""Every store keeps fetched pages for the next import, and pruning removes those that no import needs."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -24,7 +24,7 @@ def engine(store_url: str, tmp_path: Path) -> Iterator[Engine]:
 
 
 def test_a_page_comes_back_as_it_was_put(engine: Engine) -> None:
-    """Byte by byte, under an address of any length; a later one takes its place."""
+    """A page comes back byte for byte, under an address of any length, and a later one replaces it."""
     cache, long = StoredPages(engine), URL + "x" * 5000
     cache.put(TAGGED)
     cache.put(FetchedPage(long, {}, b""))
@@ -41,7 +41,7 @@ def test_a_page_comes_back_as_it_was_put(engine: Engine) -> None:
     "damage", [{"body": b"tea"}, {"headers": "[1]"}, {"headers": "{"}, {"headers": '{"etag": 1}'}]
 )
 def test_a_damaged_page_is_none(damage: dict[str, object], engine: Engine) -> None:
-    """It is fetched anew, and `cache verify` tells of it."""
+    """A damaged page reads as missing and fails the check of `cache verify`."""
     cache = StoredPages(engine)
     cache.put(TAGGED)
     assert is_sound(transact(engine, lambda one: one.execute(select(FETCHED_PAGES)).one()))
@@ -51,7 +51,7 @@ def test_a_damaged_page_is_none(damage: dict[str, object], engine: Engine) -> No
 
 
 def test_what_nobody_needs_goes(engine: Engine) -> None:
-    """Pages that no import met for long, and those that no server can be asked about; the others stay."""
+    """Pruning removes pages that no import used for long and pages without a validator; the others stay."""
     cache, now = StoredPages(engine), datetime.now(UTC)
     cache.put(TAGGED)
     cache.put(FetchedPage(URL + "b", {"last-modified": "Wed, 01 Jul 2026 10:00:00 GMT"}, b"b"))

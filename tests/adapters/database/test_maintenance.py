@@ -1,4 +1,4 @@
-"""What the cache holds can be read, and what nobody needs any more goes."""
+"""`cache verify` checks that the cache can be read, and `cache prune` removes what is no longer needed."""
 
 import sqlite3
 from dataclasses import replace
@@ -42,7 +42,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def project(store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project whose store is full of things of long ago."""
+    """Return a project whose store is full of old rows."""
     monkeypatch.setenv("INTERNAL_LINKER_STORE_URL", store_url)
     engine = open_database(store_url, tmp_path)
     store_contents.fill(engine)
@@ -53,7 +53,7 @@ def project(store_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def backdate(engine: Engine) -> None:
-    """Make all of it half a year old."""
+    """Set the times of all rows to half a year ago."""
     columns = {
         "embeddings": ("created_at", "used_at"),
         "serp": ("fetched_at",),
@@ -85,7 +85,7 @@ def counts(project: Path) -> dict[str, int]:
 
 
 def test_what_nobody_needs_goes(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After a look that changes nothing; what editors said, what is live, and kept runs stay."""
+    """`cache prune` changes nothing without --apply; with it, editors' decisions, live links and stored runs stay."""
     before = counts(project)
     assert command("cache", "prune", "--project", str(project)) == 0
     out = capsys.readouterr().out
@@ -104,7 +104,7 @@ def test_what_nobody_needs_goes(project: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_what_was_needed_stays(project: Path) -> None:
-    """A vector that a run has used is as good as new; a younger limit lets it go."""
+    """A vector that a run has used counts as new, even under a limit of one day."""
     opened = open_project(project)
     engine = opened.databases.store()
     EmbeddingCache(engine, "float16").note_used(Letters(), TEXTS[:5])
@@ -116,7 +116,7 @@ def test_what_was_needed_stays(project: Path) -> None:
 
 
 def test_a_use_is_noted_once_a_month(store_url: str, tmp_path: Path) -> None:
-    """Vectors are large: a week later none of them is written again."""
+    """The cache records a vector's use at most once a month, because rewriting vectors is costly."""
     engine = open_database(store_url, tmp_path)
     store_contents.fill(engine)
     cache, moments = EmbeddingCache(engine, "float16"), "SELECT used_at FROM embeddings"
@@ -129,7 +129,7 @@ def test_a_use_is_noted_once_a_month(store_url: str, tmp_path: Path) -> None:
 
 
 def test_the_room_is_given_back(tmp_path: Path) -> None:
-    """A file is smaller afterwards."""
+    """Pruning shrinks the file."""
     opened = open_project(tmp_path)
     engine = opened.databases.store()
     many = {f"{n:064x}": np.ones(26, np.float32) for n in range(20_000)}
@@ -142,13 +142,13 @@ def test_the_room_is_given_back(tmp_path: Path) -> None:
 
 
 def test_a_sound_cache_is_said_to_be_sound(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Everything that the stores write can be read."""
+    """`cache verify` can read everything that the stores write."""
     assert command("cache", "verify", "--project", str(project)) == 0
     assert "All of the cache can be read." in capsys.readouterr().out
 
 
 def test_what_is_needless_is_a_table(project: Path) -> None:
-    """A row a table with its rows and bytes as numbers; whether it was removed is beside it."""
+    """The result has each table's rows and bytes as integers, and says whether pruning removed them."""
     result = prune_cache(open_project(project), PruneCacheOptions())
     frame = result.to_frame()
     assert list(frame.columns) == ["table", "rows", "size"]
@@ -159,7 +159,7 @@ def test_what_is_needless_is_a_table(project: Path) -> None:
 
 
 def test_damage_is_a_record(tmp_path: Path) -> None:
-    """A sound cache is ok and its table empty; a damaged one names tables and numbers of rows."""
+    """The result for a sound cache is ok and empty; for a damaged one it has tables and numbers of rows."""
     opened = open_project(tmp_path)
     engine = opened.databases.store()
     store_contents.fill(engine)
@@ -189,7 +189,7 @@ def test_damage_is_a_record(tmp_path: Path) -> None:
 def test_damaged_rows_are_counted(
     damage: str, table: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With exit code 3, and what becomes of them; a run takes what is fetched as not there."""
+    """`cache verify` counts damaged rows and exits with code 3, and a run takes a damaged vector for missing."""
     engine = open_project(tmp_path).databases.store()
     store_contents.fill(engine)
     with engine.begin() as connection:
@@ -205,7 +205,7 @@ def test_damaged_rows_are_counted(
 def test_a_file_that_is_damaged_as_a_whole_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2 and a way out."""
+    """A file that is damaged as a whole exits with code 2 and a remedy."""
     engine = open_project(tmp_path).databases.store()
     store_contents.fill(engine)
     engine.dispose()
@@ -221,7 +221,7 @@ def test_a_file_that_is_damaged_as_a_whole_says_so(
 
 
 def test_a_kept_edge_is_read_with_its_words(project: Path) -> None:
-    """The rule that spares editors' words reads them where they are kept."""
+    """Pruning keeps edges with an editor's note or anchor, and they read back with them."""
     prune_cache(open_project(project), PruneCacheOptions(apply=True))
     engine = open_project(project).databases.store()
     left = {edge.target: edge for edge in EdgeStore(engine, SITE).each()}
@@ -231,7 +231,7 @@ def test_a_kept_edge_is_read_with_its_words(project: Path) -> None:
 
 
 def test_a_whole_run_lets_go_of_what_no_run_needed(tmp_path: Path) -> None:
-    """Its own texts stay; a run of some rows, which knows less, removes nothing."""
+    """A whole run removes vectors that no run needed and keeps its own; a run of some rows removes nothing."""
     with OpenAIStandIn() as server:
         project = make_project(tmp_path, 12, {})
         use_standins(project, openai=server, settings={"embedding_provider": "openai"})

@@ -1,4 +1,4 @@
-"""Stored joins: what comes back is the whole result as it was, or nothing."""
+"""A stored join comes back whole and unchanged, or not at all."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.neighbours import StoredJoins
 from internal_linker.core.arrays import Nearest, Neighbourhood
 
-# 3,000 texts of 200 neighbours take two chunks.
+# 3,000 texts with 200 neighbours each take two chunks.
 TEXTS, NEIGHBOURS = 3000, 200
 
 
@@ -56,7 +56,7 @@ def run_sql(engine: Engine, *lines: str) -> None:
     ("texts", "neighbours"), [(0, 5), (1, 1), (7, 0), (40, 5), (TEXTS, NEIGHBOURS)], ids=str
 )
 def test_a_result_comes_back_bit_by_bit(engine: Engine, texts: int, neighbours: int) -> None:
-    """Digests, rows, scores and floors of any size, in one chunk or several, are the same afterwards."""
+    """Digests, rows, scores and floors of any size come back unchanged, from one chunk or several."""
     whole = neighbourhood(texts, neighbours)
     assert StoredJoins(engine).get("j") is None
     StoredJoins(engine).put("j", whole)
@@ -64,7 +64,7 @@ def test_a_result_comes_back_bit_by_bit(engine: Engine, texts: int, neighbours: 
 
 
 def test_a_new_result_replaces_the_old_and_drops_the_blocks_of_its_join(engine: Engine) -> None:
-    """The last result stands alone, whatever its size; another join keeps its result and its blocks."""
+    """A new result replaces the join's old result and its blocks; another join keeps its result and blocks."""
     joins = StoredJoins(engine)
     for name in ("j", "other"):
         joins.put(name, neighbourhood(TEXTS, NEIGHBOURS))
@@ -79,7 +79,7 @@ def test_a_new_result_replaces_the_old_and_drops_the_blocks_of_its_join(engine: 
 
 
 def test_finished_blocks_come_back_by_name(engine: Engine) -> None:
-    """Blocks of different sizes are there as they were; one that is put twice is there once, the later one."""
+    """Blocks of different sizes come back by name, and a second put of a name replaces the first."""
     joins = StoredJoins(engine)
     assert joins.blocks("j") == {}
     given = {"0": nearest(3, 2), "1": nearest(0, 2), "2": nearest(5, 4, seed=2)}
@@ -107,7 +107,7 @@ def test_finished_blocks_come_back_by_name(engine: Engine) -> None:
     ],
 )
 def test_a_result_that_was_tampered_with_is_none(engine: Engine, damage: str) -> None:
-    """A missing, swapped, renamed or foreign piece makes the whole result unread, never a wrong list."""
+    """With a missing, swapped, renamed or foreign chunk, the whole result reads as missing, never as a wrong list."""
     joins = StoredJoins(engine)
     joins.put("j", neighbourhood(TEXTS, NEIGHBOURS))
     run_sql(engine, damage)
@@ -117,7 +117,7 @@ def test_a_result_that_was_tampered_with_is_none(engine: Engine, damage: str) ->
 
 
 def test_one_changed_byte_is_found(engine: Engine) -> None:
-    """A score that was changed by hand reads as no result and as no block."""
+    """With one changed byte, a result reads as missing, and so does a block."""
     joins = StoredJoins(engine)
     joins.put("j", neighbourhood())
     joins.put_block("j", "b", nearest(3, 2))
@@ -130,7 +130,7 @@ def test_one_changed_byte_is_found(engine: Engine) -> None:
 
 
 def test_values_of_another_kind_are_none(tmp_path: Path) -> None:
-    """SQLite keeps a text where a number or bytes belong: it is no result."""
+    """A text where SQLite should have a number or bytes makes the result read as missing."""
     engine = open_database("sqlite://", tmp_path)
     joins = StoredJoins(engine)
     for damage in ("UPDATE joins SET texts = 'many'", "UPDATE join_chunks SET content = 'x' || hex(content)"):
@@ -140,7 +140,7 @@ def test_values_of_another_kind_are_none(tmp_path: Path) -> None:
 
 
 def test_a_result_is_written_whole_or_not_at_all(engine: Engine) -> None:
-    """A put that fails in the middle leaves the last result as it was."""
+    """A put that fails in the middle leaves the last result unchanged."""
     joins = StoredJoins(engine)
     joins.put("j", neighbourhood())
     broken = neighbourhood(TEXTS, NEIGHBOURS)
@@ -151,7 +151,7 @@ def test_a_result_is_written_whole_or_not_at_all(engine: Engine) -> None:
 
 
 def test_a_cache_of_an_earlier_version_is_read_without_its_joins(store_url: str, tmp_path: Path) -> None:
-    """Opened for reading only, a database without the tables of joins has no join, and is left as it is."""
+    """Opened for reading only, a database without the tables of joins has no join and stays unchanged."""
     engine = open_database(store_url, tmp_path)
     run_sql(engine, "DROP TABLE joins", "DROP TABLE join_chunks", "DROP TABLE join_blocks")
     engine.dispose()

@@ -1,4 +1,4 @@
-"""PostgreSQL as a store: what it refuses is kept all the same, and what goes wrong is told without the password."""
+"""PostgreSQL as a store: it keeps what its types refuse, and no error shows the password."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def others(url: str) -> str:
-    """Another database of the same server, to work on this one from outside."""
+    """Return the URL of another database on the same server, from which a test can act on this one."""
     return make_url(url).set(database="postgres").render_as_string(hide_password=False)
 
 
@@ -53,7 +53,7 @@ def name(url: str) -> str:
 
 
 def close(url: str, *, allow: bool) -> None:
-    """Cut all connections, as a restart does; with `allow` False nobody comes in again."""
+    """Cut all connections, as a restart does; with `allow` False the database refuses new ones."""
     statements(
         others(url),
         f"ALTER DATABASE {name(url)} ALLOW_CONNECTIONS {str(allow).lower()}",
@@ -61,7 +61,7 @@ def close(url: str, *, allow: bool) -> None:
     )
 
 
-# -- what a database would refuse --------------------------------------------------------------------
+# -- values that PostgreSQL refuses -------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -76,7 +76,7 @@ def close(url: str, *, allow: bool) -> None:
     ids=["NUL", "surrogate", "long Persian", "5,000 characters that don't compress", "just too long"],
 )
 def test_an_answer_to_any_query_is_kept(store_url: str, tmp_path: Path, query: str) -> None:
-    """What was paid for comes back under the query as it was asked, beside one that differs at its end only."""
+    """A search result comes back under its exact query, beside a query that differs only at its end."""
     cache = SerpResultCache(open_database(store_url, tmp_path), 7)
     market = SerpMarket("serper", "us", location=query)
     for asked in (query, f"{query}."):
@@ -86,7 +86,7 @@ def test_an_answer_to_any_query_is_kept(store_url: str, tmp_path: Path, query: s
 
 
 def test_a_model_of_any_name_is_kept(store_url: str, tmp_path: Path) -> None:
-    """Vectors of a server's model come back however long its name is."""
+    """Vectors of a server's model come back, however long the model's name is."""
     cache, encoder = EmbeddingCache(open_database(store_url, tmp_path), "float32"), Letters()
     encoder.model = "models/" * 100
     cache.put(encoder, {"h": np.ones(26, np.float32)})
@@ -96,7 +96,7 @@ def test_a_model_of_any_name_is_kept(store_url: str, tmp_path: Path) -> None:
 
 
 def test_an_ordinary_key_stays_readable() -> None:
-    """A text that every database takes is its own key, so that caches of earlier versions stay good."""
+    """A text that every database accepts is its own key, so that caches of earlier versions stay valid."""
     assert key_text("چای سبز", 1500) == "چای سبز" and key_text("x" * 1500, 1500) == "x" * 1500
 
 
@@ -104,7 +104,7 @@ def test_an_ordinary_key_stays_readable() -> None:
 
 
 def test_two_that_start_at_once_on_an_empty_database_both_come_in(store_url: str, tmp_path: Path) -> None:
-    """Four processes create the tables at the same moment, and none of them fails."""
+    """Four processes create the tables of an empty database at the same moment, and none of them fails."""
     starting = [start("-c", OPEN, store_url, str(tmp_path), cwd=tmp_path) for _ in range(4)]
     for process in starting:
         assert process.stdout and process.stdout.readline() == "ready\n"
@@ -114,7 +114,7 @@ def test_two_that_start_at_once_on_an_empty_database_both_come_in(store_url: str
 
 @pytest.mark.long
 def test_reading_only_changes_nothing_on_a_server(postgres: str, tmp_path: Path) -> None:
-    """A dry run on an empty server finds an empty cache and makes no table; a write is refused."""
+    """A dry run on an empty server finds an empty cache and creates no table; a write is refused."""
     engine = open_database(postgres, tmp_path, read_only=True)
     assert SerpResultCache(engine, 7).get(["tea"], US) == {}
     with pytest.raises(ConfigurationError, match="read-only"):
@@ -127,7 +127,7 @@ def test_reading_only_changes_nothing_on_a_server(postgres: str, tmp_path: Path)
 
 
 def test_a_cache_without_the_tables_of_later_versions_is_read(store_url: str, tmp_path: Path) -> None:
-    """A dry run after an update finds what was paid for, though no run has made the new tables yet."""
+    """After an update, a dry run reads the old tables, although no run has created the new ones yet."""
     engine = open_database(store_url, tmp_path)
     SerpResultCache(engine, 7).put("tea", 1, US, SerpPage(("a",), 1))
     with engine.begin() as connection:
@@ -141,7 +141,7 @@ def test_a_cache_without_the_tables_of_later_versions_is_read(store_url: str, tm
 
 @pytest.mark.long
 def test_another_encoding_is_refused_before_anything_is_paid(postgres: str, tmp_path: Path) -> None:
-    """A database that can't hold all scripts says how to create one that can."""
+    """A database whose encoding lacks some scripts is refused with the command that creates a suitable one."""
     latin = f"{name(postgres)}_latin"
     statements(others(postgres), f"CREATE DATABASE {latin} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
     try:
@@ -170,13 +170,13 @@ def test_another_encoding_is_refused_before_anything_is_paid(postgres: str, tmp_
     ],
 )
 def test_a_password_is_never_shown(url: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """2: whatever is wrong with the address, neither `run`, `check`, `store copy` nor the log repeats a piece."""
+    """An unusable store_url exits with code 2; neither the commands nor the log repeat a part of its password."""
     folder = make_project(tmp_path, {"store_url": url.format(PASSWORD)})
     where = ("--project", str(folder))
     assert command("run", *where) == 2
     assert command("check", *where) == 2
     copied = command("store", "copy", url.format(PASSWORD), "sqlite:///files/x.sqlite3", *where)
-    assert copied == (2 if "://" in url else 3)  # without ://, it is a file that is not there
+    assert copied == (2 if "://" in url else 3)  # without ://, it is the path of a missing file
     said = "".join(capsys.readouterr()) + (folder / "logfile.txt").read_text(encoding="utf-8")
     assert "store_url: the database" in said and "can't be opened" in said and PASSWORD not in said
 
@@ -185,7 +185,7 @@ def test_a_password_is_never_shown(url: str, tmp_path: Path, capsys: pytest.Capt
 def test_the_password_has_a_file_of_its_own(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """config/store_password.txt or PGPASSWORD completes an address without one, and one in the address wins."""
+    """config/store_password.txt or PGPASSWORD supplies a missing password; one in the address has priority."""
     folder = make_project(tmp_path, {"store_url": postgres})
     write_text(folder / "config/store_password.txt", f"{PASSWORD}\n")
     project = open_project(folder)
@@ -201,7 +201,7 @@ def test_the_password_has_a_file_of_its_own(
 def test_check_names_the_database_without_its_password(
     postgres: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The person sees which database it is, and nothing else of the address."""
+    """`check` names the database and shows nothing else of the address."""
     url = make_url(postgres).set(password=PASSWORD).render_as_string(hide_password=False)
     assert command("check", "--project", str(make_project(tmp_path, {"store_url": url}))) == 0
     said = capsys.readouterr().out
@@ -214,7 +214,7 @@ def test_check_names_the_database_without_its_password(
 
 @pytest.mark.long
 def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) -> None:
-    """An answer that comes while all connections are cut is kept by the next one."""
+    """A search result that arrives while all connections are cut is stored over a new one."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
     cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=True)
@@ -225,7 +225,7 @@ def test_a_restart_of_the_server_loses_nothing(postgres: str, tmp_path: Path) ->
 
 @pytest.mark.long
 def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str, tmp_path: Path) -> None:
-    """4: after a quarter of a minute it says that what the database holds stays; so it does."""
+    """If the server stays away for 15 seconds, the work ends with code 4, and the database keeps its data."""
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
     cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=False)
@@ -237,7 +237,7 @@ def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str
 
 
 def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
-    """2: without psycopg the message says how to install it."""
+    """Without psycopg, the command exits with code 2 and says how to install it."""
     write_text(tmp_path / "psycopg/__init__.py", "raise ModuleNotFoundError(\"No module named 'psycopg'\")")
     code = "from internal_linker.adapters.database.engine import *; open_database('postgresql://x/y', Path())"
     paths = f"{tmp_path}:{Path(__file__).parents[3]}"
@@ -249,7 +249,7 @@ def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
 def test_times_mean_the_same_in_every_zone(
     postgres: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer that a computer in Auckland kept is seconds old for one in Los Angeles, and the other way round."""
+    """An answer stored in Auckland is seconds old in Los Angeles, and the other way round."""
     zones = ["Pacific/Auckland", "America/Los_Angeles"]
     for zone in zones:
         monkeypatch.setenv("PGTZ", zone)

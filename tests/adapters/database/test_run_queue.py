@@ -1,4 +1,4 @@
-"""Two runs on one database: one pays at a time, and what the first has paid for the second finds there."""
+"""Of two runs on one database only one pays at a time, and the second finds what the first has paid for."""
 
 import os
 import signal
@@ -18,7 +18,7 @@ from tests.support.sites import make_project, sample_pages, sample_queries, use_
 from tests.support.small_project import command, finish, forget_settings, start, write_text
 
 PAGES = 6
-# Imports first, then waits for the word.
+# Finish the imports, then wait for the signal to start.
 RUN = """
 import time
 from pathlib import Path
@@ -40,12 +40,12 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def shared(store_url: str, tmp_path: Path) -> str:
-    """A store_url that is the same database for every folder."""
+    """Return a store_url that names the same database from every folder."""
     return store_url.replace(":///files", f":///{tmp_path.as_posix()}")
 
 
 class Gate:
-    """What Serper finds; from one search on, nobody gets an answer before the gate is opened."""
+    """Serper's results; from one search on, every request waits until the gate is opened."""
 
     def __init__(self) -> None:
         self.free, self.asked, self._open = 0, 0, threading.Event()
@@ -80,14 +80,14 @@ def openai() -> Iterator[OpenAIStandIn]:
 
 
 def project(folder: Path, url: str, serper: SerperStandIn, openai: OpenAIStandIn) -> Path:
-    """A project of the shared database: a folder of its own with the same pages and queries."""
+    """Return a project on the shared database, in its own folder with the same pages and queries."""
     settings = {"store_url": url, "serp_requests_in_flight": 1, "max_serp_pages": 1}
     use_standins(make_project(folder, PAGES), serper=serper, openai=openai, settings=settings)
     return folder
 
 
 class Prepared:
-    """A run in a process of its own that has all its imports behind it: what is left takes no time."""
+    """A run in its own process that has finished its imports and starts immediately."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.process = folder, start("-c", RUN, cwd=folder)
@@ -97,13 +97,13 @@ class Prepared:
         write_text(self.folder / "go", "")
 
     def goes_until(self, words: str) -> None:
-        """Read what it prints, up to the line with these words."""
+        """Read the output up to the line with these words."""
         assert self.process.stdout
         assert any(words in line for line in iter(self.process.stdout.readline, ""))
 
 
 def two_runs(folders: Sequence[Path], gate: Gate) -> list[Prepared]:
-    """The first in the middle of its searches, the second waiting for it."""
+    """Return two runs: the first in the middle of its searches, the second waiting for it."""
     first, second = map(Prepared, folders)
     first.go()
     until = time.monotonic() + 60
@@ -125,7 +125,7 @@ def embedded(server: OpenAIStandIn) -> int:
 def test_two_runs_at_once_pay_for_one(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
-    """From two folders, as from two laptops: each search and each text is paid for once, and both have all links."""
+    """Two runs from two folders pay for each search and text once, and both have all links."""
     folders = [project(tmp_path / name, shared, serper, openai) for name in ("ann", "bob")]
     runs = two_runs(folders, gate)
     gate.open()
@@ -141,7 +141,7 @@ def test_two_runs_at_once_pay_for_one(
 def test_a_killed_run_leaves_its_turn_and_what_it_paid_for(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
-    """The one that waits goes on, and asks for nothing that the dead one had an answer to."""
+    """After the first run is killed, the waiting run continues and requests nothing that the first had stored."""
     folders = [project(tmp_path / name, shared, serper, openai) for name in ("ann", "bob")]
     gate.free = 3
     first, second = two_runs(folders, gate)
@@ -150,14 +150,14 @@ def test_a_killed_run_leaves_its_turn_and_what_it_paid_for(
     gate.open()
     code, _, err = finish(second.process)
     assert (code, err) == (0, "")
-    # What was under way when it died is asked again: one, by serp_requests_in_flight.
+    # Only the search in flight at the kill is requested again: one, by serp_requests_in_flight.
     assert gate.asked == SEARCHES + 1 and embedded(openai) == PAGES
 
 
 def test_looking_needs_no_turn(
     shared: str, tmp_path: Path, gate: Gate, serper: SerperStandIn, openai: OpenAIStandIn
 ) -> None:
-    """A look-up and a dry run of another folder go on while a run pays."""
+    """A lookup and a dry run in another folder don't wait while a run pays."""
     folders = [project(tmp_path / name, shared, serper, openai) for name in ("ann", "bob")]
     engine = open_database(shared, tmp_path)
     gate.open()
@@ -170,7 +170,7 @@ def test_looking_needs_no_turn(
 
 
 def test_who_waits_is_told_for_whom_and_ends_in_time(shared: str, tmp_path: Path) -> None:
-    """5: the wait is bounded, its first moment is told once, and its end names the holder, too."""
+    """A waiting run names the holder in one warning, and after its longest wait ends with code 5."""
     first, second = open_database(shared, tmp_path), open_database(shared, tmp_path)
     told = Told()
     with (
@@ -186,7 +186,7 @@ def test_who_waits_is_told_for_whom_and_ends_in_time(shared: str, tmp_path: Path
 
 
 def test_a_run_that_waits_can_be_stopped(shared: str, tmp_path: Path) -> None:
-    """What asks for the end of a run between two steps ends its waiting, too, and frees nothing of the other's."""
+    """An interrupt ends a run's wait, too, and does not release the turn of the other run."""
     first, second, third = (open_database(shared, tmp_path) for _ in range(3))
 
     def stop() -> None:
@@ -203,7 +203,7 @@ def test_a_run_that_waits_can_be_stopped(shared: str, tmp_path: Path) -> None:
 def test_the_turn_is_given_back_however_it_ends(
     shared: str, tmp_path: Path, error: type[BaseException]
 ) -> None:
-    """After an interrupt or a fault in the middle the next run of the same process begins at once."""
+    """After an interrupt or an error in the middle of a run, the next run of the same process begins at once."""
     engine = open_database(shared, tmp_path)
     for _ in range(2):
         with pytest.raises(error), turn(engine, Told(), lambda: None, longest=0):
@@ -212,7 +212,7 @@ def test_the_turn_is_given_back_however_it_ends(
 
 @pytest.mark.long
 def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path, postgres: str) -> None:
-    """Runs on two databases, or each in its own memory, do not wait for each other."""
+    """Runs on two databases, or each in its own memory, don't wait for each other."""
     urls = (postgres, "sqlite:///one.sqlite3", "sqlite:///two.sqlite3", "sqlite://", "sqlite://")
     engines = [open_database(url, tmp_path) for url in urls]
     with (
@@ -226,7 +226,7 @@ def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path, postgres
 
 
 def test_two_names_of_one_file_are_one_database(tmp_path: Path) -> None:
-    """A link to the cache's folder is the same turn."""
+    """Through a link to the cache's folder, a run shares the same turn."""
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     first = open_database("sqlite:///real/c.sqlite3", tmp_path)

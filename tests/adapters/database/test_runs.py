@@ -1,4 +1,4 @@
-"""Kept runs: their rows come back as they were, the newest ones stay, and a run is there when all of it is."""
+"""Stored runs: their rows come back unchanged, the newest runs stay, and a run that broke off is not stored."""
 
 import math
 from dataclasses import replace
@@ -29,11 +29,11 @@ def row(name: str, *targets: str, note: str = "") -> VersionRow:
 
 
 def shape(rows: object) -> str:
-    return repr(rows)  # NaN is no equal of itself
+    return repr(rows)  # NaN is not equal to itself
 
 
 def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
-    """Order, links, figures, notes and hashes; a run of another site or name has none."""
+    """Order, links, figures, notes and hashes come back; another site or run name has no rows."""
     runs = RunStore(engine, "a.example")
     rows = [row("s", "t", "ü\0\ud800"), row("", note="why"), *(row(f"s{n}", "t") for n in range(2500))]
     runs.put(VERSION, rows)
@@ -45,7 +45,7 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
 
 
 def test_the_near_duplicates_of_the_newest_run_come_back(engine: Engine) -> None:
-    """None, no pair and pairs stay apart; a run of no rows has some, too, and each run is sound."""
+    """`duplicates` distinguishes None, no pairs and pairs, even for a run without rows; each stored run is sound."""
     runs = RunStore(engine, "a.example")
     pair = Duplicate("https://a.example/ü\0", "b", math.nan, 0.5, 1 / 3)
     assert runs.duplicates() is None
@@ -60,7 +60,7 @@ def test_the_near_duplicates_of_the_newest_run_come_back(engine: Engine) -> None
 
 
 def test_a_run_of_the_same_name_is_replaced(engine: Engine) -> None:
-    """Nothing of the former rows is left behind."""
+    """A second run of the same name leaves none of the first one's rows."""
     runs = RunStore(engine, "a.example")
     runs.put(VERSION, [row(f"s{n}") for n in range(2500)])
     runs.put(VERSION, [row("new")])
@@ -68,7 +68,7 @@ def test_a_run_of_the_same_name_is_replaced(engine: Engine) -> None:
 
 
 def test_the_oldest_runs_go(engine: Engine) -> None:
-    """Half a year of weekly runs stays, in the order in which they were kept."""
+    """The store keeps half a year of weekly runs, in the order in which they were stored."""
     runs = RunStore(engine, "a.example")
     for number in range(KEPT + 3):
         runs.put(replace(VERSION, run=f"{number:03}"), [row("s")])
@@ -77,7 +77,7 @@ def test_the_oldest_runs_go(engine: Engine) -> None:
 
 
 def test_a_run_whose_rows_break_off_is_not_there(engine: Engine) -> None:
-    """What is read later is whole or absent."""
+    """A run is stored whole or not at all."""
     runs = RunStore(engine, "a.example")
 
     def broken() -> object:
@@ -90,7 +90,7 @@ def test_a_run_whose_rows_break_off_is_not_there(engine: Engine) -> None:
 
 
 def test_rows_of_a_part_stand_in_the_place_of_older_ones() -> None:
-    """A trial run's version is the whole state of Output.csv."""
+    """The rows of a partial run replace those of the same ends, so that a version is the whole state of Output.csv."""
     before, after = [row("a", "x"), row("b", "x")], [row("b", "y"), row("c", "z")]
     assert [(one.end, one.recommendation.links[0].target.url) for one in overlaid(before, after)] == [
         ("a", "x"),

@@ -1,4 +1,4 @@
-"""Databases of earlier versions are welcome, those of newer ones and of other programs stay as they are."""
+"""Databases of earlier versions are upgraded; those of newer versions and other programs are refused unchanged."""
 
 import csv
 import json
@@ -35,13 +35,13 @@ URL = "sqlite:///cache.sqlite3"
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A folder with a database of the first version."""
+    """Return a folder with a database of the first version."""
     shutil.copy(RELEASED[0], tmp_path / "cache.sqlite3")
     return tmp_path
 
 
 def versions(url: str) -> list[int]:
-    """Those that a database has reached."""
+    """Return the schema versions that a database has reached."""
     engine = create_engine(url)
     with engine.connect() as connection:
         found = list(
@@ -52,14 +52,14 @@ def versions(url: str) -> list[int]:
 
 
 def test_every_released_version_is_kept() -> None:
-    """Whoever adds a version adds its file."""
+    """Each schema version has its file in tests/released."""
     assert [path.name for path in RELEASED] == [f"{version}.sqlite3" for version in range(NOW + 1)]
 
 
 @pytest.mark.parametrize("path", RELEASED, ids=lambda path: path.stem)
 @pytest.mark.parametrize("read_only", [False, True])
 def test_old_data_is_welcome(path: Path, read_only: bool, tmp_path: Path) -> None:
-    """What a released version kept is all there, and new data go beside it; opening it again changes nothing."""
+    """All data of a released version come back, new data can be added, and a second opening changes nothing."""
     shutil.copy(path, tmp_path / "cache.sqlite3")
     engine = open_database(URL, tmp_path, read_only=read_only)
     store_contents.check(engine)
@@ -75,7 +75,7 @@ def test_old_data_is_welcome(path: Path, read_only: bool, tmp_path: Path) -> Non
 
 
 def test_a_new_database_has_the_columns_of_an_old_one(store_url: str, old: Path, tmp_path: Path) -> None:
-    """Both have the same columns and primary keys, on whatever way they came to their version."""
+    """A new database and an upgraded one have the same columns and primary keys."""
     engines = [open_database(URL, old), open_database(store_url, tmp_path)]
     assert shape(engines[0]) == shape(engines[1])
     for engine in engines:
@@ -83,7 +83,7 @@ def test_a_new_database_has_the_columns_of_an_old_one(store_url: str, old: Path,
 
 
 def shape(engine: Engine) -> dict[str, tuple[dict[str, bool], set[str]]]:
-    """Each table's columns, with whether they may be empty, and the columns of its primary key."""
+    """Return each table's columns with whether they are nullable, and the columns of its primary key."""
     tables = inspect(engine)
     return {
         table: (
@@ -94,7 +94,7 @@ def shape(engine: Engine) -> dict[str, tuple[dict[str, bool], set[str]]]:
     }
 
 
-# What leads a server back from the present version to an earlier one.
+# Statements that take a server back from the present version to an earlier one.
 BACK_TO_1 = (
     "ALTER TABLE serp DROP COLUMN provider",
     "ALTER TABLE serp ADD PRIMARY KEY (query, page, market)",
@@ -113,7 +113,7 @@ BACK_TO_0 = (
 def test_a_server_is_brought_up_to_date(
     back: Sequence[str], reached: list[int], postgres: str, tmp_path: Path
 ) -> None:
-    """As a file is, all at once by several runs that start together."""
+    """Several runs that start together upgrade a server, as they do a file."""
     engine = open_database(postgres, tmp_path)
     store_contents.fill(engine)
     new = shape(engine)
@@ -130,7 +130,7 @@ def test_a_server_is_brought_up_to_date(
 
 
 def test_several_runs_may_find_an_old_file_at_once(old: Path) -> None:
-    """One brings it up to date, the others wait for it."""
+    """When several runs find an old file at once, one upgrades it and the others wait."""
     with ThreadPoolExecutor(4) as pool:
         engines = list(pool.map(lambda _: open_database(URL, old), range(4)))
     store_contents.check(engines[-1])
@@ -143,7 +143,7 @@ def test_several_runs_may_find_an_old_file_at_once(old: Path) -> None:
 def test_a_step_that_breaks_off_leaves_the_old_version(
     version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The tables are changed all or none; the next run does it."""
+    """An upgrade that breaks off changes no table, and the next run repeats it."""
     path = tmp_path / "cache.sqlite3"
     shutil.copy(RELEASED[version], path)
     before = dump(path)
@@ -164,7 +164,7 @@ def test_a_step_that_breaks_off_leaves_the_old_version(
 
 
 def dump(path: Path) -> list[str]:
-    """All tables and rows of a file."""
+    """Return all tables and rows of a file."""
     with sqlite3.connect(path) as file:
         return list(file.iterdump())
 
@@ -173,7 +173,7 @@ def dump(path: Path) -> list[str]:
 def test_search_results_of_an_old_file_are_not_paid_for_again(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was kept before there were providers is Serper's: the first run after an update spends nothing."""
+    """Stored results without a provider count as Serper's: the first run after an update spends nothing."""
     forget_settings(monkeypatch)
     with SerperStandIn(lambda words, site: []) as serper:
         settings = {"serper_url": serper.url, "gl": "de", "max_serp_pages": 1}
@@ -194,7 +194,7 @@ def test_search_results_of_an_old_file_are_not_paid_for_again(
 def test_an_older_program_refuses_a_file_of_this_version(
     read_only: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It names the program that made the file, and leaves the file as it is."""
+    """An older program refuses the file, names the program that made it, and leaves the file unchanged."""
     path = tmp_path / "cache.sqlite3"
     shutil.copy(RELEASED[-1], path)
     before = path.read_bytes()
@@ -206,7 +206,7 @@ def test_an_older_program_refuses_a_file_of_this_version(
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_a_newer_file_is_refused_and_untouched(read_only: bool, old: Path) -> None:
-    """By name of the program that made it."""
+    """The error for a newer file names the version of the program that made it, and the file stays unchanged."""
     engine = open_database(URL, old)
     with engine.begin() as connection:
         connection.execute(
@@ -223,7 +223,7 @@ def test_a_newer_file_is_refused_and_untouched(read_only: bool, old: Path) -> No
 
 @pytest.mark.parametrize("read_only", [False, True])
 def test_another_programs_file_is_refused_and_untouched(read_only: bool, tmp_path: Path) -> None:
-    """Its tables get no neighbours, and its mode stays."""
+    """Another program's file is refused, and its bytes stay unchanged."""
     path = tmp_path / "cache.sqlite3"
     with sqlite3.connect(path) as file:
         file.execute("CREATE TABLE bookmarks (url TEXT)")
@@ -236,7 +236,7 @@ def test_another_programs_file_is_refused_and_untouched(read_only: bool, tmp_pat
 def test_a_command_says_so_in_a_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 2, no traceback."""
+    """A command on such a file exits with code 2 and a sentence, without a traceback."""
     forget_settings(monkeypatch)
     (tmp_path / "files").mkdir()
     with sqlite3.connect(tmp_path / "files/cache.sqlite3") as file:

@@ -1,4 +1,4 @@
-"""A file is replaced whole or not at all, whatever happens while it is written."""
+"""A file is replaced whole or not at all, whatever happens during the write."""
 
 import errno
 import os
@@ -41,19 +41,19 @@ def failing(error: BaseException) -> Callable[..., None]:
 
 
 def test_the_new_content_stands_in_the_old_ones_place(path: Path) -> None:
-    """After a write the file holds the new content, its line ends as given, and nothing lies beside it."""
+    """After a write the file has the new content with its line ends, and no other file is in the folder."""
     assert replace_whole(path, text("new\r\n")) == path
     assert (path.read_bytes(), names(path.parent)) == (b"new\r\n", ["Output.csv"])
 
 
 def test_folders_are_made_where_they_are_missing(tmp_path: Path) -> None:
-    """A first result needs no prepared folder."""
+    """A write creates missing folders."""
     assert replace_whole(tmp_path / "a" / "b.csv", text("x")).read_text() == "x"
 
 
 @pytest.mark.parametrize("error", [ValueError("bad row"), InputError("bad file"), KeyboardInterrupt()])
 def test_an_error_while_writing_leaves_the_old_file_alone(path: Path, error: BaseException) -> None:
-    """What the writing function raises comes out as it is; the old file is intact and no part is left."""
+    """An error in the writing function propagates; the old file is intact and no temporary part stays."""
     with pytest.raises(type(error)):
         replace_whole(path, failing(error))
     assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
@@ -69,7 +69,7 @@ def test_an_error_while_writing_leaves_the_old_file_alone(path: Path, error: Bas
     ],
 )
 def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: int, said: str) -> None:
-    """A full disk, a read-only folder or a broken drive is an OutputError with a remedy; the old stays."""
+    """A full disk, a read-only folder or a broken drive raises an OutputError with a remedy; the old file stays."""
     fail = failing(OSError(number, os.strerror(number)))
     with pytest.raises(OutputError, match=said) as caught:
         replace_whole(path, text("new"), **{stage: fail})  # type: ignore[arg-type]
@@ -78,7 +78,7 @@ def test_a_refusing_disk_is_told_in_a_sentence(path: Path, stage: str, number: i
 
 
 def test_a_folder_in_the_files_place_is_an_output_error(tmp_path: Path) -> None:
-    """A folder named like the result can't be replaced, and is told as such."""
+    """A folder with the name of the result raises an OutputError that says so."""
     (tmp_path / "Output.csv").mkdir()
     with pytest.raises(OutputError, match=r"Output\.csv can't be written"):
         replace_whole(tmp_path / "Output.csv", text("new"))
@@ -87,7 +87,7 @@ def test_a_folder_in_the_files_place_is_an_output_error(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("stage", ["write", "sync", "replace"])
 def test_a_killed_write_leaves_the_old_file_and_the_next_one_cleans_up(path: Path, stage: str) -> None:
-    """A process that dies at any moment leaves the old file whole; its part is gone after the next write."""
+    """If the process dies during a write, the old file stays whole, and the next write removes the temporary part."""
     sync = "die" if stage == "sync" else "os.fsync"
     program = f"""
 import os, pathlib
@@ -108,7 +108,7 @@ replace_whole(pathlib.Path({str(path)!r}), write, sync={sync}, replace=die)
 
 
 def held(path: Path, times: int) -> Callable[[Path, Path], None]:
-    """Renaming as Windows does it while another program has `path` open."""
+    """Return a `replace` that fails as Windows does while another program has `path` open."""
     left = [times]
 
     def replace(source: Path, target: Path) -> None:
@@ -121,13 +121,13 @@ def held(path: Path, times: int) -> Callable[[Path, Path], None]:
 
 
 def test_a_file_that_is_held_for_a_moment_is_tried_again(path: Path) -> None:
-    """A virus scanner that lets go in time costs nothing but the wait."""
+    """A file that a virus scanner releases in time costs only the wait."""
     assert replace_whole(path, text("new"), replace=held(path, 2), pauses=(0, 0)) == path
     assert (path.read_text(), names(path.parent)) == ("new", ["Output.csv"])
 
 
 def test_a_file_that_stays_open_gets_a_dated_neighbour(path: Path) -> None:
-    """While a person keeps the file open, results go to dated names beside it, each to its own."""
+    """While a person keeps the file open, each result goes to a dated name of its own beside the file."""
     first = replace_whole(path, text("new"), replace=held(path, 9), pauses=(0, 0))
     second = replace_whole(path, text("newer"), replace=held(path, 9), pauses=())
     assert DATED.fullmatch(first.name)
@@ -137,7 +137,7 @@ def test_a_file_that_stays_open_gets_a_dated_neighbour(path: Path) -> None:
 
 
 def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None:
-    """Where not even the dated name can be had, the run says so and the old file stays."""
+    """If even the dated name is refused, an OutputError says so and the old file stays."""
     with pytest.raises(OutputError, match="read-only for this user"):
         replace_whole(path, text("new"), replace=failing(PermissionError(13, "no")), pauses=())
     assert (path.read_text(), names(path.parent)) == ("old", ["Output.csv"])
@@ -145,7 +145,7 @@ def test_a_folder_that_refuses_every_name_is_an_output_error(path: Path) -> None
 
 @pytest.mark.skipif(os.name != "posix", reason="rights and links as POSIX has them")
 def test_rights_and_links_are_kept(path: Path) -> None:
-    """A file shared with a group stays shared, and a symbolic link still leads to the file it led to."""
+    """A file shared with a group stays shared, and a symbolic link keeps its target."""
     path.chmod(0o664)
     link = path.parent.parent / "link.csv"
     link.symlink_to(path)
@@ -154,13 +154,13 @@ def test_rights_and_links_are_kept(path: Path) -> None:
 
 
 def test_half_a_character_pair_does_not_stop_the_write(path: Path) -> None:
-    """A lone surrogate, as broken JSON gives it, becomes a question mark."""
+    """A lone surrogate, as broken JSON has it, becomes a question mark."""
     replace_whole(path, text("a\ud800b"))
     assert path.read_bytes() == b"a?b"
 
 
 def test_a_copy_aside_is_the_same_under_a_dated_name(path: Path) -> None:
-    """What is about to be lost can be kept beside the file; a copy that fails is an OutputError."""
+    """A copy under a dated name has the file's content, and a copy that fails raises an OutputError."""
     copy = copy_aside(path)
     assert DATED.fullmatch(copy.name)
     assert (copy.read_text(), path.read_text()) == ("old", "old")
@@ -169,7 +169,7 @@ def test_a_copy_aside_is_the_same_under_a_dated_name(path: Path) -> None:
 
 
 def test_the_old_file_is_kept_where_another_takes_its_place(path: Path) -> None:
-    """Once, and only if the content changes; where a program holds the file, it stays itself and needs no copy."""
+    """The old file is copied once, and only if the content changes; a file that another program holds needs no copy."""
     keeping = KeepingOld()
     assert keeping(path, text("new")) == keeping(path, text("new")) == path
     (copy,) = keeping.copies

@@ -1,4 +1,4 @@
-"""A disk without room, and a folder that nobody may write into: a clear word, and the earlier result is as it was."""
+"""A full disk and a read-only folder end a run with a clear message, and the earlier result stays unchanged."""
 
 import os
 import re
@@ -24,7 +24,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of some megabytes of its own."""
+    """Mount a disk of a few megabytes."""
     folder.mkdir()
     mount = shutil.which("mount")
     done = mount and subprocess.run(
@@ -49,7 +49,7 @@ def results(folder: Path) -> dict[str, bytes]:
 
 
 def fill(disk: Path, left: int) -> Path:
-    """Leave so many bytes free."""
+    """Fill the disk until only this number of bytes is free."""
     filler = disk / "filler"
     free = os.statvfs(disk)
     filler.write_bytes(b"x" * max(0, free.f_bavail * free.f_frsize - left))
@@ -60,7 +60,7 @@ def fill(disk: Path, left: int) -> Path:
 def test_a_full_disk_is_told_and_spoils_nothing(
     left: int, disk: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Wherever the room ends, each file is the old or the new one, whole; with room again the run is done."""
+    """On a full disk, each result file is the whole old or new one, and with free space again the run succeeds."""
     folder = make_project(disk / "site")
     where = ("--project", str(folder))
     assert command("run", *where) == ExitCode.SUCCESS
@@ -81,13 +81,13 @@ def test_a_full_disk_is_told_and_spoils_nothing(
     assert command("run", *where) == ExitCode.SUCCESS
     new = results(folder)
     changed = {name for name in RESULTS if name != "review.xlsx" and now[name] != old[name]}
-    # A run's name stands in links.csv.
+    # links.csv contains the run's name.
     assert all(now[name] == new[name] or name == "links.csv" for name in changed)
     assert not [path.name for path in (folder / "files").iterdir() if "tmp" in path.name]
 
 
 def test_room_for_nothing_at_all_ends_a_run(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With not one byte left, a first run ends with a documented code and one sentence."""
+    """Without a free byte, a first run ends with a documented exit code and no traceback."""
     folder = make_project(disk / "site")
     fill(disk, 0)
     assert command("run", "--project", str(folder)) in (ExitCode.CONFIGURATION, ExitCode.INPUT)
@@ -96,7 +96,7 @@ def test_room_for_nothing_at_all_ends_a_run(disk: Path, capsys: pytest.CaptureFi
 
 
 def test_a_read_only_folder_is_told(disk: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is changed; what only looks goes on."""
+    """In a read-only folder, a run changes nothing and says so, while commands that only read succeed."""
     folder = make_project(disk / "site")
     where = ("--project", str(folder))
     assert command("run", *where) == ExitCode.SUCCESS
@@ -109,6 +109,6 @@ def test_a_read_only_folder_is_told(disk: Path, capsys: pytest.CaptureFixture[st
     assert command("history", *where) == ExitCode.SUCCESS
     assert command("run", "--dry-run", *where) == ExitCode.SUCCESS
     capsys.readouterr()
-    # It may have something to keep.
+    # A lookup may have something to store.
     assert command("lookup", URLS[0], *where) == ExitCode.CONFIGURATION
     assert "you may write to it" in capsys.readouterr().err

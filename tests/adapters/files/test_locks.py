@@ -1,4 +1,4 @@
-"""One run at a time for each project folder, whatever became of the run before."""
+"""Only one run at a time works in a project folder, and a dead run doesn't block the next."""
 
 import errno
 import os
@@ -34,7 +34,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def slow(tmp_path: Path) -> Iterator[SerperStandIn]:
-    """A project whose run waits a long time for search results."""
+    """Return a project whose run waits a long time for search results."""
     with SerperStandIn(lambda words, site: URLS, latency=20.0) as serper:
         folder = make_project(tmp_path / "site", {"serper_url": serper.url})
         write_text(folder / "config/serper_api_key.txt", serper.api_key)
@@ -43,7 +43,7 @@ def slow(tmp_path: Path) -> Iterator[SerperStandIn]:
 
 @pytest.fixture
 def busy(slow: SerperStandIn, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A run of that project, in the middle of its work."""
+    """Start a run of that project and wait until it is in the middle of its work."""
     process = start("-m", "internal_linker", "run", cwd=tmp_path / "site")
     assert process.stdout and process.stdout.readline().startswith("Input:")
     yield process
@@ -54,7 +54,7 @@ def busy(slow: SerperStandIn, tmp_path: Path) -> Iterator[subprocess.Popen[str]]
 def test_a_second_run_names_the_first_and_ends(
     busy: subprocess.Popen[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 5, with the process, the computer and the time of the run that holds the folder, also logged."""
+    """A second run exits with code 5 and logs the process, computer and start time of the run that has the lock."""
     folder = tmp_path / "site"
     assert command("run", "--project", str(folder)) == 5
     said = capsys.readouterr().err
@@ -65,7 +65,7 @@ def test_a_second_run_names_the_first_and_ends(
 
 
 def test_looking_needs_no_lock(busy: subprocess.Popen[str], tmp_path: Path) -> None:
-    """A dry run, a lookup and another project go on while a run is active."""
+    """A dry run, a lookup and a run in another project succeed while a run is active."""
     where = ("--project", str(tmp_path / "site"))
     assert command("run", "--dry-run", *where) == 0
     assert command("lookup", "tea", "--no-serp", *where) == 0
@@ -75,7 +75,7 @@ def test_looking_needs_no_lock(busy: subprocess.Popen[str], tmp_path: Path) -> N
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no SIGKILL")
 def test_a_killed_run_blocks_nobody(busy: subprocess.Popen[str], tmp_path: Path) -> None:
-    """What kill -9 or a power cut leaves behind is no run: the next one starts at once."""
+    """After kill -9 or a power cut, the next run starts at once."""
     folder = tmp_path / "site"
     busy.send_signal(signal.SIGKILL)
     busy.wait()
@@ -85,7 +85,7 @@ def test_a_killed_run_blocks_nobody(busy: subprocess.Popen[str], tmp_path: Path)
 
 
 def test_the_folder_is_free_after_success_and_after_failure(tmp_path: Path) -> None:
-    """However a run ends, the next one may begin, and nobody is named as its holder."""
+    """After success or failure, the next run may begin, and the lock file names no holder."""
     folder = make_project(tmp_path)
     where = ("--project", str(folder))
     assert command("run", *where) == 0
@@ -99,7 +99,7 @@ def test_the_folder_is_free_after_success_and_after_failure(tmp_path: Path) -> N
 
 
 def test_a_holder_is_named_even_before_it_has_signed(tmp_path: Path) -> None:
-    """Between taking the lock and writing its name there is a moment: the message is whole all the same."""
+    """The message is complete even between taking the lock and writing the holder's name."""
     folder = make_project(tmp_path)
     project = open_project(folder)
     with project.lock():
@@ -114,7 +114,7 @@ def test_a_holder_is_named_even_before_it_has_signed(tmp_path: Path) -> None:
 def test_a_drive_without_locks_is_refused(
     number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As some network drives are: nothing is read, spent or written, and the sentence says what to do."""
+    """On a network drive without locks, a run reads, spends and writes nothing and says what to do."""
     import fcntl
 
     def flock(*_: object) -> None:

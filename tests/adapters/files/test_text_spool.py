@@ -1,4 +1,4 @@
-"""Contents too large for memory lie in a temporary file, and come back as they were."""
+"""Texts too large for memory go to a temporary file and come back unchanged."""
 
 import sys
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ ANY = st.text(st.characters(), max_size=40)
 
 @pytest.fixture
 def small_files() -> Iterator[None]:
-    """No file may grow past 1 MB, as if the disk were full."""
+    """Limit files to 1 MB, as if the disk were full."""
     resource = pytest.importorskip("resource", reason="the system has no such limit")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, before[1]))
@@ -28,7 +28,7 @@ def small_files() -> Iterator[None]:
 
 @given(st.lists(ANY, max_size=20), st.data())
 def test_texts_come_back_in_any_order(texts: list[str], data: st.DataObject) -> None:
-    """Whatever is read between two writings, each text is as it was, a lone surrogate and an empty one too."""
+    """Reads and writes may alternate, and each text comes back unchanged, even a lone surrogate or an empty text."""
     with TemporaryDirectory() as folder:
         spool = TextSpool(Path(folder), in_memory=200)
         kept: list[str | StoredText] = []
@@ -42,7 +42,7 @@ def test_texts_come_back_in_any_order(texts: list[str], data: st.DataObject) -> 
 
 
 def test_the_first_texts_stay_in_memory(tmp_path: Path) -> None:
-    """Up to the limit a text is itself and no file is made; an empty one always is."""
+    """Up to the limit, a text stays in memory without a file; an empty text always does."""
     spool = TextSpool(tmp_path, in_memory=2 * sys.getsizeof("tea"))
     texts = [spool.keep(text) for text in ("tea", "pot", "", "cup", "")]
     assert [text for text in texts if isinstance(text, str)] == ["tea", "pot", "", ""]
@@ -51,7 +51,7 @@ def test_the_first_texts_stay_in_memory(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_of_it(tmp_path: Path) -> None:
-    """Once it is closed the folder is empty, and it can be closed where it has no file."""
+    """After closing, the folder is empty; closing works without a file, too."""
     spool = TextSpool(tmp_path, in_memory=0)
     text = spool.keep("tea")
     assert str(text) == "tea"
@@ -61,7 +61,7 @@ def test_nothing_is_left_of_it(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
-    """Where no file can be made, one sentence says where and what to do."""
+    """If the file can't be created, one sentence says where and what to do."""
     with pytest.raises(
         OutputError, match=r"no-folder, and it can't be written \(.+\)\. Free some disk space"
     ):
@@ -70,7 +70,7 @@ def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("small_files")
 def test_a_full_disk_is_told(tmp_path: Path) -> None:
-    """A disk that is full while texts are kept or read is one sentence, and closing is no second error."""
+    """A disk that fills while texts are written or read raises one OutputError, and closing raises no second one."""
     spool = TextSpool(tmp_path, in_memory=0)
     with pytest.raises(OutputError, match="Free some disk space") as caught:
         all(str(spool.keep("tea" * 10_000)) for _ in range(100))

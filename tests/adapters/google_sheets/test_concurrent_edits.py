@@ -1,4 +1,4 @@
-"""Editors work on the Sheet while it is written: links follow their rows, at a known number of calls."""
+"""Editors change the Sheet during a write: links follow their rows, with a known number of calls."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from tests.support.sheets import HEADER, READ, SITE, WRITE, a_to_c, before, edit
 def test_links_follow_their_rows(
     google: GoogleStandIn, moment: str, change: Callable[[list[list[str]]], list[list[str]]]
 ) -> None:
-    """Whatever editors move before we look or between our look and our write, all ends where it belongs."""
+    """Whatever editors move before our read or before our write, every cell ends in its row."""
     filled = [
         ["Owner", *HEADER, "Notes"],
         *([f"owner {name}", SITE + name, f"{name} query", "", "", "", f"notes {name}"] for name in "abc"),
@@ -48,7 +48,7 @@ def test_links_follow_their_rows(
 
 
 def test_a_row_that_is_not_known_again_is_left_to_a_person(google: GoogleStandIn) -> None:
-    """If rows and columns move at once and URLs are hit, we say which row to look at instead of guessing."""
+    """If rows and columns move at once and a URL was overwritten, the message names the row and nothing is guessed."""
     google.set_grid("Main", [HEADER, *([SITE + name, f"{name} query", "", "", "old"] for name in "abc")])
 
     def jumble(grid: list[list[str]]) -> list[list[str]]:
@@ -62,7 +62,7 @@ def test_a_row_that_is_not_known_again_is_left_to_a_person(google: GoogleStandIn
 
 
 def test_a_deleted_row_is_reported(google: GoogleStandIn) -> None:
-    """The answer names the URL that has no row any more; the row that moved up keeps what it had."""
+    """The message names the URL whose row is gone, and the row that moved up keeps its cells."""
     google.set_grid("Main", [HEADER, [SITE + "a", "a query"], ["https://other.com/", "", "its own"]])
     before(google, WRITE, edit(google, lambda grid: [grid[0], *grid[2:]]))
     gaps = sheet(google).deliver(a_to_c()[:1], "run")
@@ -72,7 +72,7 @@ def test_a_deleted_row_is_reported(google: GoogleStandIn) -> None:
 
 
 def test_a_row_that_keeps_changing_is_reported_after_one_repair(google: GoogleStandIn) -> None:
-    """We do not fight with an editor (or a merged cell): one repair, then a sentence with the row."""
+    """A row (or a merged cell) that keeps changing is repaired once and then reported by its number."""
 
     def meddle(grid: list[list[str]]) -> list[list[str]]:
         return [grid[0], [SITE + "a", "a query", "mine!", *grid[1][3:]], *grid[2:]]
@@ -109,7 +109,7 @@ def test_chunks_are_placed_each_by_a_fresh_look(google: GoogleStandIn) -> None:
 
 
 def test_a_write_whose_answer_got_lost_is_checked_before_it_is_repeated(google: GoogleStandIn) -> None:
-    """The rows are looked at first, since they may have moved while we paused; nothing is sent twice."""
+    """After a lost response, the tool reads the rows again before it repeats the write, and sends nothing twice."""
     google.script(Reset(after_work=True), on=WRITE)
     assert sheet(google).deliver(a_to_c(), "run") == []
     assert [row[:4] for row in google.grid("Main")[1:]] == [row_of(name) for name in "abc"]
@@ -121,7 +121,7 @@ def test_a_write_whose_answer_got_lost_is_checked_before_it_is_repeated(google: 
 
 @pytest.mark.parametrize(("header", "calls"), [(HEADER, "GG GGPG"), (HEADER[:2], "GG GGPGPG")])
 def test_a_thousand_rows_cost_six_calls(google: GoogleStandIn, header: list[str], calls: str) -> None:
-    """Reading: tabs, values. Delivering: tabs, values, write, read back; a first run adds columns too."""
+    """A read takes two calls (tabs, values), a delivery four (tabs, values, write, read back), new columns two more."""
     names = [f"{number:04}" for number in range(1000)]
     google.set_grid("Main", [header, *([SITE + name, name] for name in names)])
     ours = sheet(google)
@@ -133,7 +133,7 @@ def test_a_thousand_rows_cost_six_calls(google: GoogleStandIn, header: list[str]
 
 
 def test_ranges_are_blocks_that_leave_gaps_alone() -> None:
-    """Neighbouring columns and nearby rows share a range, null keeps what is between them."""
+    """Neighbouring columns and nearby rows share a range, in which null keeps the cells between them."""
     cells = {(2, 3): "a", (4, 4): "b", (50, 3): "c", (2, 9): "d"}
     assert ranges(cells) == [
         (2, 3, [["a", None], [None, None], [None, "b"]]),
@@ -143,7 +143,7 @@ def test_ranges_are_blocks_that_leave_gaps_alone() -> None:
 
 
 def test_chunks_keep_rows_whole_and_order() -> None:
-    """Many scattered rows are cut by the number of ranges; urgent rows that come first are sent first."""
+    """Many scattered rows are split by the number of ranges, and urgent rows at the front are sent first."""
     cells = {(row, column): "x" for row in [9000, *range(100, 9000, 10)] for column in (1, 2)}
     parts = list(chunks(cells))
     assert len(parts) == 2

@@ -1,4 +1,4 @@
-"""Google fails, in passing or for good: what passes goes unseen, what lasts says what to do."""
+"""Google fails: a transient failure goes unnoticed, and a permanent one says what to do."""
 
 import json
 import re
@@ -28,7 +28,7 @@ from tests.support.sheets import (
     shown,
 )
 
-# -- passing failures ------------------------------------------------------------------------------
+# -- transient failures ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ from tests.support.sheets import (
     ],
 )
 def test_a_passing_failure_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
-    """One bad answer of any shape costs one more try, no more."""
+    """One bad response of any form costs one retry."""
     google.script(fault, on=READ)
     assert len(sheet(google).read().rows) == 3
     assert google.script_left == 0
@@ -55,14 +55,14 @@ def test_a_passing_failure_passes_unseen(google: GoogleStandIn, fault: Fault) ->
     "fault", [Reply(200, html="<h1>Sign in to the hotel's network</h1>"), Reply(200, json=[])]
 )
 def test_a_sign_in_that_a_proxy_answers_passes_unseen(google: GoogleStandIn, fault: Fault) -> None:
-    """A page in the place of the access token, too, costs one more try and no traceback."""
+    """A proxy's page in place of the access token costs one retry, too, without a traceback."""
     google.script(fault, on="POST /token")
     assert len(sheet(google).read().rows) == 3
     assert google.script_left == 0
 
 
 def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> None:
-    """A run that is longer than a token's life goes on."""
+    """A run that is longer than a token's life renews the token."""
     ours = sheet(google)
     ours.read()
     google.tokens.expire_tokens()
@@ -70,7 +70,7 @@ def test_an_expired_token_is_renewed_without_a_word(google: GoogleStandIn) -> No
     assert len(google.calls("POST /token")) == 2
 
 
-# -- lasting failures ------------------------------------------------------------------------------
+# -- permanent failures ----------------------------------------------------------------------------
 
 SKEW = "Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe."
 
@@ -136,7 +136,7 @@ def test_a_lasting_failure_says_what_to_do(
     kind: type[InternalLinkerError],
     remedy: str,
 ) -> None:
-    """Each refusal has its own sentence, is not tried again, and gives away neither key nor token."""
+    """Each refusal has its own sentence, is not retried, and reveals neither key nor token."""
     trouble(google)
     with pytest.raises(kind, match=remedy) as caught:
         sheet(google).read()
@@ -149,13 +149,13 @@ def test_a_lasting_failure_says_what_to_do(
 
 
 def test_a_wrong_id_is_named(google: GoogleStandIn) -> None:
-    """The message shows the id that was asked for and where to put the right one."""
+    """The message shows the spreadsheet id that was requested and where to put the right one."""
     with pytest.raises(InputError, match=r"no spreadsheet with the id 'no/such'.*google_sheet_id"):
         sheet(google, key="no/such").read()
 
 
 def test_an_unshared_sheet_names_the_account(google: GoogleStandIn) -> None:
-    """The address to share with stands in the message, ready to be copied."""
+    """The message contains the account's address to share with, ready to copy."""
     google.shared_with.clear()
     with pytest.raises(CredentialsRefused, match=f"not shared with {re.escape(EMAIL)}"):
         sheet(google).read()
@@ -165,7 +165,7 @@ def test_an_unshared_sheet_names_the_account(google: GoogleStandIn) -> None:
 def test_a_viewer_is_told_to_become_editor(
     google: GoogleStandIn, use: Callable[[GoogleSheet], object]
 ) -> None:
-    """Reading works; delivering and checking say that the right to edit is missing."""
+    """A viewer can read; delivering and checking say that the right to edit is missing."""
     google.shared_with[EMAIL] = "reader"
     ours = sheet(google)
     assert len(ours.read().rows) == 3
@@ -175,7 +175,7 @@ def test_a_viewer_is_told_to_become_editor(
 
 
 def test_protected_columns_are_named(google: GoogleStandIn) -> None:
-    """An owner's protection of our columns is told apart from a missing right."""
+    """An owner's protection of our columns has another message than a missing right."""
     message = "You are trying to edit a protected cell or object."
     google.script(_refused(400, message), on=WRITE)
     with pytest.raises(ServiceError, match="Data > Protect sheets and ranges"):
@@ -183,7 +183,7 @@ def test_protected_columns_are_named(google: GoogleStandIn) -> None:
 
 
 def test_a_sheet_that_vanished_is_a_delivery_failure(google: GoogleStandIn) -> None:
-    """What reading calls an input error is an output error when links are delivered."""
+    """What is an input error on reading is an output error on delivery."""
     ours = sheet(google)
     ours.read()
     google.spreadsheets.clear()
@@ -192,7 +192,7 @@ def test_a_sheet_that_vanished_is_a_delivery_failure(google: GoogleStandIn) -> N
 
 
 def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
-    """Google's own words about ranges never reach the reader."""
+    """A tab renamed between read and write raises an OutputError in our words, not Google's."""
 
     def rename() -> None:
         google.tab("Main").title = "Other"
@@ -203,7 +203,7 @@ def test_a_tab_renamed_between_look_and_write(google: GoogleStandIn) -> None:
 
 
 def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
-    """Without a connection the error is retryable and names no address or library's inner text."""
+    """Without a connection the error is retryable and contains neither an address nor a library's message."""
     with GoogleStandIn() as google:
         ours = sheet(google)
     with pytest.raises(ServiceError, match="Check the internet connection") as caught:
@@ -213,7 +213,7 @@ def test_an_unreachable_google_is_tried_again_and_then_said() -> None:
 
 
 def test_a_full_quota_waits_for_the_minute() -> None:
-    """Google seldom says how long to wait: three pauses together outlast the minute it counts by."""
+    """Without a Retry-After, three pauses together outlast the minute of Google's quota."""
     refusals = Refusals("a@b", "p", "id", "cells are", "Run again.")
     silent, told, late = (refusals.of(429, "", text, writing=False) for text in ("", "7", "soon"))
     assert (
@@ -242,7 +242,7 @@ def test_a_full_quota_waits_for_the_minute() -> None:
     ],
 )
 def test_a_broken_key_file_is_named(change: Callable[[str], str], problem: str) -> None:
-    """The error names the file and how to get a good one, and repeats nothing of the key."""
+    """The error names the key file and how to get a valid one, and repeats nothing of the key."""
     text = json.dumps(make_service_account("http://127.0.0.1:1"))
     with pytest.raises(
         ConfigurationError, match=f"config/service_account.txt can't be used: .*{problem}"
@@ -254,7 +254,7 @@ def test_a_broken_key_file_is_named(change: Callable[[str], str], problem: str) 
 
 
 def test_a_key_file_saved_with_a_bom_is_read(google: GoogleStandIn) -> None:
-    """Windows editors put a mark before the JSON."""
+    """A key file with a byte order mark, as Windows editors save it, is read."""
     text = "\ufeff" + json.dumps(google.service_account) + "\n"
     ours = GoogleSheet(text, google.spreadsheet_id, api_url=google.url + "/")
     assert len(ours.read().rows) == 3

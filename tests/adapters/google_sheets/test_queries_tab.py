@@ -1,4 +1,4 @@
-"""The Sheet is read and written through the real client: our columns, our rows, nothing else."""
+"""The real client reads and writes the Sheet: our columns and our rows, nothing else."""
 
 import pytest
 
@@ -15,7 +15,7 @@ from tests.support.sheets import HEADER, SITE, WRITE, a_to_c, before, edit, link
 
 
 def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
-    """Every cell is text as shown, rows are padded and keep their numbers, empty rows at the end are none."""
+    """Every cell is text as shown, rows are padded and keep their numbers, and empty rows at the end are left out."""
     google.set_grid("Main", [HEADER[:3], ["/a", "007"], [], ["/b", "1,5", "x", "beyond"], ["", " "]])
     table = sheet(google).read()
     assert (table.name, table.header) == ("Google Sheet 'Main'", ("URL", "Main Query", "Link 1"))
@@ -27,7 +27,7 @@ def test_a_table_comes_as_it_stands(google: GoogleStandIn) -> None:
 
 
 def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
-    """Once it was read it stays our tab, even if editors rename it or put another first."""
+    """After the first read the tab stays ours, even if editors rename it or put another first."""
     google.set_grid("Notes", [["private"]])
     ours = sheet(google, tab="")
     assert ours.read().name == ours.name == "Google Sheet 'Main'"
@@ -39,12 +39,12 @@ def test_without_a_name_the_first_tab_is_read(google: GoogleStandIn) -> None:
 
 
 def test_a_tab_is_found_in_any_case(google: GoogleStandIn) -> None:
-    """A name in the settings with other case or spaces means Main, unless a tab has that very name."""
+    """A tab's name matches in any case and with other spaces, unless a tab has exactly the configured name."""
     assert len(sheet(google, tab=" main").read().rows) == 3
 
 
 def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
-    """Making the object costs no call, and it fits both ports."""
+    """Creating the object makes no call, and it satisfies both ports."""
     source: StreamSource = sheet(google)
     sink: LinkSink = sheet(google)
     assert sink.deliver([links_for(SITE, in_sheet=False)], "run") == []
@@ -53,7 +53,7 @@ def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
 
 
 def test_an_empty_first_row_is_said(google: GoogleStandIn) -> None:
-    """A sheet without column names is an input error that says what row 1 must hold."""
+    """A sheet without column names raises an input error that says what row 1 must contain."""
     google.set_grid("Main", [["", ""], ["URL", "Main Query"]])
     with pytest.raises(InputError, match=r"row 1 is empty.*URL and Main Query"):
         sheet(google).read()
@@ -63,7 +63,7 @@ def test_an_empty_first_row_is_said(google: GoogleStandIn) -> None:
 
 
 def test_only_our_columns_change(google: GoogleStandIn) -> None:
-    """Foreign columns, even between ours, rows of others and all notes stay exactly as they were."""
+    """Foreign columns, even between ours, rows of others and all notes stay unchanged."""
     header = ["Done?", "link 2", "URL", "Notes", "LINK_1", "Main Query", "Owner"]
     rows = [
         ["x", "old", SITE + "a", "keep", "old", "a query", "Ann"],
@@ -82,7 +82,7 @@ def test_only_our_columns_change(google: GoogleStandIn) -> None:
 
 
 def test_missing_columns_are_added_and_the_grid_grows() -> None:
-    """They come after the last column that holds anything, header or not, even where the grid ends there."""
+    """Columns are added after the last used column, with or without a header, even where the grid ends."""
     add = "^POST /v4/spreadsheets/[^/]*:batchUpdate"
     rows = [["URL", "Link 2"], [SITE + "a", "", "no header"]]
     with GoogleStandIn({"Main": rows}, columns=3) as google:
@@ -98,7 +98,7 @@ def test_missing_columns_are_added_and_the_grid_grows() -> None:
 
 
 def test_columns_are_added_without_overwriting_any(google: GoogleStandIn) -> None:
-    """If an editor inserts a column at that very moment, ours are inserted beside it and found by name."""
+    """If an editor inserts a column at that moment, ours are inserted beside it and found by name."""
     google.set_grid("Main", [["URL", "Main Query"], [SITE + "a", "a query"]])
     before(google, "spreadsheets/[^/]*:batchUpdate", edit(google, lambda grid: [["x", *row] for row in grid]))
     assert sheet(google, links=2).deliver(a_to_c()[:1], "run") == []
@@ -109,7 +109,7 @@ def test_columns_are_added_without_overwriting_any(google: GoogleStandIn) -> Non
 
 
 def test_a_lost_answer_to_new_columns_does_not_add_them_twice() -> None:
-    """The header is looked at again before columns are added again."""
+    """After a lost response, the header is read again before columns are added again."""
     with GoogleStandIn({"Main": [["URL"], [SITE + "a"]]}, columns=1) as google:
         google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
         assert sheet(google, links=2).deliver([links_for(SITE + "a", "/1")], "run") == []
@@ -118,7 +118,7 @@ def test_a_lost_answer_to_new_columns_does_not_add_them_twice() -> None:
 
 
 def test_fewer_links_clear_the_rest(google: GoogleStandIn) -> None:
-    """Links of an earlier run do not stay beside the new ones; rows that are not ours keep theirs."""
+    """Links of an earlier run are cleared beside the new ones; foreign rows keep theirs."""
     old = ["old 1", "old 2", "old 3"]
     google.set_grid("Main", [HEADER, *([SITE + name, "", *old] for name in "abc")])
     assert sheet(google).deliver([links_for(SITE + "a", "/1"), links_for(SITE + "b")], "run") == []
@@ -126,7 +126,7 @@ def test_fewer_links_clear_the_rest(google: GoogleStandIn) -> None:
 
 
 def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
-    """A second delivery of the same links reads once and sends nothing."""
+    """A second delivery of the same links reads once and writes nothing."""
     sheet(google).deliver(a_to_c(), "run")
     google.forget()
     assert sheet(google).deliver(a_to_c(), "run") == []
@@ -134,13 +134,13 @@ def test_what_is_right_is_not_written_again(google: GoogleStandIn) -> None:
 
 
 def test_text_that_looks_like_a_formula_stays_text(google: GoogleStandIn) -> None:
-    """Nothing that came from a crawl or a search is ever executed."""
+    """No text from a crawl or a search is ever executed as a formula."""
     assert sheet(google).deliver([links_for(SITE + "a", "=1+1", "+49", "007")], "run") == []
     assert google.grid("Main")[1][2:] == ["=1+1", "+49", "007"]
 
 
 def test_rows_of_one_url_are_told_apart_by_their_query(google: GoogleStandIn) -> None:
-    """Case and spacing of a query do not matter, nor how the URL is written; double rows get the same."""
+    """Case and spacing of a query and the spelling of its URL don't matter, and duplicate rows get the same links."""
     rows = [["HTTPS://Shop.com/a/", " Two  Words"], [SITE + "a", "one"], [SITE + "a", "ONE"]]
     google.set_grid("Main", [HEADER, *rows])
     both = [links_for(SITE + "a", "/1", query="one"), links_for(SITE + "a", "/2", query="two words")]
@@ -149,7 +149,7 @@ def test_rows_of_one_url_are_told_apart_by_their_query(google: GoogleStandIn) ->
 
 
 def test_an_edited_query_takes_what_is_left_for_its_url(google: GoogleStandIn) -> None:
-    """The links of a row whose query was reworded meanwhile still find it."""
+    """A row whose query was reworded during the run gets the links that are left for its URL."""
     google.set_grid("Main", [HEADER, [SITE + "a", "reworded"], [SITE + "a", "one"]])
     both = [links_for(SITE + "a", "/1", query="one"), links_for(SITE + "a", "/2", query="two")]
     assert sheet(google).deliver(both, "run") == []
@@ -157,21 +157,21 @@ def test_an_edited_query_takes_what_is_left_for_its_url(google: GoogleStandIn) -
 
 
 def test_a_run_over_some_rows_leaves_the_others(google: GoogleStandIn) -> None:
-    """A second query of the same URL that this run was not about keeps its links."""
+    """A row of the same URL whose query was not in this run keeps its links."""
     google.set_grid("Main", [HEADER, [SITE + "a", "one"], [SITE + "a", "two", "/kept"]])
     assert sheet(google).deliver([links_for(SITE + "a", "/1", query="one")], "run") == []
     assert [row[2] for row in google.grid("Main")[1:]] == ["/1", "/kept"]
 
 
 def test_a_row_without_url_is_known_by_its_query(google: GoogleStandIn) -> None:
-    """A row with a broken URL is nobody's, whatever its query."""
+    """A row without a URL matches by its query; a row with an invalid URL never matches."""
     google.set_grid("Main", [HEADER, ["", "Red  Shoes"], ["shop.com", "red shoes"], []])
     assert sheet(google).deliver([links_for("", "/1", query="red shoes")], "run") == []
     assert google.grid("Main")[1:] == [["", "Red  Shoes", "/1"], ["shop.com", "red shoes"]]
 
 
 def test_a_sheet_without_its_key_columns_is_left_alone(google: GoogleStandIn) -> None:
-    """If the column names vanished during the run, the error says so and nothing is written."""
+    """If the column names vanished during the run, the error says so and the Sheet stays unchanged."""
     google.set_grid("Main", [["Something"], [SITE + "a"]])
     with pytest.raises(OutputError, match="no column URL or Main Query"):
         sheet(google).deliver(a_to_c(), "run")
@@ -182,7 +182,7 @@ def test_a_sheet_without_its_key_columns_is_left_alone(google: GoogleStandIn) ->
 
 
 def test_check_tells_what_it_found_and_changes_nothing(google: GoogleStandIn) -> None:
-    """Account, spreadsheet, tabs, rows, columns understood and columns to be added, one fact each."""
+    """`check` reports account, spreadsheet, tabs, rows, known and missing columns, and changes nothing."""
     google.set_grid("Notes", [])
     grid = google.grid("Main")
     assert sheet(google, links=4).check() == [

@@ -1,4 +1,4 @@
-"""Requests go to the hosts that the settings name and nowhere else; answers neither grow nor drip without end."""
+"""Requests go only to the hosts in the settings, and responses have a limit in size and time."""
 
 import gzip
 import json
@@ -29,7 +29,7 @@ Ask = Callable[[], object]
 
 @dataclass
 class Service:
-    """A client and its server: what one question to it is, and what of its answer can be made longer."""
+    """A client, its server, one request to it, and the paths whose responses a test may lengthen."""
 
     server: StandIn
     ask: Ask
@@ -71,7 +71,7 @@ def failure(ask: Ask) -> InternalLinkerError:
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One second for an answer, and 100,000 bytes."""
+    """Limit each response to one second and 100,000 bytes."""
     for module in (google_client, openai_server):
         monkeypatch.setattr(module, "LONGEST_S", 1.0)
         monkeypatch.setattr(module, "MOST_BYTES", 100_000)
@@ -80,7 +80,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("status", [301, 302, 307, 308])
 def test_a_redirect_to_another_host_is_refused(service: Service, status: int, elsewhere: StandIn) -> None:
-    """No key and no text follows it, however often the service says so."""
+    """Neither key nor text follows a redirect, however often the service sends one."""
     away = Reply(status, headers={"Location": f"{elsewhere.url}/search"})
     service.server.script(*[away] * ATTEMPTS, on=service.on)
     assert isinstance(failure(service.ask), ServiceError)
@@ -88,14 +88,14 @@ def test_a_redirect_to_another_host_is_refused(service: Service, status: int, el
 
 
 def test_a_sign_in_is_not_redirected(google: GoogleStandIn, elsewhere: StandIn) -> None:
-    """Nor does the service account's signature."""
+    """The service account's signature follows no redirect."""
     google.script(*[Reply(307, headers={"Location": f"{elsewhere.url}/token"})] * ATTEMPTS, on="POST /token")
     assert isinstance(failure(lambda: sheet(google).read()), ServiceError)
     assert elsewhere.ledger == []
 
 
 def test_an_answer_without_end_is_given_up(service: Service) -> None:
-    """One that is too large costs one more try; if that is, too, an error says so."""
+    """A response that is too large costs one retry; if the next is too large, an error says so."""
     endless = Twist(lambda body: {**body, "padding": "x" * 200_000})
     service.server.script(endless, on=service.on)
     service.ask()
@@ -104,7 +104,7 @@ def test_an_answer_without_end_is_given_up(service: Service) -> None:
 
 
 def test_an_answer_that_drips_is_given_up(service: Service) -> None:
-    """Though something comes every tenth of a second."""
+    """A response that drips in, a piece every tenth of a second, is cancelled."""
     if service.on.endswith("/search"):
         service.ask = partial(search_quickly, service.server)
     service.server.script(Drip(30.0, pieces=300), on=service.on)
@@ -113,7 +113,7 @@ def test_an_answer_that_drips_is_given_up(service: Service) -> None:
 
 
 def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Once nothing but failures came for a while, no request is sent, and the error says since when."""
+    """After a while of nothing but failures, no more requests are sent, and the error says since when."""
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
     service.server.script(*[Reply(500)] * 50, on=service.on)
     error = failure(service.ask)
@@ -130,7 +130,7 @@ def search_quickly(server: StandIn) -> object:
 
 @dataclass(frozen=True)
 class Bomb(Fault):
-    """An answer that unpacks to a thousand times its size."""
+    """A response that unpacks to a thousand times its size."""
 
     def answer(self, work: Work, pause: Pause) -> Answer:
         packed = gzip.compress(json.dumps({"padding": "x" * 50_000_000}).encode())
@@ -138,7 +138,7 @@ class Bomb(Fault):
 
 
 def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> None:
-    """Its packed size is no measure."""
+    """A small packed response that unpacks to a huge one is cancelled."""
     service.server.script(Bomb(), on=service.on)
     service.ask()
     assert service.server.script_left == 0
@@ -151,7 +151,7 @@ def test_an_answer_that_unpacks_without_end_is_given_up(service: Service) -> Non
 def test_hidden_parameters_take_the_proxy_of_the_environment(
     variable: str, no_proxy: str, used: bool, monkeypatch: pytest.MonkeyPatch, elsewhere: StandIn
 ) -> None:
-    """As any other client of ours does, with or without a scheme, and where no_proxy says nothing else."""
+    """Hidden parameters use the environment's proxy, with or without a scheme, and respect no_proxy."""
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
@@ -170,7 +170,7 @@ def test_hidden_parameters_take_the_proxy_of_the_environment(
 
 
 def test_our_client_asks_for_nothing_packed() -> None:
-    """So that what is packed all the same is a mistake of somebody else's."""
+    """Our client requests uncompressed responses and follows no redirects."""
     with bounded_http.bounded_client(10, 1.0, headers={"X-Own": "1"}) as client:
         assert (client.headers["Accept-Encoding"], client.headers["X-Own"]) == ("identity", "1")
         assert not client.follow_redirects

@@ -1,4 +1,4 @@
-"""What bounds calls to paid services: the cap counts what is under way, and tries end when they can't help."""
+"""Limits on calls to paid services: the budget counts requests in flight, and retries end when they can't help."""
 
 import re
 import threading
@@ -27,7 +27,7 @@ from internal_linker.core.errors import BudgetReached, ServiceDown, ServiceError
 
 
 def failing(error: ServiceError) -> tuple[list[float], Callable[[], None]]:
-    """A call that always fails so, and the times it was made."""
+    """Return a list of the times of calls, and a call that always raises this error."""
     calls: list[float] = []
 
     def call() -> None:
@@ -38,7 +38,7 @@ def failing(error: ServiceError) -> tuple[list[float], Callable[[], None]]:
 
 
 def test_what_is_under_way_counts_against_the_cap() -> None:
-    """While a request is out, another that could pass the cap together with it is not sent."""
+    """While a request is in flight, another that could exceed the cap together with it is not sent."""
     budget = Budget("Serper", 3, "max_serp_credits", "credits")
     with budget.reserve(2) as settle:
         with pytest.raises(BudgetReached, match="max_serp_credits = 3"), budget.reserve(2):
@@ -50,7 +50,7 @@ def test_what_is_under_way_counts_against_the_cap() -> None:
 
 
 def test_a_request_that_failed_without_a_word_counts_in_full() -> None:
-    """A time-out may have been charged."""
+    """A request that timed out counts in full, because the service may have charged it."""
     budget = Budget("Serper", 3, "max_serp_credits", "credits")
     with pytest.raises(TimeoutError), budget.reserve(2):
         raise TimeoutError
@@ -66,7 +66,7 @@ def test_a_request_that_failed_without_a_word_counts_in_full() -> None:
     ],
 )
 def test_tries_again_only_what_may_pass_in_time(error: ServiceError, tries: int) -> None:
-    """A passing failure has all tries; one that is final, or that asks for hours, has one."""
+    """A transient failure uses all attempts; a final one, or one that asks for hours, uses one."""
     calls, call = failing(error)
     with pytest.raises(ServiceError):
         with_retries(call)
@@ -74,7 +74,7 @@ def test_tries_again_only_what_may_pass_in_time(error: ServiceError, tries: int)
 
 
 def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where each try takes long, there are fewer of them."""
+    """If each attempt takes long, fewer attempts are made."""
     monkeypatch.setattr(limits, "LONGEST_S", 0.2)
     calls: list[int] = []
 
@@ -89,7 +89,7 @@ def test_tries_end_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def called(circuit: Circuit, *ends: ServiceError | None) -> list[str]:
-    """What comes of calls that end so: "" for a good answer, else the error's words."""
+    """Return for each call "" after a success, else the error's message."""
     said = []
     for end in ends:
         try:
@@ -106,7 +106,7 @@ BROKEN = ServiceError("Serper", "it broke.", retryable=True)
 
 
 def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many failures in a row, all threads' calls are held back, with the time when it began."""
+    """After several failures in a row, the circuit breaker stops all threads' calls and says when the outage began."""
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
     circuit = Circuit("Serper")
     assert called(circuit, *[BROKEN] * DOWN_CALLS) == [str(BROKEN)] * DOWN_CALLS
@@ -126,7 +126,7 @@ def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) ->
 def test_an_answer_in_between_shows_that_a_service_is_there(
     answer: ServiceError | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A good answer and a refusal both begin the count anew."""
+    """A success and a refusal both reset the count of failures."""
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
     circuit = Circuit("Serper")
     for _ in range(3):
@@ -141,7 +141,7 @@ def test_a_short_gust_is_no_breakdown() -> None:
 
 
 def test_what_is_held_back_costs_nothing() -> None:
-    """A request that a circuit did not let out leaves the budget as it was."""
+    """A request that the circuit breaker stops leaves the budget unchanged."""
     budget = Budget("Serper", 3, "max_serp_credits", "credits")
     with pytest.raises(ServiceDown), budget.reserve(2):
         raise ServiceDown("Serper", "down")
@@ -149,7 +149,7 @@ def test_what_is_held_back_costs_nothing() -> None:
 
 
 def test_a_stop_ends_the_pause() -> None:
-    """A run that stops does not sleep through a minute's pause."""
+    """A run that stops doesn't wait for a minute's pause to end."""
     stop = threading.Event()
     calls, call = failing(ServiceError("OpenAI", "slow down", retryable=True, retry_after=60))
     threading.Timer(0.1, stop.set).start()
@@ -174,12 +174,12 @@ def test_a_stop_ends_the_pause() -> None:
     ],
 )
 def test_reads_how_long_to_wait(headers: dict[str, str], seconds: float | None) -> None:
-    """Milliseconds, seconds and dates are understood; nonsense is the same as nothing."""
+    """Milliseconds, seconds and dates are parsed; an invalid value counts as none."""
     assert retry_after(headers) == seconds
 
 
 def test_reads_a_date_in_the_future() -> None:
-    """A date is turned into the seconds from now."""
+    """A date is converted to the seconds from now."""
     moment = datetime.now(UTC) + timedelta(seconds=30)
     assert retry_after({"retry-after": format_datetime(moment, usegmt=True)}) == pytest.approx(30, abs=2)
 
@@ -191,7 +191,7 @@ PRICES = st.lists(
 
 @given(st.floats(0, 12), PRICES)
 def test_no_order_of_requests_passes_the_cap(cap: float, requests: list[tuple[float, float, str]]) -> None:
-    """From many threads, what was spent never passes the cap, and is exactly what the sent requests cost."""
+    """From many threads, spending never exceeds the cap and equals the cost of the requests sent."""
     budget = Budget("OpenAI", cap, "max_cost_usd", "US dollars")
     gate = threading.Barrier(4)
 
@@ -217,7 +217,7 @@ def test_no_order_of_requests_passes_the_cap(cap: float, requests: list[tuple[fl
 
 
 def test_a_closed_budget_allows_nothing_but_what_is_free() -> None:
-    """With a cap of 0 no paid request goes out, and one that costs nothing does."""
+    """With a cap of 0, no paid request is sent, but a free one is."""
     budget = Budget("Serper", 0, "max_serp_credits", "credits")
     with pytest.raises(BudgetReached), budget.reserve(1):
         pytest.fail("the request was sent")
@@ -227,7 +227,7 @@ def test_a_closed_budget_allows_nothing_but_what_is_free() -> None:
 
 
 def test_a_refused_request_gives_its_place_back() -> None:
-    """What was reserved for a request that cost nothing can be spent by the next."""
+    """A refused request releases its reservation for the next one."""
     budget = Budget("Serper", 1, "max_serp_credits", "credits")
     for _ in range(3):
         with budget.reserve(1) as settle:
@@ -236,7 +236,7 @@ def test_a_refused_request_gives_its_place_back() -> None:
 
 
 def test_a_cap_can_be_spent_to_its_last_cent() -> None:
-    """Rounding of many small prices keeps nobody from the whole of the cap."""
+    """Rounding errors of many small prices leave the whole cap usable."""
     budget = Budget("OpenAI", 0.3, "max_cost_usd", "US dollars")
     for _ in range(3):
         with budget.reserve(0.1):
@@ -245,7 +245,7 @@ def test_a_cap_can_be_spent_to_its_last_cent() -> None:
 
 
 def test_calls_of_all_threads_keep_their_distance() -> None:
-    """Twenty calls at 100 a second from eight threads take no less than 0.19 seconds, each at its own time."""
+    """Twenty calls at 100 a second from eight threads take at least 0.19 seconds, each at its own time."""
     pacer = Pacer(100)
 
     def call(_: int) -> float:
@@ -256,12 +256,12 @@ def test_calls_of_all_threads_keep_their_distance() -> None:
     with ThreadPoolExecutor(8) as pool:
         times = sorted(pool.map(call, range(20)))
     assert times[0] - begun < 1  # on a busy computer threads start late
-    # The n-th call never goes out before its own turn, however late the ones before it woke up.
+    # The n-th call never starts before its turn, however late the ones before it woke up.
     assert all(moment - begun >= 0.01 * number - 0.001 for number, moment in enumerate(times))
 
 
 def test_a_rest_is_not_saved_up() -> None:
-    """After a pause, calls are spaced again: there is no burst to catch up."""
+    """After a pause, calls are spaced again without a burst."""
     pacer = Pacer(50)
     pacer.wait()
     time.sleep(0.1)
@@ -272,7 +272,7 @@ def test_a_rest_is_not_saved_up() -> None:
 
 
 def test_the_first_success_ends_the_tries() -> None:
-    """A call that succeeds at its second try is made twice and its answer given."""
+    """A call that succeeds at its second attempt is made twice, and its result is returned."""
     calls: list[int] = []
 
     def call() -> str:
@@ -286,7 +286,7 @@ def test_the_first_success_ends_the_tries() -> None:
 
 
 def test_an_error_of_ours_is_no_passing_failure() -> None:
-    """A mistake in the program is not tried again."""
+    """A programming error is not retried."""
     calls: list[int] = []
 
     def call() -> None:

@@ -1,4 +1,4 @@
-"""The chat client: a model's words come back, each failure has a remedy, and no request passes the cap."""
+"""The chat client returns the model's text, each failure has a remedy, and no request exceeds the cap."""
 
 import traceback
 from collections import deque
@@ -35,7 +35,7 @@ def stand_in() -> Iterator[OpenAIStandIn]:
 def chat_at(
     stand_in: OpenAIStandIn, *, home: bool = False, cap: float = 100_000, **changes: Any
 ) -> OpenAIChat:
-    """A client of the stand-in; `home` makes it behave as it does at OpenAI's own address."""
+    """Return a client of the stand-in; with `home` it behaves as at OpenAI's own address."""
     fixed: dict[str, Any] = {
         "api_key": stand_in.api_key,
         "model": MODEL,
@@ -44,12 +44,13 @@ def chat_at(
         "timeout": 5.0,
     }
     OPEN.append(OpenAIChat(**{**fixed, **changes}))
-    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"  # the address is chosen before the first request only
+    # The client looks at its address before the first request only.
+    OPEN[-1]._server.base_url = f"{stand_in.url}/v1"
     return OPEN[-1]
 
 
 def failure(chat: OpenAIChat) -> ServiceError:
-    """The error instead of an answer; it never shows the key."""
+    """Return the error of a call that must fail, after a check that it doesn't show the key."""
     with pytest.raises(ServiceError) as caught:
         chat.complete("task", DATA)
     assert "sk-test" not in "".join(traceback.format_exception(caught.value))
@@ -58,7 +59,7 @@ def failure(chat: OpenAIChat) -> ServiceError:
 
 @pytest.mark.parametrize("home", [True, False])
 def test_task_and_data_are_two_messages(stand_in: OpenAIStandIn, home: bool) -> None:
-    """The task is the system's, the data the user's; the answer has a bound, and what was charged is told."""
+    """The task is the system message, the data the user message; the answer is bounded and its tokens counted."""
     chat = chat_at(stand_in, home=home)
     answer = chat.complete("task", "data \ud800")
     (call,) = stand_in.calls(CHAT)
@@ -85,7 +86,7 @@ PASSING: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> None:
-    """A bad answer of any kind is asked for once more, and no charge goes uncounted."""
+    """A bad response of any kind is retried once, and every charge is counted."""
     budget = Budget("Anchors", 100_000, "max_anchor_tokens", "tokens")
     chat = chat_at(stand_in, budget=budget, timeout=0.5)
     stand_in.script(PASSING[name], on=CHAT)
@@ -117,7 +118,7 @@ def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> N
 def test_a_refusal_is_final_free_and_names_a_remedy(
     stand_in: OpenAIStandIn, reply: Reply, kind: type[ServiceError], remedy: str
 ) -> None:
-    """It is asked once, the budget stays whole, and the error names settings of the anchors alone."""
+    """A refused request is sent once, leaves the budget whole, and the error names the anchors' own settings."""
     budget = Budget("Anchors", 100_000, "max_anchor_tokens", "tokens")
     stand_in.script(reply, on=CHAT)
     error = failure(chat_at(stand_in, budget=budget))
@@ -127,7 +128,7 @@ def test_a_refusal_is_final_free_and_names_a_remedy(
 
 
 def test_no_request_passes_the_cap(stand_in: OpenAIStandIn) -> None:
-    """What question and answer could take at the most is held before it is sent: the last one isn't."""
+    """The most that a question and its answer may use is reserved before sending, so the cap is never exceeded."""
     chat = chat_at(stand_in, cap=2 * MOST_ANSWER_TOKENS)
     with pytest.raises(BudgetReached, match="max_anchor_tokens = 4000 tokens is reached"):
         deque(chat.complete("task " * 100, DATA) for _ in range(100))
@@ -135,7 +136,7 @@ def test_no_request_passes_the_cap(stand_in: OpenAIStandIn) -> None:
 
 
 def test_an_answer_without_a_word_on_usage_counts_in_full(stand_in: OpenAIStandIn) -> None:
-    """A server that tells no usage can't make the cap void."""
+    """An answer without usage counts in full, so that the cap still holds."""
     chat = chat_at(stand_in, cap=2 * MOST_ANSWER_TOKENS)
     stand_in.script(Twist(lambda body: {**body, "usage": None}), on=CHAT)
     assert chat.complete("task", DATA).tokens > MOST_ANSWER_TOKENS
@@ -143,14 +144,14 @@ def test_an_answer_without_a_word_on_usage_counts_in_full(stand_in: OpenAIStandI
 
 
 def test_a_model_that_declines_says_nothing(stand_in: OpenAIStandIn) -> None:
-    """An answer without content is an empty one: it is paid, and asking again would not help."""
+    """An answer without content is returned as empty and paid for, because a retry would not help."""
     stand_in.script(Twist(lambda body: {**body, "choices": [{"message": {"content": None}}]}), on=CHAT)
     assert chat_at(stand_in).complete("task", DATA).text == ""
     assert len(stand_in.ledger) == 1
 
 
 def test_openai_needs_a_key_and_another_server_none(stand_in: OpenAIStandIn) -> None:
-    """Without a key nothing is sent to OpenAI, and the file that should hold one is named."""
+    """Without a key nothing is sent to OpenAI, and the error names the key's file; another server needs no key."""
     with pytest.raises(ConfigurationError, match="config/openai_api_key.txt must contain"):
         chat_at(stand_in, home=True, api_key="")
     chat_at(stand_in, api_key="")

@@ -1,4 +1,4 @@
-"""Whatever goes wrong at the embeddings service: nothing paid twice, nothing lost, a remedy named."""
+"""Failures of the embeddings service: nothing is paid twice, nothing is lost, and the error has a remedy."""
 
 import time
 from collections.abc import Iterator
@@ -63,7 +63,7 @@ PASSING: dict[str, Fault] = {
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> None:
-    """A bad answer of any kind is asked for once more, and no charge goes uncounted."""
+    """A bad response of any kind is retried once, and every charge is counted."""
     budget = money()
     encoder = encoder_at(stand_in, home=True, budget=budget, timeout=0.5)
     stand_in.script(PASSING[name])
@@ -73,7 +73,7 @@ def test_a_passing_fault_is_tried_again(stand_in: OpenAIStandIn, name: str) -> N
 
 
 def test_a_refusal_costs_nothing(stand_in: OpenAIStandIn) -> None:
-    """A wrong key and a model that is not there leave the budget whole, and are asked once."""
+    """A wrong key and an unknown model leave the budget whole and are requested once."""
     budget = money()
     _, key = drain(encoder_at(stand_in, api_key="sk-test-wrong", home=True, budget=budget), PAGES)
     _, model = drain(encoder_at(stand_in, model="text-embedding-9", budget=budget), PAGES)
@@ -85,7 +85,7 @@ def test_a_refusal_costs_nothing(stand_in: OpenAIStandIn) -> None:
 
 @pytest.mark.parametrize("in_flight", [1, 4])
 def test_what_was_finished_before_the_money_ran_out_is_kept(stand_in: OpenAIStandIn, in_flight: int) -> None:
-    """An empty account stops the sending; finished batches are yielded first, then the error says why."""
+    """An empty account stops the requests; finished batches are yielded first, then the error says why."""
     each = sum(count_tokens(f"{text.title}\n\n{text.body}") for text in MANY[:256])
     stand_in.quota_tokens = int(2.5 * each)
     batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=in_flight), MANY)
@@ -98,7 +98,7 @@ def test_what_was_finished_before_the_money_ran_out_is_kept(stand_in: OpenAIStan
 
 @pytest.mark.parametrize("in_flight", [1, 16])
 def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> None:
-    """With faults all around and many requests in flight, the cap holds and no charge goes uncounted."""
+    """With random failures and many requests in flight, the cap holds and every charge is counted."""
     stand_in.weather(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True)], seed=3)
     budget = money(0.04)
     encoder = encoder_at(stand_in, model=FOREIGN, in_flight=in_flight, budget=budget, price_per_million=1.0)
@@ -111,7 +111,7 @@ def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> Non
 
 
 def test_a_service_that_stays_down_keeps_what_was_finished(stand_in: OpenAIStandIn) -> None:
-    """After all tries of one request the error comes, behind all that was finished."""
+    """After all attempts of one request the error is raised, after all finished batches."""
     stand_in.script(Fault(), *[Reply(500)] * ATTEMPTS)
     batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
     assert error is not None
@@ -121,7 +121,7 @@ def test_a_service_that_stays_down_keeps_what_was_finished(stand_in: OpenAIStand
 
 
 def test_an_input_that_is_too_long_for_the_model_names_the_setting(stand_in: OpenAIStandIn) -> None:
-    """A server with a shorter context says so; the error names max_input_tokens, and is not tried again."""
+    """If an input exceeds the model's context, the error names max_input_tokens, and the request is not retried."""
     said = {"message": "This model's maximum context length is 512 tokens", "code": 400}
     stand_in.script(Fault(), Reply(400, said))
     batches, error = drain(encoder_at(stand_in, model=FOREIGN, in_flight=1), MANY)
@@ -133,20 +133,20 @@ def test_an_input_that_is_too_long_for_the_model_names_the_setting(stand_in: Ope
 
 
 def test_a_request_that_is_too_large_for_the_account_is_halved(stand_in: OpenAIStandIn) -> None:
-    """Where a limit of the account is below the request, halves of it are sent, and all texts are done."""
+    """A request above the account's limit is split into halves, and all texts are embedded."""
     stand_in.script(limited("Request too large for text-embedding-3-small: Limit 40000"), Reply(413))
     assert len(collect(encoder_at(stand_in), PAGES)) == len(PAGES)
     assert max(len(call.body["input"]) for call in stand_in.ledger if call.status == 200) <= 25
 
 
 def test_a_rate_limit_that_lasts_is_met_one_by_one(stand_in: OpenAIStandIn) -> None:
-    """When one request of several is refused four times, it is sent again later, and none is lost."""
+    """A request that is refused four times beside others is sent again later, and no text is lost."""
     stand_in.script(*[limited("Rate limit reached")] * 7)
     assert len(collect(encoder_at(stand_in, model=FOREIGN, in_flight=2), MANY)) == len(MANY)
 
 
 def test_follows_no_redirect(stand_in: OpenAIStandIn) -> None:
-    """Neither key nor texts are carried to another address that an answer names."""
+    """Neither key nor texts follow a redirect."""
     with OpenAIStandIn(dimensions=32) as other:
         stand_in.script(Reply(307, headers={"Location": f"{other.url}/v1/embeddings"}))
         _, error = drain(encoder_at(stand_in), PAGES)
@@ -155,7 +155,7 @@ def test_follows_no_redirect(stand_in: OpenAIStandIn) -> None:
 
 
 def test_a_server_that_is_not_there_costs_nothing(stand_in: OpenAIStandIn) -> None:
-    """Where nothing listens, the budget stays whole and the error asks whether the server runs."""
+    """If no server listens, the budget stays whole and the error asks whether the server runs."""
     budget = money()
     encoder = encoder_at(stand_in, budget=budget)
     stand_in.stop()
@@ -167,7 +167,7 @@ def test_a_server_that_is_not_there_costs_nothing(stand_in: OpenAIStandIn) -> No
     ("fault", "paid"), [(Reply(503), 1), (Reply(502), 2), (Reset(), 2), (CutOff(honest=True), 2)]
 )
 def test_what_may_have_been_charged_counts(stand_in: OpenAIStandIn, fault: Fault, paid: int) -> None:
-    """The service's own "not served" is free; where nobody knows, the request counts as paid."""
+    """A 503 from the service is free; after any other failure the request counts as paid."""
     budget = money()
     encoder = encoder_at(stand_in, budget=budget)
     stand_in.script(fault)
@@ -176,7 +176,7 @@ def test_what_may_have_been_charged_counts(stand_in: OpenAIStandIn, fault: Fault
 
 
 def test_the_bill_is_what_the_server_counted(stand_in: OpenAIStandIn) -> None:
-    """Where bytes were only a bound, the budget is settled with the tokens of the answer."""
+    """If the estimate was only a bound, the budget is settled with the tokens in the response."""
     budget = money()
     batches, _ = drain(encoder_at(stand_in, model=FOREIGN, price_per_million=1.0, budget=budget), MANY)
     assert budget.spent == pytest.approx(stand_in.units / 1e6)
@@ -184,7 +184,7 @@ def test_the_bill_is_what_the_server_counted(stand_in: OpenAIStandIn) -> None:
 
 
 def test_a_final_failure_waits_for_nobodys_pause(stand_in: OpenAIStandIn) -> None:
-    """When the account turns out empty, a request that was told to wait half a minute is not waited for."""
+    """When the account is empty, the run doesn't wait for a request with a Retry-After of half a minute."""
     empty = {"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}}
     stand_in.script(Reply(429, headers={"Retry-After": "30"}), Reply(429, empty))
     started = time.monotonic()

@@ -1,4 +1,4 @@
-"""Columns are found whatever tool or language named them."""
+"""Columns are found by the names that common tools and languages use."""
 
 import unicodedata
 
@@ -56,13 +56,13 @@ from internal_linker.adapters.tables.columns import (
     ],
 )
 def test_a_column_is_found_by_what_tools_call_it(header: str, kind: Kind) -> None:
-    """Case, BOM, accents' spelling, spaces, hyphens and underscores make no difference."""
+    """Case, BOM, accents, spaces, hyphens and underscores make no difference."""
     assert find_column(["x", header], kind) == 1
     assert [other for other in Kind if find_column(["x", header], other) is not None] == [kind]
 
 
 def test_the_better_synonym_wins_over_the_place() -> None:
-    """A crawl's "Status" (OK) stands left of "Status Code" (200), and the latter is meant."""
+    """The column "Status Code" (200) wins over a crawl's "Status" (OK), although "Status" is further left."""
     assert find_column(["Status", "Status Code"], Kind.STATUS) == 1
     assert find_column(["Page", "Address"], Kind.URL) == 1
     assert find_column(["Source", "Target", "Ziel"], Kind.DESTINATION) == 2
@@ -70,26 +70,26 @@ def test_the_better_synonym_wins_over_the_place() -> None:
 
 
 def test_the_canonical_name_always_wins() -> None:
-    """Among several writings of the best name, the one in our own spelling is taken; else the leftmost."""
+    """Of several spellings of the best name, the canonical spelling wins, else the leftmost."""
     assert find_column(["url", "URL"], Kind.URL) == 1
     assert find_column(["url", "Url"], Kind.URL) == 0
 
 
 def test_a_missing_column_is_none() -> None:
-    """No column is guessed from its place, and a part of a name is no match."""
+    """No column is guessed from its position, and a part of a name doesn't match."""
     assert find_column([], Kind.URL) is None
     assert find_column(["My URL list", ""], Kind.URL) is None
 
 
 def test_link_columns_are_found_in_any_writing() -> None:
-    """Link 1 is not Link 11, and our own spelling wins."""
+    """Link 1 doesn't match Link 11, and the canonical spelling wins."""
     header = ["URL", "link 11", "LINK  1", "link_2", "Link3", "Link 2"]
     assert [link_column(header, number) for number in (1, 2, 3, 4, 11)] == [2, 5, 4, None, 1]
     assert link_name(4) == "Link 4"
 
 
 def test_names_for_messages() -> None:
-    """Each kind is shown by the name that the README tells people to use, and finds itself."""
+    """Messages show each kind's name from the README, and that name finds the column."""
     assert display(Kind.MAIN_QUERY) == "Main Query"
     assert all(find_column([display(kind)], kind) == 0 for kind in Kind)
     assert fold_header("\ufeffMain_Query ") == "main query"

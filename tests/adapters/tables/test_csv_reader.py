@@ -1,4 +1,4 @@
-"""CSV files are read as people's programs write them, and no cell of ours can run as a formula."""
+"""CSV files are read as common programs write them, and no written cell can run as a formula."""
 
 import csv
 import io
@@ -49,7 +49,7 @@ def problem(folder: Path, content: bytes | str) -> str:
 def test_every_encoding_and_separator_gives_the_same_cells(
     tmp_path: Path, encoding: str, separator: str
 ) -> None:
-    """UTF-8, UTF-16 and Windows-1252, with comma, semicolon or tab, are read without being asked for."""
+    """UTF-8, UTF-16 and Windows-1252 with comma, semicolon or tab are detected automatically."""
     table, remarks = read(tmp_path, table_text(ROWS, separator), encoding)
     assert [table.header, *(cells for _, cells in table.rows)] == [tuple(row) for row in ROWS]
     assert len(remarks) == (encoding == "cp1252")
@@ -75,7 +75,7 @@ def test_an_excel_table_of_another_country_keeps_its_letters(
 
 
 def test_a_stream_gives_the_same_rows_one_by_one(tmp_path: Path) -> None:
-    """A large table's rows have the same numbers and cells; a damaged row tells when it is come to."""
+    """A stream gives the rows the same numbers and cells, and raises for a damaged row when it reaches it."""
     path = tmp_path / "table.csv"
     path.write_text('A,B\n1,2\n,\n"x\ny",3\n4,"5\n', encoding="utf-8")
     stream = CsvTable(path).stream()
@@ -88,20 +88,20 @@ def test_a_stream_gives_the_same_rows_one_by_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mark", [b"\xff\xfe", b"\xfe\xff"])
 def test_a_byte_order_mark_tells_which_utf16(tmp_path: Path, mark: bytes) -> None:
-    """Both byte orders of UTF-16 are read by their mark, also in a script beyond ASCII."""
+    """The byte order mark decides between the two byte orders of UTF-16, also for non-ASCII scripts."""
     body = table_text(PERSIAN, "\t").encode("utf-16-le" if mark == b"\xff\xfe" else "utf-16-be")
     assert read(tmp_path, mark + body)[0].rows == [(2, tuple(PERSIAN[1]))]
 
 
 def test_the_last_byte_counts_as_much_as_the_first(tmp_path: Path) -> None:
-    """A file whose only letter beyond ASCII stands after megabytes is still read right."""
+    """A file whose only non-ASCII letter comes after megabytes is still decoded correctly."""
     text = "URL,Main Query\n" + "https://a.example/,plain\n" * 100_000 + "https://z.example/,größe\n"
     assert read(tmp_path, text, "utf-8")[0].rows[-1] == (100_002, ("https://z.example/", "größe"))
     assert read(tmp_path, text, "cp1252")[0].rows[-1] == (100_002, ("https://z.example/", "größe"))
 
 
 def test_one_cut_letter_does_not_spoil_a_utf8_file(tmp_path: Path) -> None:
-    """A cell cut in the middle of a letter costs that letter, is reported, and the rest stays UTF-8."""
+    """A cell cut in the middle of a letter loses that letter with a warning, and the rest stays UTF-8."""
     table, remarks = read(
         tmp_path, table_text(PERSIAN, ",").encode() + "https://b.example/,چای".encode()[:-1]
     )
@@ -110,7 +110,7 @@ def test_one_cut_letter_does_not_spoil_a_utf8_file(tmp_path: Path) -> None:
 
 
 def test_windows_1252_with_undefined_bytes_is_read_and_reported(tmp_path: Path) -> None:
-    """Bytes that Windows-1252 lacks become a replacement mark, and a remark counts them."""
+    """Bytes that Windows-1252 doesn't define become replacement characters, and a warning counts them."""
     table, remarks = read(tmp_path, b"URL,Main Query\nhttps://a.example/,caf\xe9 \x81\x9d\n")
     assert table.rows == [(2, ("https://a.example/", "café \ufffd\ufffd"))]
     assert "Windows-1252, and 2 unknown characters" in remarks[0]
@@ -118,7 +118,7 @@ def test_windows_1252_with_undefined_bytes_is_read_and_reported(tmp_path: Path) 
 
 
 def test_damaged_utf16_is_read_and_reported(tmp_path: Path) -> None:
-    """A UTF-16 file cut in the middle of a character is read to its end, with a remark."""
+    """A UTF-16 file cut in the middle of a character is read to its end, with a warning."""
     table, remarks = read(tmp_path, table_text(PERSIAN, ",").encode("utf-16")[:-5])
     assert table.rows[0][1][0] == "https://a.example/"
     assert "not valid UTF-16" in remarks[0]
@@ -126,7 +126,7 @@ def test_damaged_utf16_is_read_and_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_rows_carry_the_numbers_that_a_spreadsheet_shows(tmp_path: Path, end: str) -> None:
-    """Rows count records from the header = 1: line breaks in cells don't count, empty lines do."""
+    """Row numbers count records from the header = 1: line breaks in cells don't count, empty lines do."""
     text = end.join(["URL,Note", f'https://a.example/,"one{end}two"', "", ",", "  ", "https://b.example/,x"])
     assert read(tmp_path, text)[0].rows == [
         (2, ("https://a.example/", f"one{end}two")),
@@ -135,20 +135,20 @@ def test_rows_carry_the_numbers_that_a_spreadsheet_shows(tmp_path: Path, end: st
 
 
 def test_cells_stay_as_they_are_and_header_names_are_stripped(tmp_path: Path) -> None:
-    """Nothing is converted or trimmed in a row; only the names of the columns lose their spaces."""
+    """Cells are neither converted nor trimmed; only column names lose their spaces."""
     table, _ = read(tmp_path, " URL ,Count\thttp,Note\n https://a.example/ ,007,1e5\n")
     assert table.header == ("URL", "Count\thttp", "Note")
     assert table.rows == [(2, (" https://a.example/ ", "007", "1e5"))]
 
 
 def test_ragged_rows_keep_their_lengths(tmp_path: Path) -> None:
-    """A row may have fewer or more cells than the header; none is cut or filled up."""
+    """A row may have fewer or more cells than the header; no row is cut or padded."""
     rows = read(tmp_path, "URL,A,B\n1\n1,2,3,4,5\n")[0].rows
     assert [len(cells) for _, cells in rows] == [1, 5]
 
 
 def test_nul_characters_are_left_out_and_reported(tmp_path: Path) -> None:
-    """NUL characters of a broken export neither crash nor stay, and a remark counts them."""
+    """NUL characters of a broken export are removed, and a warning counts them."""
     table, remarks = read(tmp_path, b"URL,Main\0 Query\nhttps://a.example/,co\0ffee\n")
     assert (table.header, table.rows) == (("URL", "Main Query"), [(2, ("https://a.example/", "coffee"))])
     assert "NUL characters (2)" in remarks[0]
@@ -156,48 +156,48 @@ def test_nul_characters_are_left_out_and_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
 def test_excels_own_separator_line_is_obeyed(tmp_path: Path, line: str) -> None:
-    """Excel's `sep=;` decides even where the header looks otherwise, and is no row."""
+    """Excel's `sep=;` line overrides what the header suggests, and is not a row."""
     table, _ = read(tmp_path, f"{line}\r\nURL;Title, short, long\r\nhttps://a.example/;x\r\n")
     assert table == Table("table.csv", ("URL", "Title, short, long"), [(2, ("https://a.example/", "x"))])
 
 
 def test_the_separator_is_judged_outside_quotes(tmp_path: Path) -> None:
-    """Separators inside a quoted column name, and in rows, say nothing about the file's own."""
+    """Separators in a quoted column name or in rows don't influence the detection."""
     table, _ = read(tmp_path, 'URL;"Title, Subtitle, and\nmore, much more"\nhttps://a.example/;a,b,c,d\n')
     assert table.header[0] == "URL"
     assert table.rows == [(2, ("https://a.example/", "a,b,c,d"))]
 
 
 def test_a_tie_between_separators_goes_to_known_column_names(tmp_path: Path) -> None:
-    """Where two separators make as many columns, the one that makes a known name wins."""
+    """If two separators give the same number of columns, the one that gives a known name wins."""
     assert read(tmp_path, "Größe, in cm;Address\n1;2\n")[0].header == ("Größe, in cm", "Address")
 
 
 def test_the_title_line_of_older_crawl_exports_is_skipped(tmp_path: Path) -> None:
-    """A lone title above the header is no header; row numbers still count it, as the spreadsheet does."""
+    """A single title line above the header is skipped, and row numbers still count it as the spreadsheet does."""
     table, _ = read(tmp_path, '"All Inlinks"\n"Type","Source","Destination"\n"Hyperlink","a","b"\n')
     assert table.header == ("Type", "Source", "Destination")
     assert table.rows == [(3, ("Hyperlink", "a", "b"))]
 
 
 def test_a_table_of_one_column_is_a_table(tmp_path: Path) -> None:
-    """A plain list of URLs with a heading is read, commas in them apart."""
+    """A plain list of URLs with a heading is a table, even if the URLs contain commas."""
     assert read(tmp_path, "Seiten\nhttps://a.example/\n")[0] == Table(
         "table.csv", ("Seiten",), [(2, ("https://a.example/",))]
     )
 
 
 def test_a_cell_of_30_mb_is_read(tmp_path: Path) -> None:
-    """The csv module's limit of 128 KB a cell does not hold here."""
+    """The csv module's limit of 128 KB for each cell doesn't apply."""
     cell = "word, " * 5_000_000
     assert read(tmp_path, f'URL,Content\nhttps://a.example/,"{cell}"\n')[0].rows[0][1][1] == cell
-    # The C long of Windows ends here; a higher limit would crash there and nowhere else.
+    # The C long of Windows ends here; a higher limit would crash on Windows only.
     assert LONGEST_CELL < 2**31
 
 
 @pytest.mark.parametrize("rest", ["b,c\nd,e\n", ""])
 def test_a_quotation_that_never_closes_is_an_error_with_its_row(tmp_path: Path, rest: str) -> None:
-    """A stray quotation mark, or a file cut off, never swallows the rest of the table unnoticed."""
+    """An unclosed quotation mark, or a truncated file, raises an error that names the row."""
     message = problem(tmp_path, f'URL,Note\nhttps://a.example/,x\nhttps://b.example/,"open\n{rest}')
     assert "row 3" in message
     assert "quotation mark" in message
@@ -225,14 +225,14 @@ def workbook() -> bytes:
     ],
 )
 def test_other_kinds_of_files_are_named_with_a_remedy(tmp_path: Path, content: bytes, said: str) -> None:
-    """An empty file, a workbook, a web page or a picture under the name of a CSV is called what it is."""
+    """An empty file, a workbook, a web page or a picture named .csv raises an error that says what it is."""
     message = problem(tmp_path, content)
     assert said in message
     assert "CSV UTF-8" in message or "header line" in message
 
 
 def test_a_missing_file_and_a_folder_are_input_errors(tmp_path: Path) -> None:
-    """A name that leads nowhere, or to a folder, is told as such."""
+    """A missing path and a folder raise an InputError that says which of the two it is."""
     with pytest.raises(InputError, match=r"absent\.csv not found"):
         CsvTable(tmp_path / "absent.csv").stream()
     with pytest.raises(InputError, match="is a folder"):
@@ -243,7 +243,7 @@ def test_a_missing_file_and_a_folder_are_input_errors(tmp_path: Path) -> None:
     os.name != "posix", reason="a link that leads to itself can be made everywhere on POSIX only"
 )
 def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
-    """What the system refuses to open is told in a sentence, not as a traceback."""
+    """A file that the system refuses to open raises an InputError."""
     path = tmp_path / "loop.csv"
     path.symlink_to(path)
     with pytest.raises(InputError, match="can't be read"):
@@ -251,7 +251,7 @@ def test_an_unreadable_file_is_an_input_error(tmp_path: Path) -> None:
 
 
 def test_a_table_can_be_called_otherwise(tmp_path: Path) -> None:
-    """The table's name is the file's, or the one given."""
+    """The table's name is the file's name unless another is given."""
     assert CsvTable(tmp_path / "a.csv").name == "a.csv"
     assert CsvTable(tmp_path / "a.csv", "Main queries").name == "Main queries"
 
@@ -260,7 +260,7 @@ def test_a_table_can_be_called_otherwise(tmp_path: Path) -> None:
     "cell", ["=1+1", "+1", "-x", "@a", "\tx", "\rx", "\nx", "  =x", '"=x', "\u200f=x", "\uff1dx"]
 )
 def test_a_cell_that_would_run_is_defused(cell: str) -> None:
-    """Formula signs get an apostrophe, also behind spaces, quotation marks and direction marks."""
+    """Formula signs get an apostrophe, also after spaces, quotation marks and direction marks."""
     assert defuse(cell) == "'" + cell
 
 
@@ -268,13 +268,13 @@ def test_a_cell_that_would_run_is_defused(cell: str) -> None:
     "cell", ["", "a=b", "https://a.example/?x=-1", "قهوه", "'=x", "[0.1, -2]", "\u200fقهوه"]
 )
 def test_a_harmless_cell_is_left_as_it_is(cell: str) -> None:
-    """Ordinary texts in any script are written as they are."""
+    """Ordinary texts in any script are written unchanged."""
     assert defuse(cell) == cell
 
 
 @given(st.text(st.sampled_from("=+-@\t\r\n \"'“”\u200f\u202e\u2067\ufeff\x00\u00a0aق1") | st.characters()))
 def test_defusing_is_idempotent_and_leaves_nothing_dangerous(cell: str) -> None:
-    """Whatever the text: twice is once, nothing is lost, and no formula sign stands first, spaces apart."""
+    """Defusing twice equals defusing once, loses nothing, and leaves no formula sign first, spaces aside."""
     once = defuse(cell)
     assert defuse(once) == once
     assert once in (cell, "'" + cell)

@@ -1,4 +1,4 @@
-"""Formulas stay text and control characters break no file, wherever a run puts what others wrote."""
+"""In every output of a run, foreign formulas stay text and control characters break no file."""
 
 import csv
 import xml.etree.ElementTree as ET
@@ -14,18 +14,18 @@ from tests.standins import GoogleStandIn
 from tests.support.sites import read_csv, use_standins
 from tests.support.small_project import SITE, TOPICS, command, forget_settings, write_csv, write_settings
 
-# The signs that OWASP names for CSV injection, and their full-width forms; and what may stand before them.
+# OWASP's signs for CSV injection with their full-width forms, and characters that may precede them.
 SIGNS = ("=", "+", "-", "@", "\t", "\r", "\n", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 BEFORE = ("", " ", '"', "\u201c", "\u200f", "\u202e", "\ufeff", "\xa0")
 CONTROLS = "".join(map(chr, [*range(1, 32), 0x7F, 0x85, 0x2028, 0xFFFE]))
 FORMULAS = [f'{before}{sign}HYPERLINK("http://x.example","tea")' for before, sign in product(BEFORE, SIGNS)]
-# What a spreadsheet program or its import skips.
+# Characters that a spreadsheet program or its import skips.
 SKIPPED = ' \t\r\n\xa0"\u201c\u201d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff'
 
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Each formula is a page's title, its query, an anchor, a sentence and a URL that is none."""
+    """Return a project with each formula as a title, query, anchor, sentence and invalid URL."""
     forget_settings(monkeypatch)
     texts = list(TOPICS.values())
     urls = [f"{SITE}/page-{at}" for at in range(len(FORMULAS))]
@@ -50,7 +50,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_no_cell_of_a_csv_file_runs(project: Path) -> None:
-    """In every CSV file that a run or an audit leaves, what could begin a formula stands behind an apostrophe."""
+    """In every CSV file of a run or an audit, an apostrophe precedes whatever could begin a formula."""
     assert command("run", "--project", str(project)) == ExitCode.SUCCESS
     assert command("audit", "--project", str(project)) == ExitCode.SUCCESS
     written = {
@@ -77,7 +77,7 @@ def test_no_cell_of_a_csv_file_runs(project: Path) -> None:
 
 
 def test_no_cell_of_a_workbook_runs(project: Path) -> None:
-    """Each cell with a text is a text, in review.xlsx and in audit.xlsx; both open."""
+    """Each text cell in review.xlsx and audit.xlsx is of type text, and both files open."""
     assert command("run", "--project", str(project)) == ExitCode.SUCCESS
     assert command("audit", "--project", str(project)) == ExitCode.SUCCESS
     for name in ("review.xlsx", "audit.xlsx"):
@@ -91,7 +91,7 @@ def test_no_cell_of_a_workbook_runs(project: Path) -> None:
 
 
 def test_no_cell_of_the_sheet_runs(project: Path) -> None:
-    """Every write is RAW, or a text by its kind, in both tabs; the texts are as they were."""
+    """Every write to both tabs is RAW or typed as text, and the texts stay unchanged."""
     rows = [[f"{SITE}/page-{at}", formula] for at, formula in enumerate(FORMULAS)]
     with GoogleStandIn({"Main": [["URL", "Main Query"], *rows]}, writes_per_minute=1000) as google:
         use_standins(

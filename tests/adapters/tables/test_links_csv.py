@@ -1,4 +1,4 @@
-"""Result files hold every link, harm no spreadsheet, and keep what a partial run did not compute."""
+"""Result files contain every link, can't harm a spreadsheet, and keep the rows that a partial run did not compute."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ OUTPUT_HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Note"]
 
 
 def links_of(name: str, *targets: str, note: str = "", query: str = "") -> Recommendation:
-    """The recommendation of one page, named by the letter of its URL, or of a query without a URL."""
+    """Return the recommendation of one page, named by the letter of its URL, or of a query without a URL."""
     url = f"https://{name}.example/" if name else ""
     links = [
         Link(Candidate(f"https://{target}.example/", f"https://{target}.example/", 1.5), rank, "semantic")
@@ -50,7 +50,7 @@ def rows(path: Path) -> list[list[str]]:
 
 
 def letters(path: Path) -> list[str]:
-    """A result in short: `a>bc` for page a with links to b and c."""
+    """Return a result in short form: `a>bc` for page a with links to b and c."""
     header, *body = rows(path)
     wide = [[row[0], *(row[i] for i, name in enumerate(header) if name.startswith("Link"))] for row in body]
     return [re.sub(r"https://(.)\.example/", r"\1", f"{url}>{''.join(links)}") for url, *links in wide]
@@ -62,7 +62,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def test_output_has_one_row_a_recommendation_in_order(path: Path) -> None:
-    """Output.csv is wide: URL, Main Query, one column a link, Note; short rows are filled up."""
+    """Output.csv has the columns URL, Main Query, one for each link, and Note; short rows are padded."""
     given = [
         links_of("b", "x", "y"),
         links_of("a", "x", note="1 of 2 links"),
@@ -87,7 +87,7 @@ def test_output_is_what_excel_and_our_own_reader_expect(path: Path) -> None:
 
 
 def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
-    """Queries, notes and reasons that come from outside are defused in every file; numbers stay numbers."""
+    """Queries, notes and reasons from outside are defused in every file; numbers stay numbers."""
     evil = links_of("a", query='=HYPERLINK("x")', note="@SUM(A1)")
     OutputCsv(path, 1, keeps=None).deliver([evil, links_of("b", query="-5")], "run")
     assert rows(path)[1:] == [
@@ -101,14 +101,14 @@ def test_no_cell_of_a_result_can_run_as_a_formula(path: Path) -> None:
 
 
 def test_a_full_run_leaves_no_old_rows(path: Path) -> None:
-    """Without rows to keep the file holds this run's rows and nothing else."""
+    """After a full run, the file has this run's rows and no others."""
     OutputCsv(path, 2, keeps=None).deliver([links_of("a", "x"), links_of("b", "x")], "run")
     OutputCsv(path, 2, keeps=None).deliver([links_of("b", "y")], "run")
     assert letters(path) == ["b>y"]
 
 
 def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
-    """Other rows stay in place, computed ones are replaced in place, new ones come last."""
+    """A partial run keeps other rows in place, replaces computed ones in place and appends new ones."""
     first = [links_of("a", "x"), links_of("b", "x", "y"), links_of("c", "x"), links_of("", query="= x")]
     OutputCsv(path, 2, keeps=anything).deliver(first, "run 1")
     second = [links_of("d", "z"), links_of("b", "z"), links_of("", "z", query="=  X")]
@@ -117,7 +117,7 @@ def test_a_partial_run_keeps_replaces_and_appends(path: Path) -> None:
 
 
 def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
-    """Another writing of the URL or the query is the same row; another query of the page is another row."""
+    """A row matches by normalized URL and folded query; another query of the same page is another row."""
     path.parent.mkdir()
     path.write_text("URL,Main Query,Link 1,Note\nHTTPS://A.example:443/#top,Query  A,https://x.example/,\n")
     OutputCsv(path, 1, keeps=anything).deliver([links_of("a", "y"), links_of("a", "z", query="else")], "run")
@@ -125,7 +125,7 @@ def test_rows_are_the_same_by_normal_form_and_folded_query(path: Path) -> None:
 
 
 def test_a_partial_run_loses_no_link_of_a_wider_file(path: Path) -> None:
-    """Rows of a run with more links a page keep them all, and rows of a run with fewer are filled up."""
+    """Rows from a run with more links per page keep them all, and rows from one with fewer are padded."""
     OutputCsv(path, 3, keeps=anything).deliver([links_of("a", "x", "y", "z")], "run")
     OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
     assert letters(path) == ["a>xyz", "b>x"]
@@ -135,7 +135,7 @@ def test_a_partial_run_loses_no_link_of_a_wider_file(path: Path) -> None:
 
 
 def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
-    """Semicolons and Windows-1252, as a European Excel saves, cost no row; the encoding is told."""
+    """A file with semicolons and Windows-1252, as Excel saves it in Europe, keeps its rows; a warning says so."""
     path.parent.mkdir()
     path.write_bytes(
         "URL;Main Query;Link 1;Note\r\nhttps://a.example/;größe;https://x.example/;\r\n".encode("cp1252")
@@ -155,7 +155,7 @@ def test_a_file_saved_again_by_excel_is_still_merged(path: Path) -> None:
     ],
 )
 def test_a_damaged_or_foreign_file_is_set_aside(path: Path, content: bytes, said: str) -> None:
-    """What can't be merged is kept under a dated name, and the answer names both files."""
+    """A file that can't be merged is kept under a dated name, and the message names both files."""
     path.parent.mkdir()
     path.write_bytes(content)
     (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
@@ -167,7 +167,7 @@ def test_a_damaged_or_foreign_file_is_set_aside(path: Path, content: bytes, said
 
 
 def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> None:
-    """A column that somebody added is not lost: the rows merge and the file as it was stays beside."""
+    """If a user added a column, the rows are merged and the former file is kept beside the new one."""
     path.parent.mkdir()
     path.write_text("URL,Main Query,Link 1,Note,Done\nhttps://a.example/,q,https://x.example/,,yes\n")
     (sentence,) = OutputCsv(path, 1, keeps=anything).deliver([links_of("b", "x")], "run")
@@ -179,7 +179,7 @@ def test_columns_of_the_users_own_are_set_aside_and_rows_merged(path: Path) -> N
 
 @pytest.mark.parametrize("content", [None, b""])
 def test_a_partial_run_may_be_the_first(path: Path, content: bytes | None) -> None:
-    """Without an earlier file, or with an empty one, it is just written."""
+    """Without an earlier file, or with an empty one, a partial run writes its rows."""
     path.parent.mkdir()
     if content is not None:
         path.write_bytes(content)
@@ -194,7 +194,7 @@ def held(source: Path, target: Path) -> None:
 
 
 def test_a_result_that_is_open_elsewhere_is_told(path: Path) -> None:
-    """While Excel holds the file, the result is in a dated file, and the answer or remark says in which."""
+    """While Excel has the file open, the result goes to a dated file, which the message names."""
     keep = partial(replace_whole, replace=held, pauses=())
     (sentence,) = OutputCsv(path, 1, keeps=None, write_whole=keep).deliver([links_of("a", "x")], "run")
     (landed,) = path.parent.iterdir()
@@ -205,7 +205,7 @@ def test_a_result_that_is_open_elsewhere_is_told(path: Path) -> None:
 
 
 def test_a_result_that_cant_be_written_is_an_output_error(path: Path) -> None:
-    """A folder in the file's place ends in a sentence, whether rows are kept or not."""
+    """A folder with the file's name raises an OutputError, whether rows are kept or not."""
     path.mkdir(parents=True)
     for keeps in (None, anything):
         with pytest.raises(OutputError):
@@ -213,7 +213,7 @@ def test_a_result_that_cant_be_written_is_an_output_error(path: Path) -> None:
 
 
 def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
-    """links.csv has a row a link: 4 decimals, nothing where a signal is missing, no minus before a zero."""
+    """links.csv has a row for each link: 4 decimals, an empty cell for a missing signal, no minus before a zero."""
     path, nan = tmp_path / "links.csv", float("nan")
     page = Source("https://a.example/", "https://a.example/", "q", None, True)
     serp = Link(Candidate("x", "https://x.example/", nan, -0.25, nan, 7), 1, "serp")
@@ -231,7 +231,7 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
 
 
 def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
-    """Strength, tier, type, status, the best anchor or the editor's own, its sentence, and the link's id."""
+    """links.csv shows strength, tier, type, status, the best or the editor's anchor, its sentence and the id."""
     path, page = tmp_path / "links.csv", Source("k", "https://a.example/", "q", None, True)
     links = [Link(Candidate(one, f"https://{one}.example/"), at, "serp") for at, one in enumerate("xy", 1)]
     edge = Edge("k", "x", "", "", strength=0.5, tier="sidebar", kind="contextual", status="accepted")
@@ -249,7 +249,7 @@ def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
 
 
 def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
-    """In a partial run all old links of a computed source go, even if it has none now; others stay."""
+    """A partial run removes all old links of a computed source, even if it has none now; other links stay."""
     path = tmp_path / "links.csv"
     first = [links_of("a", "x", "y"), links_of("b", "x", "y", "z"), links_of("c", "x")]
     LinksCsv(path, "m", keeps=anything).deliver(first, "r1")
@@ -264,7 +264,7 @@ def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
 
 
 def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
-    """rejected_rows.csv names table, row, URL and reason; a run without rejects leaves the header alone."""
+    """rejected_rows.csv has table, row, URL and reason; a run without rejects leaves only the header."""
     path = tmp_path / "rejected_rows.csv"
     RejectedCsv(path).write([Reject("main_queries.csv", 7, "nonsense", "not a full URL")])
     header = ["Table", "Row", "URL", "Reason"]
@@ -274,7 +274,7 @@ def test_rejects_of_the_last_run_never_stay(tmp_path: Path) -> None:
 
 
 def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
-    """backtest.csv has a row a link: no place where there is none, and an anchor is never a formula."""
+    """backtest.csv has a row for each link, an empty rank where the link has none, and no anchor that is a formula."""
     path, header = tmp_path / "backtest.csv", ["Source", "Target", "Anchor", "Place"]
     assert BacktestCsv(path).write(iter([AddedLink("a", "b", "=1+1", 3), AddedLink("a", "c", "", 0)])) == []
     assert rows(path) == [header, ["a", "b", "'=1+1", "3"], ["a", "c", "", ""]]
@@ -283,7 +283,7 @@ def test_a_backtest_is_replaced_whole(tmp_path: Path) -> None:
 
 
 def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
-    """excluded_targets.csv names source, target and reason; a run without any leaves the header alone."""
+    """excluded_targets.csv has source, target and reason; a run without exclusions leaves only the header."""
     path, header = tmp_path / "excluded_targets.csv", ["Source", "Target", "Reason"]
     rule = ExcludedTarget("", "https://a.example/", Reason(NoTarget.EXCLUDED, "=x"))
     assert ExcludedCsv(path).write(iter([rule])) == []
@@ -294,7 +294,7 @@ def test_excluded_targets_are_replaced_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
 def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> None:
-    """vectorized_urls.csv holds a JSON list that gives back each stored number, in order, bit for bit."""
+    """vectorized_urls.csv has JSON lists that return each stored number bit for bit, in order."""
     path = tmp_path / "vectorized_urls.csv"
     vectors: Vectors = np.random.default_rng(7).standard_normal((50, 64)).astype(kind)
     given = ((f"https://a.example/{i}", vector) for i, vector in enumerate(vectors))

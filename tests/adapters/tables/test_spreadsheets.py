@@ -1,4 +1,4 @@
-"""Files of ours in a spreadsheet program: LibreOffice opens them, and every text is there as it was written."""
+"""LibreOffice opens the tool's files and shows every text as it was written."""
 
 import csv
 import shutil
@@ -32,9 +32,9 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(path: Path, folder: Path) -> list[list[str]]:
-    """The first sheet as LibreOffice shows it; its dialog for CSV files, which a test can't see, presets UTF-8."""
+    """Return the first sheet as LibreOffice shows it; its CSV dialog, hidden from tests, defaults to UTF-8."""
     profile = f"-env:UserInstallation={(folder / 'profile').as_uri()}"
-    # Separated by tabs, in UTF-8, cells as shown.
+    # Convert to tab-separated UTF-8 with cells as shown.
     form = "csv:Text - txt - csv (StarCalc):9,34,76,1,,0,false,true,false"
     given = ["--infilter=CSV:44,34,76,1"] if path.suffix == ".csv" else []
     call = [SOFFICE, profile, "--headless", *given, "--convert-to", form, "--outdir", str(folder / "out")]
@@ -45,7 +45,7 @@ def opened(path: Path, folder: Path) -> list[list[str]]:
 
 @pytest.mark.parametrize("name", ["pairs.xlsx", "pairs.csv"])
 def test_titles_in_any_script_are_what_they_were(name: str, tmp_path: Path) -> None:
-    """Persian, Arabic, Hebrew, Japanese, emoji, a formula: in the workbook, and in the CSV file."""
+    """Persian, Arabic, Hebrew, Japanese, emoji and a formula survive in the workbook and the CSV file."""
     project = make_project(tmp_path / "project")
     pages = [(f"{SITE}/{at}/", title, "cold brew coffee", "") for at, title in enumerate(TITLES)]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *pages])

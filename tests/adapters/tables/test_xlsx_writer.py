@@ -1,4 +1,4 @@
-"""Sheets of results: what a spreadsheet program sees, in any script, in bounded time."""
+"""Workbooks of results: a spreadsheet program shows any script, and writing takes bounded time."""
 
 import io
 import time
@@ -25,7 +25,7 @@ TEXTS = (
 
 
 def written(*sheets: Sheet) -> io.BytesIO:
-    """The workbook's file."""
+    """Return the workbook's file."""
     file = io.BytesIO()
     book = open_book(file)
     add_sheets(book, sheets)
@@ -35,14 +35,14 @@ def written(*sheets: Sheet) -> io.BytesIO:
 
 
 def test_texts_of_any_script_come_back_as_they_are() -> None:
-    """Right-to-left, Japanese, emoji, and what looks like a formula or a tag."""
+    """Right-to-left and Japanese text, emoji, and texts that look like formulas or tags come back unchanged."""
     file = written(Sheet("Titles", [Column("Title")], [(text,) for text in TEXTS]))
     rows = CalamineWorkbook.from_filelike(file).get_sheet_by_name("Titles").to_python()
     assert [row[0] for row in rows] == ["Title", *TEXTS]
 
 
 def test_links_can_be_clicked_and_are_no_formulas() -> None:
-    """A URL of a web page is a link; a script, a file and a text too long for Excel stay texts."""
+    """A web page's URL becomes a link; a script, a file and a text too long for Excel stay texts."""
     urls = (
         "https://a.example/ü?q=1#x",
         "javascript:alert(1)",
@@ -60,7 +60,7 @@ def test_links_can_be_clicked_and_are_no_formulas() -> None:
 
 
 def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
-    """A similarity that is not known leaves its cell empty."""
+    """Figures are numbers, and an unknown similarity leaves its cell empty."""
     rows: Sequence[Sequence[Cell]] = [(1.5, 2), (float("nan"), "")]
     book = openpyxl.load_workbook(
         written(Sheet("Figures", [Column("A", 9, "score"), Column("B", 9, "bar")], rows))
@@ -72,7 +72,7 @@ def test_figures_are_numbers_and_what_is_none_is_empty() -> None:
 
 @pytest.mark.long
 def test_50_000_rows_of_12_columns_are_written_soon() -> None:
-    """In less than 15 seconds of the processor, with links as many as Excel takes."""
+    """50,000 rows take less than 15 seconds of CPU time, with as many links as Excel accepts."""
     looks = (
         Column("Page", 55, "link"),
         Column("Title", 45),
@@ -99,7 +99,7 @@ def test_50_000_rows_of_12_columns_are_written_soon() -> None:
 
 @pytest.mark.parametrize("rows", [0, 1])
 def test_a_sheet_of_few_rows_has_its_header_and_filter(rows: int) -> None:
-    """Nothing found is a sheet, too."""
+    """A sheet with no or one row has its header and filter."""
     sheet = openpyxl.load_workbook(
         written(Sheet("Few", [Column("A"), Column("B", look="bar")], [("x", 1)] * rows))
     )["Few"]
