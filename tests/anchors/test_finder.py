@@ -1,4 +1,4 @@
-"""Anchors stand in the source as they are, fit the target, and differ from link to link."""
+"""Anchors occur verbatim in the source, fit the target, and vary from link to link."""
 
 import pickle
 import re
@@ -30,7 +30,7 @@ WORD = re.compile(r"[^\W_]+(?:[-'\u200c][^\W_]+)*")
 
 @st.composite
 def sites(draw: st.DrawFn) -> tuple[list[Page], list[ExistingLink]]:
-    """Some pages in one language, with headings, and links whose anchors stand somewhere in them."""
+    """Draw pages in one language, with headings and links whose anchors occur in them."""
     language = draw(st.sampled_from(sorted(POOLS)))
     between = BETWEEN.get(language, " ")
     words = st.sampled_from([*POOLS[language].split(), *sorted(stop_words(language))[:12]])
@@ -54,7 +54,7 @@ def sites(draw: st.DrawFn) -> tuple[list[Page], list[ExistingLink]]:
 def proposed(
     pages: Sequence[Page], links: Sequence[ExistingLink]
 ) -> list[tuple[Page, list[tuple[Anchor, ...]]]]:
-    """Anchors from every page to all others."""
+    """Return the anchors from every page to all others."""
     anchoring = Anchoring(collected(pages, links))
     keys = [each.key for each in pages]
     return [(each, anchoring.propose(each.key, [key for key in keys if key != each.key])) for each in pages]
@@ -63,7 +63,9 @@ def proposed(
 @settings(max_examples=3 * settings().max_examples)
 @given(sites())
 def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """It stands at its place, in its sentence, ends with whole words and no function word, and has 2 to 8 words."""
+    """An anchor is at its position in its sentence, ends at whole words and not at function words, and has 2 to 8
+    words.
+    """
     pages, links = site
     for source, found in proposed(pages, links):
         content = str(source.content)
@@ -86,7 +88,7 @@ def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]
 @settings(max_examples=2 * settings().max_examples)
 @given(sites())
 def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """Not even with a part of it."""
+    """No part of an anchor overlaps a link or heading."""
     pages, links = site
     for source, found in proposed(pages, links):
         content = str(source.content)
@@ -102,7 +104,7 @@ def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[Ex
 @settings(max_examples=2 * settings().max_examples)
 @given(sites())
 def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """Nor twice for one, whatever its case and spacing."""
+    """No text is proposed for two targets, or twice for one, whatever its case and spacing."""
     for _, found in proposed(*site):
         texts = [" ".join(anchor.text.casefold().split()) for anchors in found for anchor in anchors]
         assert len(texts) == len(set(texts))
@@ -112,7 +114,7 @@ def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], l
 def test_no_text_comes_first_for_a_target_too_often(
     site: tuple[list[Page], list[ExistingLink]], times: int
 ) -> None:
-    """More than three times only where each anchor that stands in the text was first so often already."""
+    """A text is a target's first anchor more than three times only if every other anchor in the text was, too."""
     pages, links = site
     keys = [each.key for each in pages]
     wanted = [(key, [other for other in keys if other != key]) for key in keys] * times
@@ -129,7 +131,7 @@ def test_no_text_comes_first_for_a_target_too_often(
 
 @given(sites())
 def test_another_process_would_propose_the_same(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """What is pickled proposes what the original does."""
+    """A pickled copy proposes the same anchors as the original."""
     pages, links = site
     ours = Anchoring(collected(pages, links))
     theirs = pickle.loads(pickle.dumps(ours))
@@ -138,7 +140,7 @@ def test_another_process_would_propose_the_same(site: tuple[list[Page], list[Exi
 
 
 def first(content: str, title: str, lang: str, **more: str) -> Anchor:
-    """The best anchor in a text for a page of that title, on a site that is about other things besides."""
+    """Return the best anchor in a text for a page with that title, on a site that also covers other topics."""
     others = [page(f"other{number}", f"{number} something else", lang=lang) for number in range(8)]
     pages = [page("source", content, lang=lang), page("target", title=title, lang=lang, **more), *others]
     return Anchoring(collected(pages)).propose(url("source"), [url("target")])[0][0]
@@ -157,13 +159,13 @@ def first(content: str, title: str, lang: str, **more: str) -> Anchor:
     ],
 )
 def test_a_name_is_found_in_its_other_forms(lang: str, title: str, content: str, anchor: str) -> None:
-    """A title is met where its words stand with other endings, from the right to the left and without spaces, too."""
+    """A title is found if its words have other endings, also in right-to-left scripts and without spaces."""
     found = first(content, title, lang)
     assert found.verbatim and anchor in found.text and content[found.start :].startswith(found.text)
 
 
 def test_a_whole_name_is_not_made_longer() -> None:
-    """Words beside it are left out."""
+    """An anchor that is a whole name doesn't include the words beside it."""
     assert (
         first("We sell the best oolong tea pots worldwide.", "Oolong tea pots", "en").text
         == "oolong tea pots"
@@ -171,7 +173,7 @@ def test_a_whole_name_is_not_made_longer() -> None:
 
 
 def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
-    """The anchor isn't verbatim; the paragraph is that of the page which says most of what the target says."""
+    """Without a matching phrase the anchor isn't verbatim, and the paragraph is the page's closest to the target."""
     content = "About us and more.\nAll of it is oolong. It is so.\nThe end of it."
     found = first(content, "Oolong, the tea | Shop", "en")
     assert found == Anchor("Oolong", "All of it is oolong. It is so.", content.index("All"), verbatim=False)
@@ -179,7 +181,7 @@ def test_without_a_phrase_there_is_the_title_and_its_paragraph() -> None:
 
 @pytest.mark.parametrize("filler", ["about water ", "水"])
 def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
-    """As much as an editor reads, the anchor in it; whole words where there are any."""
+    """A readable part of the text around the anchor is shown, cut at word boundaries if possible."""
     found = first(f"{filler * 900}. oolong tea {filler * 900}", "Oolong tea", "en")
     assert found.text == "oolong tea"
     assert 250 < len(found.sentence) < 600
@@ -189,7 +191,7 @@ def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
 
 
 def test_texts_of_links_to_a_page_are_its_names() -> None:
-    """A page is found by what others call it; unless that link itself is measured."""
+    """The anchors of other links to a page serve as its names, except when that link itself is evaluated."""
     pages = [
         page("a", "Please read the long story of steam.", lang="en"),
         page("b", "We tell the long story of steam here.", lang="en"),
@@ -203,7 +205,7 @@ def test_texts_of_links_to_a_page_are_its_names() -> None:
 
 
 def test_a_link_stands_where_its_table_says() -> None:
-    """Otherwise wherever its words stand as words of their own."""
+    """A link's position is that of its table if it fits, otherwise every occurrence of its words as whole words."""
     content = "Tea is tea, not teak. Tea."
     assert link_places(content, ExistingLink("", "", "Tea", 22)) == [(22, 25)]
     assert link_places(content, ExistingLink("", "", "Tea")) == [(0, 3), (22, 25)]
@@ -211,7 +213,7 @@ def test_a_link_stands_where_its_table_says() -> None:
 
 
 def test_headings_are_known_from_html_and_markdown() -> None:
-    """Both tell which lines are headings."""
+    """HTML and Markdown headings are both recognised."""
     read = read_html("<h1>Tea</h1><p>Green <b>tea</b>.</p><h2>Pots</h2>Clay")
     assert [read.text.split("\n")[number] for number in read.headings] == ["Tea", "Pots"]
     assert list(heading_places(read.text, read.headings)) == [(0, 3), (15, 19)]

@@ -1,4 +1,4 @@
-"""Of what a language model says of anchors, only words that stand in the sentence come through."""
+"""From a language model's answer, only words in the sentence become anchors."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -31,21 +31,21 @@ def rephrased(
     links: Sequence[ExistingLink] = (),
     cache: Answers | None = None,
 ) -> tuple[Rephrased, Model]:
-    """The anchors of a site, rephrased by a model."""
+    """Return the anchors of a site, rephrased by a model."""
     whole, model = collected(pages, links), Model(says)
     site = Anchoring(whole)
     return Rephrased(site.variety(), whole, site.taken, model, cache or Answers()), model
 
 
 def answering(**words: str) -> Callable[[str], str]:
-    """A model that chooses these words, by the link's title."""
+    """Return a model that chooses these words by the link's title."""
     return lambda data: json.dumps(
         {str(link["link"]): words.get(link["title"].split()[0], "") for link in json.loads(data)}
     )
 
 
 def first(says: Callable[[str], str], links: Sequence[ExistingLink] = ()) -> list[Anchor]:
-    """The best anchor of each of the home page's links."""
+    """Return the best anchor of each of the home page's links."""
     return [found[0] for found in rephrased(says, links=links)[0].propose(url("home"), TARGETS)]
 
 
@@ -53,7 +53,7 @@ PLAIN = first(lambda data: "")
 
 
 def test_words_of_the_sentence_come_first_and_the_old_ones_stay_behind() -> None:
-    """The chosen anchor has its place in the page, and the old ones are still there to vary with."""
+    """The chosen anchor comes first with its position in the page; the old anchors follow as variants."""
     asked, _ = rephrased(answering(Black="black tea leaves draw"))
     green, black = asked.propose(url("home"), TARGETS)
     content = str(SITE[0].content)
@@ -82,12 +82,12 @@ NOT_USED = {
 
 @pytest.mark.parametrize("name", NOT_USED)
 def test_other_words_leave_the_old_anchor(name: str) -> None:
-    """What does not stand letter for letter in the sentence, as 2 to 8 whole words, is not used."""
+    """An answer is used only if the sentence contains it letter for letter as 2 to 8 whole words."""
     assert first(answering(Black=NOT_USED[name]))[1] == PLAIN[1]
 
 
 def test_no_words_are_another_targets() -> None:
-    """The same words for two links of a page are refused, whichever of them asks for them."""
+    """The same words for two links of a page are refused, whichever link asks for them."""
     one = page("home", "Black tea leaves and green tea leaves taste of tea leaves.", title="Home", lang="en")
     site = (one, *SITE[1:])
     asked, _ = rephrased(lambda data: '{"1": "tea leaves", "2": "tea leaves"}', site)
@@ -96,7 +96,7 @@ def test_no_words_are_another_targets() -> None:
 
 
 def test_no_words_of_a_link_that_is_there() -> None:
-    """What is linked already can't be linked again: those words are refused, the others of the sentence aren't."""
+    """Words of an existing link are refused; other words of the sentence aren't."""
     there = ExistingLink(url("home"), url("shop"), "Clay pots")
     assert first(answering(Black="Clay pots keep"), [there])[1].text == PLAIN[1].text
     assert first(answering(Black="Clay pots keep"))[1].text == "Clay pots keep"
@@ -108,7 +108,7 @@ def test_no_words_of_a_link_that_is_there() -> None:
     )
 )
 def test_whatever_it_answers_anchors_stand_in_the_text(answer: str) -> None:
-    """No answer breaks a run, and none brings a word that is not in the page's own sentence."""
+    """No answer ends a run or adds a word that isn't in the page's sentence."""
     content = str(SITE[0].content)
     for best, plain in zip(first(lambda data: answer), PLAIN, strict=True):
         assert best.sentence == plain.sentence
@@ -118,7 +118,7 @@ def test_whatever_it_answers_anchors_stand_in_the_text(answer: str) -> None:
 
 @given(st.integers(0, len(POTS)), st.integers(0, len(POTS)))
 def test_any_part_of_the_text_is_used_only_as_whole_words(start: int, end: int) -> None:
-    """Wherever a model cuts, the anchor begins and ends where words do."""
+    """Wherever the model cuts, the anchor begins and ends at word boundaries."""
     best = first(answering(Black=POTS[start:end]))[1]
     content = str(SITE[0].content)
     after = best.start + len(best.text)
@@ -128,13 +128,13 @@ def test_any_part_of_the_text_is_used_only_as_whole_words(start: int, end: int) 
 
 @given(st.text())
 def test_words_around_the_json_do_no_harm(around: str) -> None:
-    """A model may explain itself, or fence its answer, before it."""
+    """Explanations or a code fence around the answer are ignored."""
     before = around.replace("{", "").replace("}", "")
     assert choices(f'{before}```json\n{{"1": "black tea"}}\n```') == {"1": "black tea"}
 
 
 def test_only_sentences_anchors_and_titles_are_sent() -> None:
-    """One request a page; in it no address, and nothing else of the page."""
+    """Each page has one request with no URL and no other text of the page."""
     asked, model = rephrased(lambda data: "")
     asked.propose(url("home"), TARGETS)
     ((task, data),) = model.heard
@@ -145,7 +145,7 @@ def test_only_sentences_anchors_and_titles_are_sent() -> None:
 
 
 def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
-    """A page without punctuation would be one long sentence: what stands around the anchor goes to the model."""
+    """For a page without punctuation only the text around the anchor is sent."""
     long = page(
         "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
     )
@@ -158,7 +158,7 @@ def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
 
 
 def test_a_question_is_asked_once() -> None:
-    """A second run, or another one with the same cache, finds the answer there; another model is asked anew."""
+    """A second run, or another one with the same cache, reuses the answer; another model gets the question again."""
     cache = Answers()
     for tokens, model_name in ((7, "model"), (0, "model"), (7, "other")):
         asked, model = rephrased(answering(Black="black tea leaves draw"), cache=cache)
@@ -168,7 +168,7 @@ def test_a_question_is_asked_once() -> None:
 
 
 def test_links_that_were_not_asked_about_are_open() -> None:
-    """After a failure the next run asks for those alone; what can't be asked about is settled."""
+    """After a failure the next run asks only for those links; links without a possible question are settled."""
 
     def fails(data: str) -> str:
         raise BudgetReached("Anchors", "the cap is reached.")
@@ -184,7 +184,7 @@ def test_links_that_were_not_asked_about_are_open() -> None:
     ("kind", "tries"), [(CredentialsRefused, 1), (BudgetReached, 1), (ServiceError, PATIENCE)]
 )
 def test_a_dead_service_is_left_alone(kind: type[ServiceError], tries: int) -> None:
-    """All links have their old anchors, the note counts the pages, and few requests are lost on it."""
+    """All links keep their old anchors, the note counts the pages, and few requests are made."""
 
     def fails(data: str) -> str:
         raise kind("Anchors", "it is gone.")
@@ -198,7 +198,7 @@ def test_a_dead_service_is_left_alone(kind: type[ServiceError], tries: int) -> N
 
 
 def test_one_failure_stops_nothing() -> None:
-    """A page that the service refuses is passed over, and the next one asked about."""
+    """A page that the service refuses is skipped, and the next one is sent."""
     troubles = iter([True, False])
 
     def fails_once(data: str) -> str:

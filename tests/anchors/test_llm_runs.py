@@ -1,4 +1,4 @@
-"""Runs with a language model for the anchors, through the command line and a server that behaves like OpenAI."""
+"""Runs with a language model for the anchors, through the command line and a stand-in for OpenAI."""
 
 import json
 import re
@@ -39,7 +39,7 @@ def openai() -> Iterator[OpenAIStandIn]:
 
 @pytest.fixture
 def project(tmp_path: Path, openai: OpenAIStandIn) -> Path:
-    """A site with the model switched on."""
+    """A site with the language model switched on."""
     made = make_project(tmp_path / "site", PAGES, PLAIN)
     write_text(made / "config/openai_api_key.txt", openai.api_key)
     switch_on(made, openai)
@@ -52,7 +52,7 @@ def switch_on(folder: Path, openai: OpenAIStandIn, **more: object) -> None:
 
 
 def last_words(prompt: str) -> str:
-    """For each link the last two words of its sentence, as an answer in JSON."""
+    """Return the last two words of each link's sentence as an answer in JSON."""
     words = {link["link"]: re.findall(r"\w+ \w+", link["sentence"])[-1:] for link in json.loads(prompt)}
     return json.dumps({str(number): found[0] for number, found in words.items() if found})
 
@@ -68,7 +68,7 @@ def anchors(folder: Path) -> dict[str, str]:
 def test_it_is_off_by_default(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A key alone asks no model, and the summary has no word on one."""
+    """A key alone doesn't enable the model, and the summary doesn't mention one."""
     write_settings(project, {**PLAIN, "base_url": f"{openai.url}/v1"})
     assert run(project) == 0
     assert not openai.ledger and "by the model" not in capsys.readouterr().out
@@ -77,7 +77,7 @@ def test_it_is_off_by_default(
 def test_its_words_are_the_anchors_and_are_paid_once(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """links.csv has the chosen words, all of them in their sentences; the next run asks nothing and keeps them."""
+    """links.csv contains the chosen words, each in its sentence; the next run sends nothing and keeps them."""
     assert run(project) == 0
     rows = read_csv(project / "files/links.csv")
     said = re.search(
@@ -95,7 +95,7 @@ def test_its_words_are_the_anchors_and_are_paid_once(
 def test_switched_on_later_it_is_asked_about_the_links_that_are_there(
     project: Path, openai: OpenAIStandIn
 ) -> None:
-    """A project that ran without a model gets the same anchors from it as one that never did."""
+    """A project that first ran without a model gets the same anchors as one that always had it."""
     fresh = project.with_name("fresh")
     shutil.copytree(project, fresh)
     write_settings(project, PLAIN)
@@ -107,7 +107,7 @@ def test_switched_on_later_it_is_asked_about_the_links_that_are_there(
 
 
 def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai: OpenAIStandIn) -> None:
-    """What was accepted with its anchor keeps it, though a model is switched on."""
+    """An accepted link keeps its anchor after a model is switched on."""
     write_settings(project, PLAIN)
     assert run(project) == 0
     before = anchors(project)
@@ -123,8 +123,10 @@ def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai
 def test_when_the_cap_is_reached_the_next_run_goes_on(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """6: all links are written, the note names the cap, no more than it is spent; later runs ask for the rest only."""
-    cap = 6_000  # what a request might take is held, some 5,000; it takes some 400
+    """At the cap the exit code is 6, all links are written and the note names the cap; later runs send only the
+    remaining questions.
+    """
+    cap = 6_000  # a request reserves some 5,000 tokens and uses some 400
     switch_on(project, openai, max_anchor_tokens=cap)
     assert run(project) == 6
     told = capsys.readouterr().out
@@ -144,7 +146,9 @@ def test_when_the_cap_is_reached_the_next_run_goes_on(
 def test_a_failing_service_costs_no_link(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str], status: int
 ) -> None:
-    """6: the run is whole, with the anchors that it has without a model, and a note; then the model is asked again."""
+    """After a failure the exit code is 6, and all links have the anchors found without a model and a note; the next run
+    tries again.
+    """
     plain = project.with_name("plain")
     shutil.copytree(project, plain)
     write_settings(plain, PLAIN)
@@ -161,7 +165,7 @@ def test_a_failing_service_costs_no_link(
 
 @pytest.mark.long
 def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -> None:
-    """What was answered before the kill is in the cache: no question is asked again but the one under way."""
+    """Answers from before the kill are in the cache; only the question in progress is sent again."""
     openai.latency = 0.3
     process = start("-m", "internal_linker", "run", "--project", str(project), cwd=project)
     until = time.monotonic() + 60
@@ -179,7 +183,7 @@ def test_a_killed_run_does_not_pay_twice(project: Path, openai: OpenAIStandIn) -
 
 
 def test_no_page_no_address_and_no_key_is_in_a_prompt(project: Path, openai: OpenAIStandIn) -> None:
-    """Each request holds titles, anchors and sentences of the site, and nothing else of it."""
+    """Each request contains only titles, anchors and sentences of the site."""
     assert run(project) == 0
     pages = read_csv(project / "files/urls_rawdata.csv")
     titles, texts = {page["Title"] for page in pages}, [page["Main Content"] for page in pages]
@@ -193,7 +197,7 @@ def test_no_page_no_address_and_no_key_is_in_a_prompt(project: Path, openai: Ope
 
 
 def test_a_look_up_and_a_dry_run_ask_nothing(project: Path, openai: OpenAIStandIn) -> None:
-    """What writes no links spends nothing on them."""
+    """Commands that write no links send nothing to the model."""
     assert command("run", "--dry-run", "--project", str(project)) == 0
     assert (
         command("lookup", read_csv(project / "files/urls_rawdata.csv")[0]["URL"], "--project", str(project))
@@ -205,7 +209,7 @@ def test_a_look_up_and_a_dry_run_ask_nothing(project: Path, openai: OpenAIStandI
 def test_check_tells_of_the_model(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where one is named, key and model are proved without a charge; a model that isn't there is told."""
+    """If a model is configured, check verifies key and model without a charge and reports a missing model."""
     command("check", "--project", str(project))
     assert "accepts the key and has gpt-4.1-mini" in capsys.readouterr().out
     switch_on(project, openai, anchor_model="gpt-9")
@@ -220,7 +224,7 @@ def test_check_tells_of_the_model(
 def test_answers_move_with_the_cache(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`store copy` takes them along, so that another computer pays for none."""
+    """`store copy` copies the answers, so another computer doesn't pay for them again."""
     assert run(project) == 0
     other = project.with_name("other")
     shutil.copytree(project, other, ignore=shutil.ignore_patterns("cache.sqlite3*"))
@@ -237,7 +241,7 @@ def test_answers_move_with_the_cache(
 
 @pytest.mark.parametrize("answer", ["", "plain", "چای سبز", "a\0b", "half \ud800 pair", "x" * 100_000])
 def test_any_answer_is_kept(store_url: str, tmp_path: Path, answer: str) -> None:
-    """On both databases an answer comes back, without what they can't hold; of another model there is none."""
+    """Both databases return an answer without the characters they can't store, and none for another model."""
     cache = StoredAnswers(open_database(store_url, tmp_path))
     asked = Model(str, model="m" * 500)
     assert cache.get(asked, "p") is None

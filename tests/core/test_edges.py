@@ -16,19 +16,19 @@ ORDER = ("review", "sidebar", "inline")
 
 @given(st.floats(-300, 300))
 def test_the_strength_is_the_logistic_function_of_the_score(score: float) -> None:
-    """1 / (1 + exp(-(score - 2) / 1.5)), as the README and the edge store have it."""
+    """The strength is 1 / (1 + exp(-(score - 2) / 1.5)), as documented in the README and the edge store."""
     assert strength(score) == pytest.approx(1 / (1 + math.exp(-(score - MIDDLE) / SCALE)), abs=1e-12)
 
 
 @given(st.lists(st.floats(allow_nan=False), min_size=2))
 def test_a_higher_score_is_never_weaker(scores: list[float]) -> None:
-    """Strengths lie between 0 and 1 in the order of their scores, however far out these are."""
+    """Strengths are between 0 and 1 in the order of their scores, however extreme these are."""
     found = strengths(np.sort(np.array(scores)))
     assert ((found >= 0) & (found <= 1)).all() and (np.diff(found) >= 0).all()
 
 
 def test_without_a_score_there_is_no_strength() -> None:
-    """A search result without content has none, and is for review."""
+    """A search result without content has no strength and needs review."""
     assert math.isnan(strength(math.nan))
     assert tier_of(math.nan, 0.8, 0.65) == "review"
 
@@ -44,7 +44,7 @@ def test_a_stronger_link_has_no_lower_tier(one: float, other: float, first: floa
 
 
 def test_an_edge_is_named_by_its_ends_alone() -> None:
-    """The id is the one that databases hold, follows a changed end, and begins with the source's."""
+    """The id equals the stored ids, depends only on source and target, and begins with the source's id."""
     edge = Edge("https://a.example/s", "https://a.example/t", "https://a.example/s/", "https://a.example/t/")
     assert edge.id == "ee1e50794df370d615ce"
     assert replace(edge, status="live", source_url="s").id == edge.id

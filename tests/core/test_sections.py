@@ -1,4 +1,4 @@
-"""Parts of a site by their paths."""
+"""Sections of a site by their paths."""
 
 import pytest
 
@@ -16,13 +16,13 @@ from internal_linker.core.sections import Sections, section_of
     ],
 )
 def test_a_part_holds_what_lies_in_it(pattern: str, inside: list[str], outside: list[str]) -> None:
-    """A folder with all below it, or a pattern of the whole path."""
+    """A section is a folder with everything below it, or a pattern of the whole path."""
     part = Sections([pattern])
     assert [path for path in (*inside, *outside) if part.hold(f"https://a.example{path}")] == inside
 
 
 def test_a_query_is_in_no_part() -> None:
-    """Not even one that looks like a path, nor is anything in no part at all."""
+    """A query belongs to no section, even if it looks like a path; without sections nothing belongs to one."""
     assert not Sections(["/", "/*"]).hold("/blog and more")
     assert not Sections([]) and not Sections([]).hold("https://a.example/")
     assert Sections(["/a"])
@@ -39,5 +39,5 @@ def test_a_query_is_in_no_part() -> None:
     ],
 )
 def test_a_section_is_the_first_folder(key: str, section: str) -> None:
-    """Pages at the root are a section of their own."""
+    """A page's section is its first folder; pages at the root are a section of their own."""
     assert section_of(key) == section

@@ -1,4 +1,4 @@
-"""The normal form of a URL: equal for two writings of one page, different for two pages."""
+"""The normal form of a URL: equal for two spellings of one page, different for two pages."""
 
 import time
 from urllib.parse import quote
@@ -22,7 +22,7 @@ PAIRS = st.lists(
 
 @st.composite
 def urls(draw: st.DrawFn) -> str:
-    """A full URL that is written in the usual way."""
+    """Draw full URLs in the usual spelling."""
     query = "&".join(f"{name}={value}" for name, value in draw(PAIRS))
     scheme = draw(st.sampled_from(["http", "https"]))
     return f"{scheme}://{draw(HOSTS)}/{'/'.join(draw(SEGMENTS))}" + (f"?{query}" if query else "")
@@ -37,7 +37,7 @@ def form_or_none(text: str) -> str | None:
 
 @given(urls())
 def test_the_normal_form_is_its_own(url: str) -> None:
-    """The normal form of a normal form is itself, and plain ASCII."""
+    """Normalising a normal form returns it unchanged, in plain ASCII."""
     form = normal_form(url)
     assert normal_form(form) == form
     assert form.isascii()
@@ -52,7 +52,7 @@ def test_the_normal_form_is_its_own(url: str) -> None:
 @example("https://xn--/")
 @example("http://\u2100.example/")
 def test_any_text_has_a_form_or_a_reason(text: str) -> None:
-    """Whatever the text, the answer is an idempotent normal form or a ValueError, nothing else."""
+    """Any text gives either an idempotent normal form or a ValueError."""
     form = form_or_none(text)
     assert form is None or normal_form(form) == form
 
@@ -61,7 +61,7 @@ def test_any_text_has_a_form_or_a_reason(text: str) -> None:
     "piece", ["a", " ", "%", "é", "&", "/", ".", "\u0301", "\ufeff", "xn--", "@", "[", ":"]
 )
 def test_a_huge_text_is_answered_at_once(piece: str) -> None:
-    """No text, however long, keeps a run waiting: 5 MB in well under a second."""
+    """A text of 5 MB is processed in well under a second."""
     begun = time.process_time()
     for text in (
         piece * 5_000_000,
@@ -74,7 +74,7 @@ def test_a_huge_text_is_answered_at_once(piece: str) -> None:
 
 @given(urls(), st.data())
 def test_a_variation_of_writing_is_the_same_page(url: str, data: st.DataObject) -> None:
-    """Case of scheme and host, default port, fragment, trailing slash, tracking and spaces around don't count."""
+    """Case of scheme and host, default port, fragment, trailing slash, tracking and surrounding spaces don't count."""
     scheme, rest = url.split("://")
     host, _, tail = rest.partition("/")
     path, mark, query = tail.partition("?")
@@ -102,7 +102,7 @@ def test_a_variation_of_writing_is_the_same_page(url: str, data: st.DataObject) 
     )
 )
 def test_every_spelling_of_the_percent_encoding_is_one(segment: str) -> None:
-    """Raw, encoded in upper case and in lower case, a path is one; only reserved signs differ when encoded."""
+    """A raw path and its upper- and lower-case encodings are equal; only reserved characters differ when encoded."""
     encoded = quote(segment, safe="&+;=")
     forms = {
         normal_form(f"https://e.example/a{text}z") for text in (segment, encoded, lower_triplets(encoded))
@@ -127,7 +127,7 @@ def lower_triplets(text: str) -> str:
     ],
 )
 def test_a_host_in_any_script_is_its_punycode(unicode: str, punycode: str) -> None:
-    """An internationalised host equals its punycode, whatever the case and the dots."""
+    """An internationalised host equals its punycode, whatever its case and dots."""
     assert normal_form(f"https://{unicode}/x") == normal_form(f"https://{punycode}/x")
 
 
@@ -153,7 +153,7 @@ def test_a_host_in_any_script_is_its_punycode(unicode: str, punycode: str) -> No
     ],
 )
 def test_two_pages_stay_two(one: str, other: str) -> None:
-    """What a server may answer differently is never folded into one page."""
+    """URLs for which a server may give different answers stay different."""
     assert normal_form(one) != normal_form(other)
 
 
@@ -178,14 +178,14 @@ def test_two_pages_stay_two(one: str, other: str) -> None:
     ],
 )
 def test_what_is_no_url_is_refused_with_its_reason(text: str, reason: str) -> None:
-    """A text that is no web address is refused in words that a person can act on."""
+    """A text that isn't a web URL is refused with an actionable reason."""
     with pytest.raises(ValueError, match=reason):
         normal_form(text)
 
 
 @given(st.lists(st.sampled_from(["mag", "magazine", "ma", "Mag", "x", "%C3%BC"]), max_size=3))
 def test_a_folder_of_the_site_ends_at_its_slash(path: list[str]) -> None:
-    """`e.example/mag` holds /mag and what lies below it, never /magazine or /Mag."""
+    """`e.example/mag` contains /mag and everything below it, never /magazine or /Mag."""
     key = normal_form("https://e.example/" + "/".join(path))
     assert within_site(key, "e.example/mag") == (path[:1] == ["mag"])
     assert within_site(key, "e.example/mag/") == (path[:1] == ["mag"])
@@ -211,12 +211,12 @@ def test_a_folder_of_the_site_ends_at_its_slash(path: list[str]) -> None:
     ],
 )
 def test_a_site_holds_its_own_hosts_alone(url: str, site: str, inside: bool) -> None:
-    """A site holds its host in any script, with and without www, its subdomains, and nothing that looks alike."""
+    """A site contains its host in any script, with and without www, and its subdomains, but no similar-looking host."""
     assert within_site(normal_form(url), site) is inside
 
 
 @given(urls(), st.sampled_from(["srsltid=A1", "utm_source=x", "%75tm_source=x", "gclid"]))
 def test_tracking_goes_and_the_writing_stays(url: str, tracking: str) -> None:
-    """A search result is written as it came, less what tells where the visitor came from."""
+    """A search result keeps its spelling and loses its tracking parameters."""
     longer = url + ("&" if "?" in url else "?") + tracking + "#top"
     assert without_tracking(longer) == url

@@ -1,4 +1,4 @@
-"""The embedding step: every text encoded once in its life, nothing finished ever lost."""
+"""The embedding step encodes every text once and loses no finished vector."""
 
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,7 +27,7 @@ def run(texts: Sequence[Text], encoder: Encoder, cache: MemoryVectors | None = N
 
 @given(ANY, ANY)
 def test_a_text_is_encoded_once_whatever_its_page(first: list[Text], second: list[Text]) -> None:
-    """Over two runs no text goes to the encoder twice, and all that have words went there."""
+    """Over two runs every non-empty text is encoded exactly once."""
     encoder, cache = Letters(), MemoryVectors()
     run(first, encoder, cache)
     result = run(second, encoder, cache)
@@ -39,7 +39,7 @@ def test_a_text_is_encoded_once_whatever_its_page(first: list[Text], second: lis
 
 @given(ANY)
 def test_each_row_is_the_unit_vector_of_its_own_text(texts: list[Text]) -> None:
-    """Rows come in the order of the texts, of length one; an empty text has a row of zeros."""
+    """Rows are unit vectors in the order of the texts; an empty text has a row of zeros."""
     result = run(texts, Letters())
     assert result.vectors.dtype == np.float32
     assert len(result.vectors) == len(texts)
@@ -49,7 +49,7 @@ def test_each_row_is_the_unit_vector_of_its_own_text(texts: list[Text]) -> None:
 
 
 class Shuffled(Letters):
-    """Gives its texts one by one from the last to the first."""
+    """An encoder that yields its texts one by one from last to first."""
 
     def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
         for at in reversed(range(len(texts))):
@@ -57,12 +57,12 @@ class Shuffled(Letters):
 
 
 def test_batches_may_come_in_any_order() -> None:
-    """A vector lands at its own text in whatever order the batches arrive."""
+    """Each vector goes to its own text in whatever order the batches arrive."""
     np.testing.assert_array_equal(run(TEXTS, Shuffled()).vectors, run(TEXTS, Letters()).vectors)
 
 
 def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
-    """When the encoder is asked for its next batch, the one before is in the cache: a crash loses none."""
+    """Each batch is in the cache before the encoder computes the next one, so a crash loses none."""
     cache = MemoryVectors()
     kept: list[int] = []
 
@@ -77,7 +77,9 @@ def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
 
 
 def test_a_service_that_fails_loses_nothing_that_was_finished() -> None:
-    """After a failure the finished rows stand, the rest is counted and explained, and the next run does only it."""
+    """After a failure finished rows stay, missing ones are counted and explained, and the next run
+    encodes only these.
+    """
     cache, encoder = MemoryVectors(), Letters(fails_after=1)
     result = run([*TEXTS, Text("", "")], encoder, cache)
     assert (result.encoded, result.missing, result.problem) == (2, 3, "Letters: the service is down.")
@@ -90,7 +92,7 @@ def test_a_service_that_fails_loses_nothing_that_was_finished() -> None:
 
 
 def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
-    """A service that gives nothing leaves a row of zeros for each text."""
+    """If the service returns nothing, each text has a row of zeros."""
     result = run(TEXTS, Letters(fails_after=0))
     assert not result.vectors.any()
     assert (len(result.vectors), result.missing) == (5, 5)
@@ -98,7 +100,7 @@ def test_no_vector_at_all_is_still_a_table_of_rows() -> None:
 
 
 def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
-    """Ctrl-C ends the step at once, with what was finished in the cache."""
+    """Ctrl-C ends the step at once, with the finished vectors in the cache."""
 
     class Interrupting(Letters):
         def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
@@ -112,7 +114,7 @@ def test_an_interrupted_run_is_not_taken_for_a_failing_service() -> None:
 
 
 def test_vectors_that_depend_on_the_other_texts_are_never_kept() -> None:
-    """What LSA gives holds for one run: it is neither written to the cache nor read from it."""
+    """LSA vectors belong to one run: they are neither written to the cache nor read from it."""
     cache, encoder = MemoryVectors(), Letters(corpus_bound=True)
     cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
     before = dict(cache.kept)
@@ -123,7 +125,7 @@ def test_vectors_that_depend_on_the_other_texts_are_never_kept() -> None:
 
 
 def test_a_plan_encodes_and_keeps_nothing() -> None:
-    """The plan names what is missing, once each, and touches neither the encoder nor the cache."""
+    """The plan names each missing text once and uses neither the encoder nor the cache."""
     cache, encoder = MemoryVectors(), Letters()
     cache.kept[text_hash(TEXTS[0])] = np.ones(26, np.float32)
     plan = plan_embedding([*TEXTS[:2], Text("", ""), TEXTS[1], TEXTS[2]], encoder, cache)
@@ -133,7 +135,7 @@ def test_a_plan_encodes_and_keeps_nothing() -> None:
 
 
 def test_a_person_sees_what_was_done() -> None:
-    """Progress counts each encoded text, and its last line tells encoded, cached and missing."""
+    """Progress counts each encoded text, and its last line reports encoded, cached and missing texts."""
     told = Told()
     embed(TEXTS, Letters(fails_after=2), MemoryVectors(), told)
     assert told.done == 4
@@ -141,7 +143,7 @@ def test_a_person_sees_what_was_done() -> None:
 
 
 def test_vectors_stay_as_the_cache_keeps_them() -> None:
-    """With float16 storage the rows are float16: unit vectors to a thousandth, equal for equal texts."""
+    """With float16 storage the rows are float16, of unit length to a thousandth, and equal for equal texts."""
     cache = MemoryVectors()
     cache.storage = "float16"
     exact, rounded = run([*TEXTS, TEXTS[0]], Letters()), run([*TEXTS, TEXTS[0]], Letters(), cache)
@@ -151,7 +153,7 @@ def test_vectors_stay_as_the_cache_keeps_them() -> None:
 
 
 def test_a_model_that_changed_its_vectors_is_told() -> None:
-    """Where new vectors are longer than the kept ones, one sentence says so; what was paid for is kept."""
+    """If new vectors have more dimensions than cached ones, one sentence says so, and the paid vectors are kept."""
     cache = MemoryVectors()
     cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
     with pytest.raises(ConfigurationError, match="letters gives vectors with other dimensions than before"):
@@ -160,7 +162,7 @@ def test_a_model_that_changed_its_vectors_is_told() -> None:
 
 
 class Endless(MemoryVectors):
-    """Has a vector (256,) for every hash; remembers for how many it was asked at a time."""
+    """A cache with a vector (256,) for every hash that records the size of each request."""
 
     storage = "float16"
 
@@ -174,7 +176,7 @@ class Endless(MemoryVectors):
 
 
 def test_vectors_of_the_cache_come_in_blocks() -> None:
-    """Beside the rows themselves there is memory for hashes and a block only: not for all vectors once more."""
+    """Beside the rows, memory is needed only for the hashes and one block, not for a second copy of all vectors."""
     texts, cache = [Text(str(number), "") for number in range(5 * BLOCK)], Endless()
     tracemalloc.start()
     result = run(texts, Letters(), cache)
@@ -186,7 +188,9 @@ def test_vectors_of_the_cache_come_in_blocks() -> None:
 
 
 def test_shortened_vectors_are_cut_behind_the_cache() -> None:
-    """Each row is the whole vector's beginning, of length one; the cache has it whole, so another length is free."""
+    """Each row is the whole vector's beginning scaled to length one; the cache has the whole vector, so another length
+    is free.
+    """
     cache, letters = MemoryVectors(), Letters()
     whole = run(TEXTS, letters, cache).vectors
     for first in (5, 26):
@@ -201,7 +205,7 @@ def test_shortened_vectors_are_cut_behind_the_cache() -> None:
 
 
 def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
-    """Where the encoder knows its length it is told before anything is spent, else with the first vectors."""
+    """Too large a length is an error before any cost if the encoder knows its length, else with the first vectors."""
     with pytest.raises(ConfigurationError, match="matryoshka_dimensions is 27, but letters has only 26"):
         Shortened(Letters(), 27)
     unknown = Letters()
@@ -211,7 +215,7 @@ def test_vectors_are_never_shortened_to_more_than_they_have() -> None:
 
 
 def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() -> None:
-    """links.csv and the watch over drift see the length; what the cache goes by is the encoder's own."""
+    """links.csv and the drift check see the length; the cache key is the encoder's own."""
     letters, short = Letters(), Shortened(Letters(), 5)
     assert short.name == "letters (first 5)"
     assert (short.model, short.dimensions, short.recipe) == (

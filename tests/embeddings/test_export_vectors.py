@@ -1,4 +1,4 @@
-"""`export-vectors`: the cache's vectors in the seed's shape, and a plain word where there are none."""
+"""`export-vectors` writes the cached vectors in the seed's format, and says plainly if there are none."""
 
 import csv
 import json
@@ -31,7 +31,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_embedded_page_has_its_vector(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """After a run each page's URL stands beside its vector; a page that came later is counted, exit code 6."""
+    """After a run each page's URL has its vector in the file; a page without one is counted, and the exit code is 6."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     where = ("--project", str(folder))
     assert command("run", *where) == 0
@@ -49,7 +49,7 @@ def test_every_embedded_page_has_its_vector(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
-    """Each page of the input, and whether its vector is in the file."""
+    """A table lists each page of the input and whether the file contains its vector."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     opened = open_project(folder)
     with opened.context(Told(), serp=False, deliver=False) as context:
@@ -71,7 +71,7 @@ def _pages(context: RunContext) -> Sequence[Page]:
 def test_word_statistics_have_no_vectors_to_export(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Nobody is sent to start a run that could not help: the setting is named."""
+    """With LSA the error names the setting, because another run wouldn't help."""
     folder = make_project(tmp_path)
     assert command("export-vectors", "--project", str(folder)) == 2
     assert 'Set embedding_provider = "local"' in capsys.readouterr().err
@@ -79,7 +79,7 @@ def test_word_statistics_have_no_vectors_to_export(
 
 
 def test_without_pages_there_is_nothing_to_export(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The missing file is named."""
+    """The error names the missing file."""
     folder = make_project(tmp_path)
     write_settings(folder, {"embedding_provider": "local"})
     (folder / "files/urls_rawdata.csv").unlink()

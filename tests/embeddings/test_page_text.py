@@ -1,4 +1,4 @@
-"""What stands for a page in the embedding, and the hash by which its vector is kept."""
+"""The text that represents a page in the embedding, and the hash under which its vector is cached."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,7 +12,7 @@ PLAIN = st.characters(exclude_characters="\x00")
 
 
 def test_a_page_is_its_title_and_content() -> None:
-    """The title stands before the content, the H1 in its place where there is none, edges trimmed."""
+    """The trimmed title, or the H1 if it is missing, precedes the content."""
     assert page_text(page("a", " body ", title=" Tea ", h1="Head")) == Text("Tea", "body")
     assert page_text(page("a", "body", h1="Head")) == Text("Head", "body")
     assert page_text(page("a")) == Text("", "")
@@ -20,7 +20,7 @@ def test_a_page_is_its_title_and_content() -> None:
 
 @given(st.text(max_size=9), st.text(max_size=9), st.text(max_size=9))
 def test_equal_texts_of_two_pages_have_one_hash(title: str, content: str, lang: str) -> None:
-    """The hash knows the text alone, not the URL or the language, and takes any text, broken characters too."""
+    """The hash depends only on the text, not on URL or language, and accepts any text, with broken characters too."""
     one, other = page("a", content, title=title, lang=lang), page("b", content, title=title)
     assert text_hash(page_text(one)) == text_hash(page_text(other))
     assert len(text_hash(page_text(one))) == 64
@@ -28,14 +28,14 @@ def test_equal_texts_of_two_pages_have_one_hash(title: str, content: str, lang: 
 
 @given(st.builds(Text, st.text(PLAIN), st.text(PLAIN)), st.builds(Text, st.text(PLAIN), st.text(PLAIN)))
 def test_two_texts_have_two_hashes(one: Text, other: Text) -> None:
-    """Another title, another body, or the same words on the other side of the border is another text."""
+    """Another title, another body, or words moved between title and body change the hash."""
     assert (text_hash(one) == text_hash(other)) == (one == other)
     assert text_hash(Text("a b", "c")) != text_hash(Text("a", "b c"))
 
 
 @given(st.lists(st.sampled_from("abcd")))
 def test_each_hash_stands_at_its_first_position(hashes: list[str]) -> None:
-    """Every hash is there once, at the first place it has, in that order."""
+    """Each hash appears once, with its first position, in that order."""
     first = distinct(hashes)
     assert all(hashes.index(key) == at for key, at in first.items())
     assert set(first) == set(hashes)

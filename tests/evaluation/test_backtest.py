@@ -1,4 +1,4 @@
-"""`backtest`: what a run would have known of an earlier date, asked for the links that were added since."""
+"""The command `backtest`: a run with the knowledge of an earlier date is evaluated on the links added since."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -39,7 +39,7 @@ def links(*rows: tuple[str, str, str]) -> list[ExistingLink]:
 
 
 def tables(folder: Path, before: Sequence[Sequence[str]], after: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Write both tables into a folder; the options that name them and the project in it."""
+    """Write both tables into a folder and return the options that name them and the project in it."""
     write_csv(folder / "june.csv", [LINK_HEADER, *before])
     write_csv(folder / "july.csv", [LINK_HEADER, *after])
     named = ("--before", str(folder / "june.csv"), "--after", str(folder / "july.csv"))
@@ -47,7 +47,7 @@ def tables(folder: Path, before: Sequence[Sequence[str]], after: Sequence[Sequen
 
 
 def places(folder: Path) -> dict[tuple[str, str], str]:
-    """Source and target of each row of backtest.csv, and its place."""
+    """Return the source, target and rank of each row of backtest.csv."""
     rows = read_csv(folder / "site/files/backtest.csv")
     return {(row["Source"], row["Target"]): row["Place"] for row in rows}
 
@@ -58,11 +58,11 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-# -- what was added --------------------------------------------------------------------------------
+# -- added links -----------------------------------------------------------------------------------
 
 
 def test_a_link_is_a_pair_of_pages() -> None:
-    """Another anchor makes no new link; what has gone is counted; one with two anchors counts once."""
+    """Another anchor isn't a new link, a link with two anchors counts once, and removed links are counted."""
     changes = compare(SITE_OF_SIX, links(*BEFORE), links(*AFTER, (GREEN, STORAGE, "tin")), OPEN)
     assert (changes.added, changes.removed, changes.inner) == (3, 1, 3)
     assert changes.links == {
@@ -74,7 +74,7 @@ def test_a_link_is_a_pair_of_pages() -> None:
 
 
 def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
-    """Each added link is asked for or counted under one reason."""
+    """Each added link is either evaluated or counted under one reason."""
     pages = tuple(replace(page, lang="de") if page.url == WATER else page for page in PAGES)
     known = {url: url for url in URLS if url != POTS}
     targets = Targets(known, {POTS: Reason(NoTarget.NOINDEX)}, aliases={STORAGE: BLACK})
@@ -110,14 +110,14 @@ def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
 def test_nothing_to_look_for_is_said_with_the_counts(
     before: list[tuple[str, str, str]], after: list[tuple[str, str, str]], words: str
 ) -> None:
-    """No figure is made up from no link."""
+    """Without a link to evaluate there are counts and no figures."""
     with pytest.raises(InputError, match=words):
         compare(SITE_OF_SIX, links(*before), links(*after), OPEN)
 
 
 @pytest.mark.parametrize("cut", [True, False])
 def test_the_added_links_anchors_leave_the_text(cut: bool) -> None:
-    """They are cut from their own source if asked for; anchors of the earlier links stay, and are known."""
+    """On request, added links' anchors are removed from their own source; earlier links' anchors stay and are known."""
     before = links((POTS, WATER, "water"), (GREEN, WHITE, "light"))
     changes = compare(SITE_OF_SIX, before, links((GREEN, STORAGE, "fresh"), (GREEN, STORAGE, "water")), OPEN)
     site = as_it_was(SITE_OF_SIX, before, changes, cut_anchors=cut)
@@ -133,7 +133,7 @@ def test_the_added_links_anchors_leave_the_text(cut: bool) -> None:
 def test_the_command_prints_counts_and_figures_and_writes_one_file(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What was added, both ways of ranking in evaluate's columns, and backtest.csv; no other file changes."""
+    """It prints the added links and both rankings in evaluate's columns, and writes only backtest.csv."""
     options = tables(folder, BEFORE, [*AFTER, (GREEN, f"{SITE}/nix/", "x"), ("http://", GREEN, "x")])
     before = snapshot(folder)
     assert command("backtest", *options) == 0
@@ -161,7 +161,7 @@ def test_the_command_prints_counts_and_figures_and_writes_one_file(
 
 
 def test_a_place_is_that_of_a_run_at_the_earlier_date(tmp_path: Path) -> None:
-    """Places 1 to 5 are the five links of a run that knows the earlier table, in-links for everyone included."""
+    """Ranks 1 to 5 are the five links of a run with the earlier table, including the minimum of inlinks."""
     settings = {"embedding_provider": "lsa", "min_inlinks": 4, "max_inlinks": 2.0}
     project = sites.make_project(tmp_path / "site", 40, settings)
     urls = [row["URL"] for row in read_csv(project / "files/urls_rawdata.csv")]
@@ -178,14 +178,14 @@ def test_a_place_is_that_of_a_run_at_the_earlier_date(tmp_path: Path) -> None:
     }
     assert len(found) == 40 * 38
     assert {ends: place for ends, place in found.items() if place in {"1", "2", "3", "4", "5"}} == ran
-    # All others are there, too, each in a place of its own.
+    # All others are present, too, each at a rank of its own.
     for source in urls:
         ours = sorted(int(place) for (start, _), place in found.items() if start == source and place)
         assert ours == list(range(1, len(ours) + 1)) and len(ours) > 5
 
 
 def test_only_the_earlier_tables_links_are_known(folder: Path) -> None:
-    """A link that stands in the page's HTML by now is looked for like any other; one of the table makes room."""
+    """A link in the page's current HTML is evaluated like any other; a link of the earlier table is left out."""
     pages = [
         (url, slug.replace("-", " "), f"<p>{TOPICS[slug]}</p>")
         for slug, url in zip(TOPICS, URLS, strict=True)
@@ -206,7 +206,7 @@ def test_only_the_earlier_tables_links_are_known(folder: Path) -> None:
 def test_a_crawlers_table_is_read_as_existing_links_are(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Menus are left out and counted, and a link to an address that redirects is one to its page."""
+    """Menu links are left out and counted, and a link to a redirect counts as a link to its page."""
     pages = read_csv(folder / "site/files/urls_rawdata.csv")
     rows = [[*row.values(), ""] for row in pages]
     moved = [f"{SITE}/old/", "", "", BLACK]
@@ -227,7 +227,7 @@ def test_a_crawlers_table_is_read_as_existing_links_are(
 
 
 def test_figures_without_vectors_are_marked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where the service gave no vectors, the table is not taken for that of a run."""
+    """If the service returned no vectors, a message says that the figures are not those of a run."""
     with OpenAIStandIn() as openai:
         sites.use_standins(folder / "site", openai=openai, settings={"embedding_provider": "openai"})
         write_text(folder / "site/config/openai_api_key.txt", "sk-wrong")
@@ -236,7 +236,7 @@ def test_figures_without_vectors_are_marked(folder: Path, capsys: pytest.Capture
 
 
 def test_relative_paths_start_at_the_current_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not at the project, which may lie elsewhere."""
+    """Relative paths are resolved against the current directory, not the project's."""
     *_, project = tables(folder, BEFORE, AFTER)
     monkeypatch.chdir(folder)
     assert command("backtest", "--before", "june.csv", "--after", "july.csv", "--project", project) == 0
@@ -268,7 +268,7 @@ def test_what_is_wrong_is_one_line_with_its_remedy(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """A wrong call ends with 2, a wrong file or nothing to look for with 3; no list is written."""
+    """A wrong call ends with 2, and a wrong file or no link to evaluate with 3; no list is written."""
     *_, project = tables(folder, [], AFTER)
     write_csv(folder / "other.csv", [("Page", "Target"), (GREEN, BLACK)])
     monkeypatch.chdir(folder)

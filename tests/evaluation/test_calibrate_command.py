@@ -1,4 +1,4 @@
-"""`calibrate`: pairs to label in files/labels.csv, and thresholds from the labels."""
+"""The command `calibrate`: pairs to label in files/labels.csv, and thresholds from the labels."""
 
 import csv
 import re
@@ -22,7 +22,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(sample: Path) -> Path:
-    """The same, nothing drawn yet."""
+    """A copy of the sample site without drawn pairs."""
     (sample / "files/labels.csv").unlink(missing_ok=True)
     (sample / "files/existing_links.csv").unlink(missing_ok=True)
     return sample
@@ -33,7 +33,7 @@ def calibrate(folder: Path, *options: str) -> int:
 
 
 def label(folder: Path, sure: float, doubtful: float) -> None:
-    """Label every pair as somebody would to whom strength is all: good, borderline or bad by two bounds."""
+    """Label every pair by its strength alone: good, borderline or bad by two bounds."""
     rows = read_csv(folder / "files/labels.csv")
     for row in rows:
         strength = float(row["Strength"])
@@ -48,7 +48,7 @@ def write_rows(folder: Path, rows: list[dict[str, str]]) -> None:
 def test_pairs_are_drawn_from_all_bands_and_sections(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each pair once, with titles and figures, nothing labelled; the file and the cache are all that is written."""
+    """Each pair is drawn once, unlabelled, with titles and figures; only the file and the cache are written."""
     before = snapshot(folder)
     assert calibrate(folder, "--pairs", "60") == ExitCode.SUCCESS
     assert "holds 60 pairs, 0 of them labelled; 60 are new" in capsys.readouterr().out
@@ -63,7 +63,7 @@ def test_pairs_are_drawn_from_all_bands_and_sections(
 
 
 def test_the_same_pairs_are_drawn_again(folder: Path) -> None:
-    """Nothing is added to a file that holds enough, and a lost file comes back as it was."""
+    """A file with enough pairs stays unchanged, and a deleted file is recreated identically."""
     path = folder / "files/labels.csv"
     assert calibrate(folder, "--pairs", "40") == ExitCode.SUCCESS
     first = path.read_bytes()
@@ -75,7 +75,7 @@ def test_the_same_pairs_are_drawn_again(folder: Path) -> None:
 
 
 def test_labels_are_never_lost(folder: Path) -> None:
-    """More pairs come behind the others, whose labels, notes and foreign columns stay."""
+    """New pairs are appended after the others, which keep their labels, notes and foreign columns."""
     assert calibrate(folder, "--pairs", "10") == ExitCode.SUCCESS
     rows = read_csv(folder / "files/labels.csv")
     for at, row in enumerate(rows):
@@ -88,7 +88,9 @@ def test_labels_are_never_lost(folder: Path) -> None:
 
 
 def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where pairs are good from 0.6 on and borderline from 0.4, precision is 1 from there, and so are the settings."""
+    """If pairs are good from 0.6 and borderline from 0.4, the proposed settings are those thresholds,
+    with precision 1.
+    """
     calibrate(folder, "--pairs", "80")
     label(folder, 0.6, 0.4)
     capsys.readouterr()
@@ -104,7 +106,7 @@ def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_a_precision_that_is_not_reached_proposes_nothing(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The line is a comment that says what to do."""
+    """For an unreachable precision the setting's line is a comment that says what to do."""
     calibrate(folder, "--pairs", "60")
     label(folder, 2, 0.5)
     capsys.readouterr()
@@ -117,7 +119,9 @@ def test_a_precision_that_is_not_reached_proposes_nothing(
 def test_existing_links_serve_until_there_are_labels(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The figures are called lower bounds; without links they are left out; with labels enough links don't matter."""
+    """Figures from existing links are called lower bounds and are omitted without links; with labels the links don't
+    matter.
+    """
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
     assert f"Fewer than {LEAST_LABELS} pairs are labelled" in out and "There is no such link" in out
@@ -136,7 +140,9 @@ def test_existing_links_serve_until_there_are_labels(
 def test_a_labelled_pair_that_was_linked_since_still_counts(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is no candidate any more, and counts with the strength in its row; a sentence says so."""
+    """A labelled pair linked since is no longer a candidate, but counts with its row's strength, and a sentence says
+    so.
+    """
     calibrate(folder, "--pairs", "60")
     label(folder, 0.6, 0.4)
     strong = [row for row in read_csv(folder / "files/labels.csv") if float(row["Strength"]) >= 0.6][:3]
@@ -146,7 +152,7 @@ def test_a_labelled_pair_that_was_linked_since_still_counts(
     assert calibrate(folder, "--pairs", "0") == ExitCode.SUCCESS
     out = capsys.readouterr().out
     told = re.search(r"^(\d+) of the labelled pairs are no longer candidates", out, re.M)
-    # Known links change the order of others, too: some may leave a page's first candidates.
+    # Known links also change the order of others: some may leave a page's first candidates.
     assert told and int(told[1]) >= 3
     assert ROWS.findall(out)[0][1] == "60"
 
@@ -162,7 +168,7 @@ BAD = {
 def test_a_row_that_can_not_be_used_is_named(
     case: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """File, row and remedy in one sentence; the file stays as it is."""
+    """An unusable row raises one sentence with file, row and remedy, and the file stays unchanged."""
     *row, message = BAD[case]
     write_csv(folder / "files/labels.csv", [("Label", "Source", "Target"), row])
     before = (folder / "files/labels.csv").read_bytes()
@@ -172,7 +178,9 @@ def test_a_row_that_can_not_be_used_is_named(
 
 
 def test_a_pair_with_two_labels_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two writings of the same URLs are one pair; said twice alike, it counts once."""
+    """Two spellings of the same URLs are one pair: equal labels count once, and different ones raise an error with the
+    row.
+    """
     pair = ("https://a.example/x", "https://a.example/y")
     other = ("https://a.example/x/", "https://a.example/y?utm_source=mail")
     rows = [("Label", "Source", "Target"), ("good", *pair), ("good", *other), ("bad", *other)]
@@ -182,14 +190,14 @@ def test_a_pair_with_two_labels_is_named(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_a_file_without_a_needed_column_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And nothing is written over it."""
+    """A missing column raises an error that names it and the file, and nothing is written."""
     write_text(folder / "files/labels.csv", "Source,Target\n")
     assert calibrate(folder) == ExitCode.INPUT
     assert "files/labels.csv: the header row has no column 'Label'" in capsys.readouterr().err
 
 
 def test_a_file_as_a_spreadsheet_program_saves_it_is_read(folder: Path) -> None:
-    """Semicolons, decimal commas and columns in another order do no harm, to what is added neither."""
+    """Semicolons, decimal commas and another column order are accepted, also when pairs are added."""
     calibrate(folder, "--pairs", "12")
     rows = read_csv(folder / "files/labels.csv")
     with (folder / "files/labels.csv").open("w", encoding="utf-8", newline="") as file:
@@ -206,7 +214,7 @@ def test_a_file_as_a_spreadsheet_program_saves_it_is_read(folder: Path) -> None:
 def test_precisions_that_make_no_sense_are_refused(
     shares: tuple[str, str], folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A configuration error, before anything is read."""
+    """Impossible precisions raise a configuration error before anything is read."""
     assert calibrate(folder, "--precision", shares[0], "--sidebar-precision", shares[1]) == 2
     assert "give shares above 0 and below 1" in capsys.readouterr().err
     assert not (folder / "files/labels.csv").exists()

@@ -1,4 +1,4 @@
-"""Pairs are drawn to be labelled, and labelled pairs tell precision and recall by threshold."""
+"""Drawing pairs to label, and computing precision and recall by threshold from labelled pairs."""
 
 from collections import Counter
 from dataclasses import replace
@@ -51,13 +51,13 @@ JUDGED = st.lists(st.tuples(SHARES, st.floats(0.25, 500), st.booleans()), max_si
 
 
 def strata(pairs: list[Pair]) -> set[tuple[str, str]]:
-    """Bands and sections, as far as there are few enough for a stratum each."""
+    """Return the bands and sections of these pairs, with too few sections to merge."""
     return {(each.band, each.section) for each in pairs}
 
 
 @given(PAIRS, st.data())
 def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data: st.DataObject) -> None:
-    """What was drawn before is not drawn again, and all that is left comes if that much is asked for."""
+    """Drawn pairs aren't drawn again; a request above the remaining number returns all of them."""
     drawn = data.draw(st.lists(st.sampled_from(pairs), unique_by=lambda each: each.ends)) if pairs else []
     count = data.draw(st.integers(-5, 70))
     found = draw(pairs, drawn, count)
@@ -68,7 +68,7 @@ def test_a_pair_is_drawn_once_and_no_more_than_asked_for(pairs: list[Pair], data
 
 @given(PAIRS)
 def test_every_stratum_is_covered(pairs: list[Pair]) -> None:
-    """As many pairs as there are strata bring one of each."""
+    """Drawing as many pairs as there are strata gives one of each."""
     some = [each for each in pairs if each.section in ("/a", "/b", "/c")]
     found = draw(some, [], len(strata(some)))
     assert strata(found) == strata(some)
@@ -76,13 +76,13 @@ def test_every_stratum_is_covered(pairs: list[Pair]) -> None:
 
 @given(PAIRS, st.integers(0, 60))
 def test_the_choice_is_the_same_in_any_order(pairs: list[Pair], count: int) -> None:
-    """The order in which pages are read decides nothing."""
+    """The order of the pages doesn't affect the drawn pairs."""
     assert draw(pairs, [], count) == draw(pairs[::-1], [], count)
 
 
 @given(PAIRS, st.integers(0, 30), st.integers(0, 30))
 def test_a_larger_choice_holds_the_smaller(pairs: list[Pair], one: int, more: int) -> None:
-    """Labels that were given stay of use when more are asked for."""
+    """A larger draw contains the smaller one, so that existing labels stay useful."""
     first = draw(pairs, [], one)
     whole = draw(pairs, [], one + more)
     assert set(first) <= set(whole)
@@ -90,7 +90,7 @@ def test_a_larger_choice_holds_the_smaller(pairs: list[Pair], one: int, more: in
 
 
 def test_small_sections_are_one_stratum() -> None:
-    """A site with a folder for each page costs no label for each."""
+    """Small sections are merged, so a site with a folder per page doesn't need a label per folder."""
     pairs = [pair(f"folder-{at}/page", 0.7) for at in range(500)]
     assert len(draw(pairs, [], 0)) == 0
     found = weights(pairs, draw(pairs, [], SECTIONS + 1))
@@ -98,14 +98,14 @@ def test_small_sections_are_one_stratum() -> None:
 
 
 def test_large_strata_get_more_by_the_root_of_their_size() -> None:
-    """A band with nine times the pairs gets three times as many."""
+    """A band with nine times the pairs gets three times as many draws."""
     pairs = [pair(f"a/{at}", 0.2) for at in range(900)] + [pair(f"a/{at}", 0.95) for at in range(900, 1000)]
     assert Counter(each.band for each in draw(pairs, [], 40)) == {"0.00 to 0.35": 30, "0.90 to 1.00": 10}
 
 
 @given(PAIRS, st.integers(1, 60))
 def test_labelled_pairs_stand_for_all(pairs: list[Pair], count: int) -> None:
-    """The weights of a band add up to its pairs, wherever one of it was labelled, and none is below 1."""
+    """The weights of a band with labelled pairs add up to the band's size, and none is below 1."""
     labelled = draw(pairs, [], count)
     found = weights(pairs, labelled)
     assert (found >= 1 - 1e-9).all()
@@ -115,14 +115,14 @@ def test_labelled_pairs_stand_for_all(pairs: list[Pair], count: int) -> None:
 
 
 def test_a_pair_that_is_no_candidate_any_more_counts_as_one() -> None:
-    """An adopted link stays a good one, beside those that are left."""
+    """A labelled pair that is no longer a candidate counts as one more pair of its stratum."""
     here, gone = [pair(f"a/{at}", 0.7) for at in range(9)], pair("a/adopted", 0.7)
     assert weights(here, [gone, here[0]]).tolist() == [5.0, 5.0]
 
 
 @given(JUDGED)
 def test_intervals_contain_their_share(judged: Judged) -> None:
-    """All between 0 and 1; none where nothing is at or above the threshold."""
+    """Shares and intervals are between 0 and 1; a threshold without pairs at or above it has no precision."""
     for point in curve(judged):
         for share in (point.precision, point.recall):
             if not isnan(share.value):
@@ -132,7 +132,7 @@ def test_intervals_contain_their_share(judged: Judged) -> None:
 
 @given(JUDGED)
 def test_recall_falls_with_the_threshold(judged: Judged) -> None:
-    """A higher threshold never finds more, and the labels above it are no more."""
+    """A higher threshold never increases the recall or the number of labels at or above it."""
     points = curve(judged)
     assert [point.threshold for point in points] == sorted(THRESHOLDS)
     for lower, higher in pairwise(points):
@@ -142,7 +142,7 @@ def test_recall_falls_with_the_threshold(judged: Judged) -> None:
 
 @given(JUDGED, SHARES, SHARES)
 def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float, other: float) -> None:
-    """And a threshold that is proposed has the precision that was asked for."""
+    """A higher precision never lowers the threshold, and a proposed threshold reaches the requested precision."""
     points = curve(judged)
     low, high = (threshold_for(points, wanted) for wanted in sorted((one, other)))
     assert isnan(high) or low <= high
@@ -153,14 +153,14 @@ def test_more_precision_never_takes_a_lower_threshold(judged: Judged, one: float
 
 @given(JUDGED, st.lists(st.booleans(), min_size=40, max_size=40), SHARES)
 def test_the_sidebar_never_begins_above_the_text(judged: Judged, mild: list[bool], wanted: float) -> None:
-    """Where borderline pairs count as good, the same precision takes no higher threshold."""
+    """If borderline pairs count as good, the same precision needs no higher threshold."""
     also = replace(judged, good=judged.good | np.array(mild[: len(judged.good)], np.bool_))
     inline, sidebar = (threshold_for(curve(each), wanted) for each in (judged, also))
     assert isnan(inline) or sidebar <= inline
 
 
 def test_figures_of_a_plain_sample() -> None:
-    """With equal weights precision, recall and interval are the textbook's: 8 of 10, 8 of 12."""
+    """With equal weights precision, recall and interval equal the textbook values for 8 of 10 and 8 of 12."""
     strong, weak = [(0.9, kind) for kind in [True] * 8 + [False] * 2], [(0.1, at < 4) for at in range(20)]
     rows = [*strong, *weak]
     judged = Judged(np.array([row[0] for row in rows]), np.ones(30), np.array([row[1] for row in rows]))
@@ -174,7 +174,7 @@ def test_figures_of_a_plain_sample() -> None:
 
 
 def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
-    """Of 60 stratified samples of 60, precision and recall of all pairs lie in at least 90% of the intervals."""
+    """Over 60 stratified samples of 60, at least 90% of the intervals contain the precision and recall of all pairs."""
     draw_from = np.random.default_rng(0)
     strong = draw_from.beta(1.2, 2.5, 500)
     truth = draw_from.random(500) < strong**1.5
@@ -185,7 +185,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
     wanted = truth[above].mean(), above[truth].mean()
     found = []
     for _ in range(60):
-        # Another choice each time: the names decide.
+        # Each sample differs, because the draw depends on the names.
         salt = draw_from.integers(1 << 30)
         renamed = [replace(each, ends=(f"{each.ends[0]}-{salt}", each.ends[1])) for each in pairs]
         labelled = draw(renamed, [], 60)
@@ -203,7 +203,7 @@ def test_intervals_hold_the_truth_about_as_often_as_they_say() -> None:
 
 
 def test_bands_part_the_strengths() -> None:
-    """Each begins at its lower bound; a pair without strength is in none."""
+    """Each band begins at its lower bound; a pair without strength is in no band."""
     bands = [pair("a/b", strength).band for strength in (0, 0.349, 0.35, 0.65, 0.8, 0.9, 1.0)]
     low, middle, high = "0.00 to 0.35", "0.35 to 0.50", "0.65 to 0.80"
     assert bands == [low, low, middle, high, "0.80 to 0.90", "0.90 to 1.00", "0.90 to 1.00"]

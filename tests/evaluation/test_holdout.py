@@ -1,4 +1,4 @@
-"""`evaluate`: links are hidden from everything that ranks, asked for again, and the figures are printed."""
+"""The command `evaluate`: links are hidden from all ranking steps and searched for, and the figures are printed."""
 
 import re
 from dataclasses import replace
@@ -46,7 +46,7 @@ def project(folder: Path) -> Path:
 
 
 def test_all_links_are_hidden() -> None:
-    """Nothing stays visible, and each hidden link's anchor leaves its source's text, no other's."""
+    """No link stays visible, and each hidden link's anchor is removed from its own source's text only."""
     site = hide(collected(), HIDINGS["all"], cut_anchors=True)
     assert site.visible == ()
     assert site.pairs == len(LINKS)
@@ -58,7 +58,7 @@ def test_all_links_are_hidden() -> None:
 
 
 def test_half_of_the_links_is_chosen_by_their_hash() -> None:
-    """What is hidden is in the truth and not visible, and the other way round."""
+    """Each link is either hidden and in the truth, or visible and not."""
     site = hide(collected(), HIDINGS["half"], cut_anchors=False)
     there = {(source, target) for source, targets in site.truth.items() for target in targets}
     assert there == {(source, target) for source, target, _ in LINKS if hidden(source, target)}
@@ -67,7 +67,9 @@ def test_half_of_the_links_is_chosen_by_their_hash() -> None:
 
 
 def test_links_into_another_language_are_not_asked_for() -> None:
-    """They are hidden all the same, but a ranking that keeps to one language can't be blamed for them."""
+    """Links into another language are hidden but not evaluated, because a ranking within one language
+    can't find them.
+    """
     site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), HIDINGS["all"], cut_anchors=False)
     assert site.truth[GREEN] == {STORAGE}
     assert WHITE not in site.truth
@@ -75,7 +77,7 @@ def test_links_into_another_language_are_not_asked_for() -> None:
 
 
 def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No link to hide is an error of the input with its remedy."""
+    """A site without links to hide raises an InputError with a remedy."""
     with pytest.raises(InputError, match=r"files/existing_links\.csv"):
         hide(Collected(collected().pages, (), (), 0), HIDINGS["all"], cut_anchors=True)
     assert command("evaluate", "--project", str(make_project(tmp_path))) == 3
@@ -83,7 +85,7 @@ def test_a_site_without_links_is_told_what_to_do(tmp_path: Path, capsys: pytest.
 
 
 def test_what_takes_long_is_told(tmp_path: Path) -> None:
-    """Learning, ranking and measuring are steps of their own; where a bar says how much, it reaches its end."""
+    """Learning, ranking and measuring are separate progress steps, and each bar with a total reaches its end."""
     told: list[list[Any]] = []
 
     class Counting(Reporter):
@@ -98,14 +100,14 @@ def test_what_takes_long_is_told(tmp_path: Path) -> None:
     console = open_console(stderr=True)
     evaluate_project(open_project(project(tmp_path)), EvaluateOptions(hide="half"), Counting(console))
     assert "Learning" in {step for step, *_ in told}
-    # Pages are ranked by eight ways at the least.
+    # Pages are ranked in at least eight ways.
     for step, least in (("Ranking", 8 * len(URLS)), ("Measuring", 8)):
         bars = [(total, done) for name, total, done in told if name == step]
         assert bars and all(total == done >= least for total, done in bars)
 
 
 def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The table has each signal, the blends and the configured one; nothing but the cache is written."""
+    """The table has each signal, the blends and the configured ranking; only the cache is written."""
     folder = project(tmp_path)
     before = {name for name in snapshot(folder) if "cache" not in str(name) and "log" not in str(name)}
     assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
@@ -120,7 +122,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
 
 
 def test_all_links_to_a_cold_page_are_hidden_together() -> None:
-    """The chosen targets look like new pages: none of their links is known, and all others are."""
+    """The chosen targets look like new pages: none of their links is known, and all other links are."""
     everything = tuple(ExistingLink(one, other, "") for one in URLS for other in URLS if one != other)
     site = hide(replace(collected(), links=everything), HIDINGS["cold"], cut_anchors=False)
     chosen = {target for targets in site.truth.values() for target in targets}
@@ -131,7 +133,7 @@ def test_all_links_to_a_cold_page_are_hidden_together() -> None:
 
 @pytest.mark.parametrize("hiding", ["all", "half", "cold"])
 def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
-    """The anchors of links that may be known are cut, too: so the texts are embedded once for both tables."""
+    """Visible links' anchors are removed, too, so that the texts are embedded once for both tables."""
     assert (
         hide(collected(), HIDINGS[hiding], cut_anchors=True).pages
         == hide(collected(), HIDINGS["all"], cut_anchors=True).pages
@@ -139,7 +141,7 @@ def test_the_texts_are_the_same_whatever_is_hidden(hiding: str) -> None:
 
 
 def test_new_pages_have_a_table_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Behind the first table stands the one of links to cold pages, and behind each what was learned."""
+    """A second table covers the links to cold pages, and each table is followed by what was learned."""
     assert command("evaluate", "--project", str(project(tmp_path))) == 0
     first, heading, second = capsys.readouterr().out.partition(f"2 {COLD_HEADING}")
     assert "6 hidden links from 5 pages" in first and heading
@@ -151,7 +153,7 @@ def test_new_pages_have_a_table_of_their_own(tmp_path: Path, capsys: pytest.Capt
 def test_without_a_link_to_a_cold_page_the_first_table_is_printed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A small site may have no link into the chosen fifth: a sentence says so in place of the second table."""
+    """If a small site has no link into the chosen fifth, a sentence replaces the second table."""
     folder = make_project(tmp_path)
     warm = [link for link in LINKS if not cold(link[1])]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *warm])
@@ -164,7 +166,7 @@ def test_without_a_link_to_a_cold_page_the_first_table_is_printed(
 def test_what_links_taught_is_printed_with_its_reliability(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With links enough both figures of the ranker are told, and each range of probabilities beside what was so."""
+    """With enough links, both figures of the ranker are printed, and each probability range with its observed share."""
     site = link_sites.pages(150)
     pairs = link_sites.random_pairs(150, 800, seed=2, popularity=1.0)
     folder = make_project(tmp_path)
@@ -189,7 +191,7 @@ def test_what_links_taught_is_printed_with_its_reliability(
 def test_an_unknown_choice_is_refused(
     option: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The message names the choices there are."""
+    """The error names the available choices."""
     assert command("evaluate", "--project", str(project(tmp_path)), *option) == 2
     assert f"{option[0]} {option[1]}: choose one of all, half." in capsys.readouterr().err
 
@@ -197,7 +199,7 @@ def test_an_unknown_choice_is_refused(
 def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """After a run with searches both fusions have a row each, as the results alone have; no further call is made."""
+    """After a run with searches, the results alone and both fusions have a row each, and no further call is made."""
     folder = project(tmp_path)
     with SerperStandIn(lambda words, site: [WHITE, WATER]) as server:
         use_standins(
@@ -226,7 +228,7 @@ def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
 def test_the_anchors_are_measured_on_those_of_editors(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each figure has its interval, and what stands in the text can be inserted as it is."""
+    """Each figure has its interval, and anchors found in the text count as insertable as they are."""
     folder = make_project(tmp_path)
     links = [(BLACK, POTS, "dark colour"), (POTS, BLACK, "black tea leaves"), (WATER, GREEN, "no such words")]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
@@ -246,7 +248,7 @@ def test_the_anchors_are_measured_on_those_of_editors(
 def test_a_site_without_anchors_has_none_to_compare_with(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It is told which column it takes."""
+    """A site without anchors gets a message that names the required column."""
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
     assert command("evaluate", "--anchors", "--project", str(folder)) == 3

@@ -1,4 +1,6 @@
-"""Input rows -> pages and sources: headers by name, one page for its writings, no row lost."""
+"""Collecting input rows as pages and sources: columns by name, merged spellings of a URL, and a reason for each
+rejected row.
+"""
 
 from collections import Counter
 
@@ -16,7 +18,7 @@ A, B = "https://e.example/a", "https://e.example/b"
 
 
 def one_page(**cells: str) -> Page:
-    """The page of a table with these columns, spelled with spaces for underscores."""
+    """Return the page of a one-row table; column names have underscores for spaces."""
     header = ["URL", "Main Content", *(name.replace("_", " ") for name in cells)]
     found = collect(None, pages_table([A, "text", *cells.values()], header=header), queries_in_sheet=False)
     return found.pages[0]
@@ -38,7 +40,7 @@ def rejected(found: Collected) -> list[tuple[str, int, str]]:
     ],
 )
 def test_columns_are_found_by_name(header: list[str], row: list[str]) -> None:
-    """Order, case, spacing, a BOM, synonyms and foreign columns change nothing in what is read."""
+    """Column order, letter case, spacing, a BOM, synonyms and unknown columns don't change the result."""
     found = collect(None, pages_table(row, header=header), queries_in_sheet=False)
     assert found.pages == (Page(A, A, title="Tea", content="text"),)
 
@@ -53,13 +55,13 @@ def test_columns_are_found_by_name(header: list[str], row: list[str]) -> None:
     ],
 )
 def test_a_missing_column_is_named(pages: Table | None, queries: Table | None, name: str) -> None:
-    """A table without a needed column is refused with its name, the column, and what it has instead."""
+    """A table without a required column is refused with the table's name, the missing column and the existing ones."""
     with pytest.raises(InputError, match=name):
         collect(queries, pages, queries_in_sheet=False)
 
 
 def test_what_is_far_too_long_is_cut_and_told() -> None:
-    """A page's text and title are used as far as any page's goes; no search has such a query."""
+    """Overlong texts and titles are cut, overlong queries are dropped, and each gets a reason."""
     table = pages_table([A, "t" * 6_000_000, "T" * 20_000], header=["URL", "Main Content", "Title"])
     found = collect(queries_table([B, "q" * 2_000]), table, queries_in_sheet=True)
     (page,) = found.pages
@@ -74,7 +76,7 @@ def test_what_is_far_too_long_is_cut_and_told() -> None:
 
 
 def test_nothing_usable_still_says_why() -> None:
-    """Without one usable row there is no page and no source, and each row has its reject."""
+    """Without a usable row there are no pages and no sources, and each row has its reject."""
     found = collect(None, pages_table(["no url", "text"], ["", "text"]), queries_in_sheet=False)
     assert (found.pages, found.sources) == ((), ())
     assert [row for _, row, _ in rejected(found)] == [2, 3]
@@ -82,7 +84,7 @@ def test_nothing_usable_still_says_why() -> None:
 
 
 def test_queries_and_pages_are_joined_by_the_normal_form() -> None:
-    """A query meets its page whatever the writing of the URL; both writings are kept as the user has them."""
+    """A query joins its page whatever the spelling of the URL; both spellings are kept as the user wrote them."""
     found = collect(
         queries_table(["HTTPS://E.example/a/?utm_source=x", "green   tea"]),
         pages_table([A, "text"]),
@@ -95,7 +97,7 @@ def test_queries_and_pages_are_joined_by_the_normal_form() -> None:
 
 
 def test_each_kind_of_source_is_kept_in_the_input_order() -> None:
-    """Queries come first in their order, with a page, a URL alone or no URL; then pages without a query."""
+    """Queries with a page, a URL alone or no URL come first in input order, followed by pages without a query."""
     found = collect(
         queries_table(["", "loose query"], [B, "b query"], ["https://e.example/new", "new"], [A, ""]),
         pages_table(["https://e.example/last", "text"], [A, "text"], [B, "text"]),
@@ -112,7 +114,7 @@ def test_each_kind_of_source_is_kept_in_the_input_order() -> None:
 
 
 def test_two_rows_of_one_wish_are_merged_and_counted() -> None:
-    """The same page and query in two writings are one source; another query of the page is its own."""
+    """A page and query in two spellings are one source; another query of the page is a source of its own."""
     found = collect(
         queries_table([A, "Green Tea"], [A + "/", "green  tea"], [A, "black tea"], ["", "x"], ["", "X"]),
         None,
@@ -127,7 +129,7 @@ def test_two_rows_of_one_wish_are_merged_and_counted() -> None:
 
 
 def test_rows_of_one_page_fill_each_other() -> None:
-    """A merged row gives what the first one lacks and changes nothing that it has."""
+    """A merged row fills the first row's empty fields and changes no other field."""
     header = ["URL", "Main Content", "Title", "H1", "Lang"]
     found = collect(
         None,
@@ -139,7 +141,9 @@ def test_rows_of_one_page_fill_each_other() -> None:
 
 
 def test_another_content_of_the_same_page_is_reported() -> None:
-    """Two contents of one page: the first is used, and the other row is named with the one that counts."""
+    """If two rows of a page differ in content, the first is used and the other is reported with the used
+    row's number.
+    """
     found = collect(None, pages_table([A, "one"], [B, "b"], [A + "/", "two"]), queries_in_sheet=False)
     assert found.pages[0].content == "one"
     assert rejected(found) == [
@@ -148,7 +152,7 @@ def test_another_content_of_the_same_page_is_reported() -> None:
 
 
 def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
-    """Where a crawl lists /a as a redirect to /a/, the page is the row that answers, and stays a target."""
+    """If a crawl lists /a as a redirect to /a/, the answering row is the page and stays a target."""
     header = ["URL", "Main Content", "Status Code"]
     found = collect(
         None,
@@ -165,7 +169,7 @@ def test_the_row_of_the_page_itself_counts_not_its_redirect() -> None:
 
 
 def test_a_row_that_is_no_page_is_rejected_with_number_and_reason() -> None:
-    """A row without a usable URL is kept with its table, its number and why."""
+    """A row without a usable URL is rejected with its table, row number and reason."""
     found = collect(
         queries_table(["/relative", "q"], [A, "q"]),
         pages_table(["", "text"], [A, "text"], ["mailto:a@e.example", "text"]),
@@ -192,7 +196,7 @@ def test_a_row_that_is_no_page_is_rejected_with_number_and_reason() -> None:
     ],
 )
 def test_only_what_answers_with_200_is_a_target(status: str, reason: Reason[NoTarget] | None) -> None:
-    """A status number other than 200 bars a page; a status in words says nothing."""
+    """A numeric status other than 200 excludes a page as a target; a status in words doesn't."""
     assert one_page(Status_Code=status).issue == reason
 
 
@@ -211,7 +215,7 @@ def test_only_what_answers_with_200_is_a_target(status: str, reason: Reason[NoTa
     ],
 )
 def test_a_page_that_is_not_indexable_is_no_target_in_five_languages(cell: str, target: bool) -> None:
-    """English, German, Spanish, French and Italian crawls and plain booleans are understood."""
+    """English, German, Spanish, French and Italian indexability values and plain booleans are recognised."""
     assert one_page(Indexability=cell).issue == (None if target else Reason(NoTarget.NOINDEX))
 
 
@@ -224,7 +228,7 @@ def test_a_page_that_is_not_indexable_is_no_target_in_five_languages(cell: str, 
     ],
 )
 def test_a_copy_of_another_page_is_no_target(canonical: str, reason: Reason[NoTarget] | None) -> None:
-    """A canonical, absolute or relative, bars a page exactly if it leads to another one."""
+    """An absolute or relative canonical excludes a page as a target only if it leads to another page."""
     assert one_page(Canonical=canonical).issue == reason
 
 
@@ -232,7 +236,7 @@ def test_a_copy_of_another_page_is_no_target(canonical: str, reason: Reason[NoTa
     ("cell", "code"), [("en-US", "en"), ("EN_gb", "en"), (" fa ", "fa"), ("", ""), ("x-default", "")]
 )
 def test_a_language_is_its_code(cell: str, code: str) -> None:
-    """Region and case don't tell two languages apart."""
+    """Languages are compared without region and letter case."""
     assert one_page(Lang=cell).lang == code
 
 
@@ -245,7 +249,7 @@ ROWS = st.lists(
 
 @given(ROWS, ROWS)
 def test_no_row_is_lost(queries: list[list[str]], pages: list[list[str]]) -> None:
-    """Every row that is not blank ends as a page or source, as a merged row, or as a reject with its number."""
+    """Every row that isn't blank becomes a page or source, is merged, or is rejected with its row number."""
     found = collect(queries_table(*queries), pages_table(*pages), queries_in_sheet=False)
     filled = sum(any(cell.strip() for cell in row[:2]) for row in queries + pages)
     assert {page.key for page in found.pages} == {source.key for source in found.sources if source.page}
@@ -259,7 +263,7 @@ def test_no_row_is_lost(queries: list[list[str]], pages: list[list[str]]) -> Non
 
 
 def _distinct_wishes(rows: list[list[str]]) -> set[tuple[str, str]]:
-    """What the query rows ask for, by an account of its own: key and folded query."""
+    """Return the distinct (key, folded query) pairs of the query rows, computed independently."""
     folded = {"": "", A: A, A + "/": A, B: B, "https://E.example/b#x": B}
     cells = [([cell.strip() for cell in row] + ["", ""])[:2] for row in rows]
     wishes = {(folded[url], " ".join(query.casefold().split())) for url, query in cells if url in folded}

@@ -1,4 +1,4 @@
-"""What crawlers export is understood, whichever of them and in whichever of five languages."""
+"""Exports of several crawlers are recognised in five languages."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Path:
 def test_screaming_frog_in_each_language(
     language: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Headers and values come out in English, pictures are left out and counted."""
+    """Headers and values become English; images are left out and counted."""
     assert imported(project, *screaming_frog(tmp_path, language)) == 0
     assert pages(project) == PAGES
     assert links(project) == LINKS
@@ -50,7 +50,7 @@ def test_screaming_frog_in_each_language(
 
 
 def test_oncrawl(project: Path, tmp_path: Path) -> None:
-    """Its names are understood; `intern` and `follow` are nothing that a run asks for."""
+    """Oncrawl's column names are recognised; `intern` and `follow`, which a run doesn't need, are left out."""
     file = crawl(tmp_path / "p.csv", ("url", "title", "h1", "status_code"), (A, "Tea", "All tea", "200"))
     header = "origin,target,anchor,follow,origin_position,intern".split(",")
     more = crawl(tmp_path / "l.csv", header, (A, B, "pots", "true", "3", "true"))
@@ -60,7 +60,7 @@ def test_oncrawl(project: Path, tmp_path: Path) -> None:
 
 
 def test_sitebulb(project: Path, tmp_path: Path) -> None:
-    """Its names are understood, "No" is not indexable."""
+    """Sitebulb's column names are recognised, and "No" means not indexable."""
     header = ("URL", "HTTP Status Code", "Indexable", "Canonical URL", "Title", "Word Count")
     file = crawl(
         tmp_path / "p.csv", header, (A, "200", "Yes", A, "Tea", "9"), (B, "200", "No", A, "Pots", "9")
@@ -76,7 +76,7 @@ def test_sitebulb(project: Path, tmp_path: Path) -> None:
 
 
 def test_title_line_semicolons_and_the_older_content_column(project: Path, tmp_path: Path) -> None:
-    """Older exports: a line above the header, and the MIME type in a column called Content."""
+    """Older exports with a title line above the header and the MIME type in the column Content are read."""
     header = ["Internal - All", "Address;Content;Title 1"]
     rows = [f"{B};;", f'{A};"text/html; charset=utf-8";Tea', f"{SITE}/x.css;text/css;"]
     write_text(tmp_path / "old.csv", "\n".join([*header, *rows]))
@@ -85,14 +85,16 @@ def test_title_line_semicolons_and_the_older_content_column(project: Path, tmp_p
 
 
 def test_columns_by_name(project: Path, tmp_path: Path) -> None:
-    """Any table will do when its columns are named, in any case."""
+    """Any table is accepted if options name its columns, in any letter case."""
     file = crawl(tmp_path / "any.csv", ("wo", "was", "Title"), (A, "Green tea.", "Tea"))
     assert imported(project, file, "--url-column", "WO", "--content-column", "was") == 0
     assert pages(project) == [("URL", "Title", "Main Content"), (A, "Tea", "Green tea.")]
 
 
 def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> None:
-    """The page's own row tells of it, not its redirect's; texts come from wherever they are; the rest is told."""
+    """A page's facts come from its own row, not its redirect's, and its text from any file; rejected rows keep their
+    reasons.
+    """
     texts = crawl(tmp_path / "texts.csv", ("URL", "Main Content"), (A, "Green tea."), (A + "#x", "Other."))
     header = ("Address", "Title 1", "Status Code", "Redirect URL")
     crawled = crawl(
@@ -111,7 +113,7 @@ def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> No
 def test_a_workbook_with_a_title_line(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Numbers come as people see them, rows have Excel's numbers, and another sheet is told of."""
+    """Numbers are read as Excel shows them, row numbers are Excel's, and a warning names each ignored sheet."""
     header = ("Adresse", "Status-Code", "Titel 1", "Indexierbarkeit")
     rows = [["Intern - Alle"], header, (A, 200, 2024, True), [], ("/x", 200, 1.5, "")]
     assert imported(project, workbook(tmp_path / "crawl.xlsx", [], rows, [("Notes",)])) == 0
@@ -126,7 +128,9 @@ def test_a_workbook_with_a_title_line(
 def test_a_workbook_that_would_fill_the_memory_is_refused(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A cell far away, an empty workbook and a missing one are a sentence each, with exit code 3."""
+    """A workbook with a cell far out, an empty workbook and a missing one each end with one sentence and
+    exit code 3.
+    """
     with xlsxwriter.Workbook(tmp_path / "far.xlsx") as book:
         book.add_worksheet().write("XFD1048576", "x")
     workbook(tmp_path / "empty.xlsx", [])
@@ -156,5 +160,5 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(
     ],
 )
 def test_words_of_five_languages(kind: Kind, cells: str, word: str) -> None:
-    """Each is one English word, and that word is its own; a word that nobody knows stays as it is."""
+    """Each translation maps to one English word, which maps to itself; an unknown word stays unchanged."""
     assert {english(kind, cell) for cell in (*cells.split(","), f" {word} ")} == {word}

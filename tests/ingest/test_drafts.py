@@ -1,4 +1,4 @@
-"""Reading a brief: what a title, an outline or a draft in any format becomes, and what is refused."""
+"""Reading a brief from a title, an outline or a draft in any supported format, and refusing other input."""
 
 import io
 import os
@@ -39,36 +39,36 @@ def write(path: Path, content: bytes) -> Path:
 
 
 def test_a_line_is_a_title() -> None:
-    """A text of one line is the title, and there is no more of the page."""
+    """A text of one line is the title of a page without further text."""
     assert read("  How to steam\u00a0milk ") == Brief("How to steam milk")
 
 
 def test_half_a_character_is_replaced() -> None:
-    """What no encoding can hold comes with a command line and goes no further."""
+    """A lone surrogate from the command line is replaced."""
     assert read("milk \udce4").title == "milk ?"
 
 
 def test_a_text_begins_with_its_title() -> None:
-    """The first line that holds anything is the title, the others are the text."""
+    """The first non-blank line is the title and the rest is the text."""
     brief = read("\n\nSteaming milk\r\n\r\nCool milk first.\nThen steam.")
     assert (brief.title, brief.text) == ("Steaming milk", "Cool milk first.\nThen steam.")
 
 
 def test_a_title_that_is_given_leaves_the_text_whole() -> None:
-    """With a title, the first line is text like the others."""
+    """With an explicit title, the first line belongs to the text."""
     brief = read("Cool milk first.\nThen steam.", title=" Steaming  milk ")
     assert (brief.title, brief.text) == ("Steaming milk", "Cool milk first.\nThen steam.")
 
 
 def test_a_paragraph_is_no_title() -> None:
-    """A text that begins with a long line has no title, and none of it is lost."""
+    """A text that begins with a long line has no title and stays complete."""
     brief = read("milk " * 100)
     assert brief.title == "" and brief.text == ("milk " * 100).strip()
     assert brief.name
 
 
 def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
-    """Headings are known as such, links with their addresses; of lists, tables and code the words stay."""
+    """Markdown headings and links with their URLs are recognised; lists, tables and code keep only their words."""
     brief = read(write(tmp_path / "draft.MD", MARKDOWN.encode()))
     lines = brief.text.split("\n")
     assert brief.title == "How to steam milk"
@@ -79,14 +79,14 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
 
 
 def test_front_matter_names_the_title(tmp_path: Path) -> None:
-    """What site generators keep above the text is no text, and its title is the page's."""
+    """The front matter of a site generator is dropped, and its title becomes the page's title."""
     front = b'---\ndate: 2026-01-02\ntitle: "Milk: cold"\n---\n# Steaming\n\nCool milk.\n'
     brief = read(write(tmp_path / "draft.md", front))
     assert (brief.title, brief.text, brief.headings) == ("Milk: cold", "Steaming\nCool milk.", (0,))
 
 
 def test_html_is_read_without_menus(tmp_path: Path) -> None:
-    """The first heading is the title; scripts and menus are no text."""
+    """The first heading of HTML is the title; scripts and menus are dropped."""
     page = "<!doctype html><nav>Home</nav><p>By Ann</p><h1>Milk</h1><script>x</script><p>Cool <a href=/a/>it</a>."
     brief = read(write(tmp_path / "draft.html", page.encode()))
     assert (brief.title, brief.text) == ("Milk", "By Ann\nMilk\nCool it.")
@@ -96,7 +96,7 @@ def test_html_is_read_without_menus(tmp_path: Path) -> None:
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
 @pytest.mark.parametrize("by", ["file", "stdin"])
 def test_any_encoding_is_understood(encoding: str, by: str, tmp_path: Path) -> None:
-    """As in tables: UTF-8, UTF-16, Windows-1252, from a file or standard input."""
+    """Drafts in UTF-8, UTF-16 and Windows-1252 are read from files and standard input."""
     raw = "Café crème\nMilk for a café crème is cold.".encode(encoding)
     brief = read("-", stdin=raw) if by == "stdin" else read(write(tmp_path / "draft.txt", raw))
     assert (brief.title, brief.text) == ("Café crème", "Milk for a café crème is cold.")
@@ -104,7 +104,7 @@ def test_any_encoding_is_understood(encoding: str, by: str, tmp_path: Path) -> N
 
 
 def test_a_right_to_left_draft_keeps_its_letters(tmp_path: Path) -> None:
-    """Persian text, with the joiners within its words, comes through as it was written."""
+    """A Persian text keeps its letters and the joiners within its words."""
     text = "طرز تهیه قهوه\nقهوه را آسیاب می‌کنیم و آب را می‌جوشانیم."
     for name in ("draft.txt", "draft.md"):
         brief = read(write(tmp_path / name, text.replace("\n", "\n\n").encode()))
@@ -116,7 +116,7 @@ def test_a_right_to_left_draft_keeps_its_letters(tmp_path: Path) -> None:
 
 
 def test_a_word_document_is_read_with_its_headings(tmp_path: Path) -> None:
-    """Word's title is the title, styles in any language are headings, links keep their addresses."""
+    """Word's title is the title, heading styles in any language are headings, and links keep their URLs."""
     link = '<w:p><w:hyperlink r:id="rId1"><w:r><w:t>our guide</w:t></w:r></w:hyperlink></w:p>'
     body = [
         paragraph("Steaming milk", "Titel"),
@@ -131,7 +131,7 @@ def test_a_word_document_is_read_with_its_headings(tmp_path: Path) -> None:
 
 
 def test_tracked_changes_count_as_accepted(tmp_path: Path) -> None:
-    """What an editor inserted is read, what was deleted isn't; text in content controls and tables is."""
+    """Inserted text is read and deleted text isn't; text in content controls and tables is read."""
     changed = (
         "<w:p><w:ins w:id='1' w:author='a'><w:r><w:t>Cool oat milk</w:t></w:r></w:ins>"
         "<w:del w:id='2' w:author='a'><w:r><w:delText>Warm milk</w:delText></w:r></w:del></w:p>"
@@ -181,7 +181,7 @@ def _broken(path: Path) -> Path:
 
 @pytest.mark.parametrize("make", [_deep, _many, _fields, _large, _growing, _cut, _text, _other_zip, _broken])
 def test_a_document_that_is_none_is_one_sentence(make: object, tmp_path: Path) -> None:
-    """Bombs of any kind, cut and foreign files: refused in two seconds, with a remedy."""
+    """Zip and XML bombs, truncated files and foreign files are refused within two seconds with a remedy."""
     assert callable(make)
     path = make(tmp_path / "draft.docx")
     began = time.process_time()
@@ -191,7 +191,7 @@ def test_a_document_that_is_none_is_one_sentence(make: object, tmp_path: Path) -
 
 
 def test_no_part_of_a_document_escapes_the_look(tmp_path: Path) -> None:
-    """A document that keeps its text in a part by another name is refused, and that part is never unpacked."""
+    """A document with its text in a part of another name is refused, and that part is never unpacked."""
     kind = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     space = "http://schemas.openxmlformats.org/package/2006/relationships"
     named = f'<Relationship Id="a" Type="{kind}" Target="word/a.png"/>'
@@ -206,12 +206,14 @@ def test_no_part_of_a_document_escapes_the_look(tmp_path: Path) -> None:
     assert time.process_time() - began < 2
 
 
-# -- what is refused ----------------------------------------------------------------------------------
+# -- refused input ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("given", ["", "  \n", "?!", "-"])
 def test_nothing_to_read_is_refused(given: str) -> None:
-    """An empty text, white space, marks alone, an empty standard input: there are no words."""
+    """An empty text, white space, Markdown marks alone and an empty standard input are refused because they contain no
+    words.
+    """
     with pytest.raises(InputError, match="no words"):
         read(given, stdin=b"\xef\xbb\xbf \n")
 
@@ -222,34 +224,34 @@ def test_a_title_alone_will_do() -> None:
 
 
 def test_a_file_that_is_not_there_is_no_title() -> None:
-    """The name of a draft that does not exist is not taken for the page's title."""
+    """The path of a missing draft is an error, not the page's title."""
     with pytest.raises(InputError, match=r"nix\.docx not found"):
         read("nix.docx")
 
 
 @pytest.mark.parametrize("name", ["draft.pdf", "draft.doc", "draft"])
 def test_another_kind_of_file_is_refused(name: str, tmp_path: Path) -> None:
-    """What can't be read is named, with the formats that can."""
+    """An unsupported file format raises an error that names it and the supported formats."""
     with pytest.raises(InputError, match=r"Save the draft as \.docx, \.md, \.html or \.txt"):
         read(write(tmp_path / name, b"Milk"))
 
 
 @pytest.mark.parametrize("content", [bytes(range(256)) * 20, b"PK\x03\x04....", b"%PDF-1.7"])
 def test_a_binary_file_is_no_text(content: bytes, tmp_path: Path) -> None:
-    """Whatever its name says."""
+    """A binary file is refused whatever its extension."""
     with pytest.raises(InputError, match=r"not a draft\. Save"):
         read(write(tmp_path / "draft.txt", content))
 
 
 def test_a_folder_is_no_draft(tmp_path: Path) -> None:
-    """It is told from a file and from a text."""
+    """A folder is refused with a message of its own."""
     with pytest.raises(InputError, match="is a folder, not a draft"):
         read(tmp_path)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="Windows has no such pipes.")
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    """It would never end."""
+    """A named pipe is refused, because reading it would never end."""
     os.mkfifo(tmp_path / "draft.txt")
     with pytest.raises(InputError, match="a pipe or a device"):
         read(tmp_path / "draft.txt")
@@ -257,7 +259,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("by", ["file", "stdin"])
 def test_fifty_megabytes_are_no_page(by: str, tmp_path: Path) -> None:
-    """They are refused before they are read."""
+    """A file of fifty megabytes is refused before it is read."""
     path = tmp_path / "draft.md"
     with path.open("wb") as file:
         file.truncate(50_000_000)
@@ -267,6 +269,6 @@ def test_fifty_megabytes_are_no_page(by: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["draft.txt", "draft.md"])
 def test_a_text_longer_than_any_page_is_cut(name: str, tmp_path: Path) -> None:
-    """As a page's is, and that is told."""
+    """A draft is cut to the maximum length of a page's text, and a note reports it."""
     brief = read(write(tmp_path / name, b"Milk\n\n" + b"milk " * 300_000))
     assert len(brief.text) < 1_000_000 and "longer than 1,000,000 characters" in brief.remarks[0]

@@ -1,4 +1,4 @@
-"""The table of existing links: what counts, what is rejected, where redirects lead."""
+"""The table of existing links: which rows count, which are rejected, and where redirected links lead."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from tests.support.builders import links_table, page, source, url
 A, B, C = url("a"), url("b"), url("c")
 PAGES = tuple(page(name, "text") for name in "abc")
 SITE = Collected(PAGES, tuple(source(of=each) for each in PAGES), (), 0)
-# Type, Source, Destination and the rest, as Screaming Frog's all_inlinks.csv has them.
+# The columns of Screaming Frog's all_inlinks.csv.
 CRAWL = (
     *("Type", "Source", "Destination", "Size (Bytes)", "Alt Text", "Anchor", "Status Code", "Status"),
     *("Follow", "Target", "Rel", "Path Type", "Link Path", "Link Position", "Link Origin"),
@@ -23,18 +23,20 @@ CRAWL = (
 
 
 def crawled(source: str, target: str, kind: str = "Hyperlink", position: str = "Content") -> list[str]:
-    """A row of a crawl; the HTML attribute target, in the column Target, says _blank."""
+    """Return a crawl's row; the HTML attribute target, in the column Target, is _blank."""
     start = [kind, source, target, "1234", "", "tea", "200", "OK"]
     return [*start, "true", "_blank", "", "Absolute", "//body/p/a", position, "HTML"]
 
 
 def pairs(found: Collected) -> list[tuple[str, str]]:
-    """The links in short: the last letters of both ends."""
+    """Return the links in short form: the last letters of source and target."""
     return [(link.source[-1], link.target[-1]) for link in found.links]
 
 
 def test_a_crawls_export_is_read_as_it_comes() -> None:
-    """Of all_inlinks.csv, Destination is the target, not the attribute Target; anchors are kept in one line."""
+    """In all_inlinks.csv the column Destination is the target, not the HTML attribute Target; anchors
+    become one line.
+    """
     found = add_links(SITE, links_table(crawled(A, B), crawled(B, C), header=CRAWL))
     assert found.links == (ExistingLink(A, B, "tea"), ExistingLink(B, C, "tea"))
     assert (found.inner_links, found.skipped_links, found.rejects) == (2, 0, ())
@@ -53,13 +55,13 @@ def test_a_crawls_export_is_read_as_it_comes() -> None:
     ],
 )
 def test_a_list_of_ones_own_will_do(header: tuple[str, str, str]) -> None:
-    """Three columns by their usual names, in five languages, are enough."""
+    """A table with three columns under their usual names, in any of five languages, is accepted."""
     found = add_links(SITE, links_table([A + "/", B + "#top", " green\n  tea "], header=header))
     assert found.links == (ExistingLink(A, B, "green tea"),)
 
 
 def test_two_columns_are_enough_and_one_is_not() -> None:
-    """Without anchors the links count; without a destination the column and the file are named."""
+    """Links without anchors count; a missing destination column raises an error that names the column and the file."""
     assert pairs(add_links(SITE, links_table([A, B], header=("Source", "Destination")))) == [("a", "b")]
     with pytest.raises(InputError, match=r"links\.csv: .*'Destination'.*Source, Anchor"):
         add_links(SITE, links_table([A, B], header=("Source", "Anchor")))
@@ -79,13 +81,13 @@ def test_two_columns_are_enough_and_one_is_not() -> None:
     ],
 )
 def test_only_links_in_the_text_count(kind: str, position: str, counts: bool) -> None:
-    """Menus, headers, footers, images, scripts and redirects are no links of the text, and are counted."""
+    """Links in menus, headers and footers, images, scripts and redirects are counted but not used as links."""
     found = add_links(SITE, links_table(crawled(A, B, kind, position), header=CRAWL))
     assert (len(found.links), found.skipped_links, found.rejects) == (counts, not counts, ())
 
 
 def test_a_link_leads_to_where_its_target_leads() -> None:
-    """Redirects and copies are followed; a link that comes back to its own page is none."""
+    """Links follow redirects and canonicals; a link that resolves to its own page is dropped."""
     site = replace(SITE, aliases={url("old"): B, url("copy"): A})
     found = add_links(site, links_table([A, url("old"), "x"], [A, url("copy"), "x"], [A, A, "x"]))
     assert found.links == (ExistingLink(A, B, "x"),)
@@ -93,7 +95,7 @@ def test_a_link_leads_to_where_its_target_leads() -> None:
 
 
 def test_a_link_is_kept_once_with_each_of_its_anchors() -> None:
-    """Two rows of one link are one, also where the pages' HTML told of it before; another anchor is kept."""
+    """Repeated rows of a link, also one known from the pages' HTML, are merged; each different anchor is kept."""
     site = replace(SITE, links=(ExistingLink(A, B, "tea"),))
     found = add_links(site, links_table([A, B, "tea"], [A + "/?utm_source=x", B, "tea"], [A, B, "pots"]))
     assert found.links == (ExistingLink(A, B, "tea"), ExistingLink(A, B, "pots"))
@@ -101,13 +103,15 @@ def test_a_link_is_kept_once_with_each_of_its_anchors() -> None:
 
 
 def test_links_of_other_pages_are_kept_and_not_counted() -> None:
-    """A page in no list may link or be linked to; only links between listed pages are counted."""
+    """Links from or to unlisted pages are kept; only links between listed pages are counted."""
     found = add_links(SITE, links_table([A, "https://o.example/", ""], [url("x"), A, ""], [A, B, ""]))
     assert (len(found.links), found.inner_links) == (3, 1)
 
 
 def test_a_row_that_is_no_link_is_rejected_with_number_and_reason() -> None:
-    """A broken end is named with its column; mailto: and the like are skipped, blank rows are no rows."""
+    """A row with an invalid source or target is rejected with the column's name; mailto: and similar links are skipped
+    and blank rows ignored.
+    """
     found = add_links(
         SITE,
         links_table([A, "/b", "x"], ["", B, "x"], [A, "mailto:a@e.example", "x"], ["", " ", "x"], [A]),
@@ -122,7 +126,9 @@ def test_a_row_that_is_no_link_is_rejected_with_number_and_reason() -> None:
 
 
 def test_a_table_that_tells_of_no_link_is_doubted() -> None:
-    """Another site's links, or none in a text, are told with their remedy; some good link, or no row, is fine."""
+    """A table with only another site's links, or none in a text, gets a warning; one usable link or no
+    row gets none.
+    """
     menu = add_links(SITE, links_table(crawled(A, B, position="Navigation"), header=CRAWL))
     assert "none of its 1 rows is a link in a page's text" in doubt(menu, "links.csv")
     other = add_links(SITE, links_table(["http://x.example/a", "http://x.example/b", ""]))
@@ -136,7 +142,7 @@ ENDS = st.sampled_from([A, B, A + "/", url("old"), "x", "", "mailto:a@e.example"
 
 @given(st.lists(st.tuples(ENDS, ENDS, st.sampled_from(["", "tea"])), max_size=12))
 def test_no_row_is_lost(rows: list[tuple[str, str, str]]) -> None:
-    """Every row is a link, the same link again, skipped, or rejected with its number."""
+    """Each row is a link, a repeated link, a skipped row or a reject with its row number."""
     found = add_links(replace(SITE, aliases={url("old"): B}), links_table(*rows))
     ends = [(each.rstrip("/"), other.rstrip("/").replace("/old", "/b")) for each, other, _ in rows]
     good = [(one, two, row[2]) for (one, two), row in zip(ends, rows, strict=True) if _url(one) and _url(two)]
@@ -160,7 +166,9 @@ def _mails(ends: list[tuple[str, str]]) -> int:
     ("cell", "start"), [("12", 12), (" 7 ", 7), ("", -1), ("no", -1), ("-3", -1), ("9" * 5000, -1), ("²", -1)]
 )
 def test_a_links_place_is_read_where_the_table_has_it(cell: str, start: int) -> None:
-    """The column Start is its first character's place in the main content; what is no place is none."""
+    """The column Start is the position of the anchor's first character in the main content; invalid
+    cells are ignored.
+    """
     header = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.START)
     table = links_table((url("a"), url("b"), "tea", cell), header=header)
     (link,) = add_links(Collected((), (), (), 0), table).links

@@ -1,4 +1,4 @@
-"""`import`: nothing that is there is lost, what is left out is counted, and a person is asked."""
+"""`import` loses no existing data, counts what it leaves out, and asks for confirmation at a terminal."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def project(tmp_path: Path) -> Path:
 
 
 def test_an_import_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:
-    """What was written is read as it was written, formulas and all; nothing changes, so nothing is copied."""
+    """Importing the written tables again, formulas included, changes nothing and makes no copy."""
     header = ("URL", "Title", "Main Content", "Lang")
     texts = "a, \"b\"\nسبز 緑茶 🍵;\t'x'", "=1+1", "- one\n- two"
     file = crawl(
@@ -57,7 +57,7 @@ def test_an_import_imports_again_to_the_same(project: Path, tmp_path: Path) -> N
 def test_files_that_are_there_are_copied_aside(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The old pages stay beside the new ones; links that no file tells of stay where they are."""
+    """The old pages are copied beside the new ones; the links stay if no imported file contains links."""
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     write_text(project / "files/existing_links.csv", "my own links")
     assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,)), "--json") == 0
@@ -72,7 +72,7 @@ def test_files_that_are_there_are_copied_aside(
 
 
 def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each option of the command leaves out what it names, and the output says how many."""
+    """Each filter option leaves out the pages it names, and the output counts them."""
     header = ("URL", "Status Code", "Indexability", "Canonical", "Main Content")
     rows = [
         (SITE + "/a", "200", "Indexable", SITE + "/a/", "one two three"),
@@ -115,7 +115,7 @@ ERRORS = {
 def test_bad_input_is_a_sentence(
     case: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 3 and what to do; the tables that are there stay as they are."""
+    """Bad input ends with one sentence, a remedy and exit code 3; the existing tables stay unchanged."""
     text, options, sentence = ERRORS[case]
     path = tmp_path / ("crawl.xlsx" if case == "no workbook" else "crawl.csv")
     if text:
@@ -130,7 +130,7 @@ def test_bad_input_is_a_sentence(
 def test_a_run_that_is_active_keeps_its_tables(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An import waits for no run and writes nothing beside one."""
+    """During an active run an import ends at once and writes nothing."""
     with folder_lock(project):
         assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 5
     assert "already active" in capsys.readouterr().err
@@ -140,13 +140,13 @@ def test_a_run_that_is_active_keeps_its_tables(
 def test_pages_without_texts_are_told_of(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A run needs a column of texts: it is said at once."""
+    """An import without a text column warns at once, because a run needs one."""
     assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 0
     assert "name the column that has it with --content-column" in capsys.readouterr().err
 
 
 def test_a_run_reads_what_was_imported(project: Path, tmp_path: Path) -> None:
-    """A German crawl is all that a run needs: links come for its pages, and its links are known."""
+    """A run needs only a German crawl: it proposes links for its pages and knows its links."""
     pages = [(url, "200", "Indexierbar", text) for url, text in zip(URLS, TOPICS.values(), strict=True)]
     crawled = crawl(tmp_path / "p.csv", ("Adresse", "Status-Code", "Indexierbarkeit", "Content 1"), *pages)
     inlinks = [
@@ -169,7 +169,9 @@ def test_a_run_reads_what_was_imported(project: Path, tmp_path: Path) -> None:
 def test_a_person_is_asked(
     answer: str | None, options: tuple[str, ...], done: bool, project: Path, tmp_path: Path
 ) -> None:
-    """At a terminal the columns are shown and confirmed; Enter is yes, and --yes doesn't ask."""
+    """At a terminal the import shows the columns and asks for confirmation; Enter means yes, and --yes skips the
+    question.
+    """
     file = crawl(tmp_path / "p.csv", ("Adresse",), (A,))
     ours, theirs = os.openpty()
     arguments = ["-m", "internal_linker", "import", file, "--project", str(project), *options]

@@ -1,4 +1,4 @@
-"""Embeddings that a crawler made, or export-vectors wrote, become files/page_vectors.csv, each as it stood."""
+"""Embeddings from a crawler or export-vectors are imported unchanged into files/page_vectors.csv."""
 
 import json
 from pathlib import Path
@@ -28,7 +28,9 @@ def project(tmp_path: Path) -> Path:
 def test_a_crawls_embeddings(
     name: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Divided by commas or a JSON list, whatever the column is called; how to use them is said."""
+    """Comma-separated and JSON embeddings are read from a column of any usual name, and the output names the setting to
+    use them.
+    """
     rows = ((A, "200", "0.25,-1.5e-05, 3"), (B, "404", ""), (C, "200", "[0.1, 0.20, -0.3]"))
     file = crawl(tmp_path / "internal_all.csv", ("Address", "Status Code", name), *rows)
     assert imported(project, file) == 0
@@ -41,7 +43,7 @@ def test_a_crawls_embeddings(
 def test_our_own_vectors_come_back_byte_by_byte(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """vectorized_urls.csv tells of no page but its embedding: the pages that are there stay."""
+    """vectorized_urls.csv contains embeddings only, so the existing pages stay."""
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     vectors = np.random.default_rng(1).normal(size=(2, 384)).astype(np.float16)
     own = project / "files/vectorized_urls.csv"
@@ -71,7 +73,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_embedding_is_rejected(case: str, project: Path, tmp_path: Path) -> None:
-    """With its reason; the page and the other embeddings come in."""
+    """An invalid embedding is rejected with its reason; the page and the other embeddings are imported."""
     cell, reason = BAD[case]
     file = crawl(tmp_path / "p.csv", ("URL", "Title", "Embeddings"), (A, "Tea", "1,2,3"), (B, "Pots", cell))
     assert imported(project, file) == 0
@@ -82,7 +84,7 @@ def test_what_is_no_embedding_is_rejected(case: str, project: Path, tmp_path: Pa
 
 
 def test_of_a_page_that_is_left_out_no_embedding_is_taken(project: Path, tmp_path: Path) -> None:
-    """Filters hold for embeddings too, and one page has one."""
+    """Filters apply to embeddings too, and each page has one embedding."""
     rows = ((A, "200", "1,2"), (A + "?utm_source=x", "200", "3,4"), (B, "404", "5,6"))
     file = crawl(tmp_path / "p.csv", ("URL", "Status Code", "Embedding"), *rows)
     more = crawl(tmp_path / "v.csv", ("URL", "Embedding"), (B, "7,8"), (C, "9,10"))
@@ -93,7 +95,7 @@ def test_of_a_page_that_is_left_out_no_embedding_is_taken(project: Path, tmp_pat
 def test_nothing_but_bad_embeddings_is_a_sentence(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 3; nothing is written."""
+    """A file of invalid embeddings ends with one sentence and exit code 3, and nothing is written."""
     assert imported(project, crawl(tmp_path / "v.csv", ("URL", "Embedding"), (SITE, "x"))) == 3
     assert "no row is left to import (1 rejected)" in capsys.readouterr().err
     assert not (project / "files" / VECTORS).exists()

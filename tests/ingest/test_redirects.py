@@ -1,4 +1,4 @@
-"""Pages that redirect, that are copies, or whose content is HTML: what becomes of them and of links to them."""
+"""Pages that redirect, duplicate another page or contain HTML, and the links to them."""
 
 import pytest
 
@@ -11,7 +11,7 @@ HEADER = ("URL", "Main Content", "Status Code", "Redirect URL", "Canonical", "In
 
 
 def site(*rows: tuple[str, ...]) -> Collected:
-    """The pages of a table with the columns of HEADER; short rows are filled up."""
+    """Collect the pages of a table with the columns of HEADER; short rows are padded with empty cells."""
     return collect(None, pages_table(*rows, header=HEADER), queries_in_sheet=False)
 
 
@@ -36,7 +36,7 @@ def reasons(found: Collected) -> dict[str, str]:
 def test_a_page_that_redirects_is_no_target(
     status: str, redirect: str, reason: str, alias: str | None
 ) -> None:
-    """A redirect to another page bars a page, absolute or relative; the status is named where there is one."""
+    """A page with an absolute or relative redirect to another page isn't a target; the reason names a known status."""
     found = site((A, "text", status, redirect))
     assert reasons(found) == {A: reason}
     assert found.aliases == ({A: alias} if alias else {})
@@ -44,52 +44,54 @@ def test_a_page_that_redirects_is_no_target(
 
 @pytest.mark.parametrize("name", ["Redirect URL", "redirect_uri", "Umleitungs-URL", "URL de redirección"])
 def test_a_redirect_column_is_found_by_its_names(name: str) -> None:
-    """English, German and Spanish crawls are understood."""
+    """The redirect column is recognised in English, German and Spanish crawls."""
     found = collect(None, pages_table([A, "x", B], header=("URL", "Text", name)), queries_in_sheet=False)
     assert found.aliases == {A: B}
 
 
 def test_a_copy_leads_to_its_canonical() -> None:
-    """A canonical elsewhere is an alias and is named before "not indexable", which crawlers call it, too."""
+    """A page with another canonical is an alias and gets that reason, though crawlers also mark it "not indexable"."""
     found = site((A, "text", "200", "", B, "Non-Indexable"), (B, "text", "200", "", B, "Non-Indexable"))
     assert reasons(found) == {A: "canonicalised to another page", B: "not indexable"}
     assert found.aliases == {A: B}
 
 
 def test_an_error_page_leads_nowhere() -> None:
-    """A canonical of a page that is gone, or of one that redirects, is none."""
+    """The canonical of an error page or of a page that redirects is ignored."""
     found = site((A, "text", "404", "", B), (C, "text", "301", D, B))
     assert found.aliases == {C: D}
 
 
 def test_chains_are_followed_to_their_end() -> None:
-    """Redirects and copies, one behind the other and in any order, end at one page."""
+    """A chain of redirects and canonicals, in any order, resolves to its last page."""
     rows = [(A, "", "301", B), (C, "", "200", "", D), (B, "", "302", C), (D, "text", "200")]
     for order in (rows, rows[::-1]):
         assert site(*order).aliases == {A: D, B: D, C: D}
 
 
 def test_a_circle_leads_nowhere() -> None:
-    """Redirects in a circle, and what leads into it, have no end; other chains are followed still."""
+    """A redirect loop, and every chain into it, resolves to no page; other chains still resolve."""
     found = site((A, "", "301", B), (B, "", "301", C), (C, "", "301", B), (D, "", "301", url("e")))
     assert found.aliases == {D: url("e")}
 
 
 def test_a_long_chain_takes_no_time() -> None:
-    """Ten thousand redirects in a row are followed in either order within a moment."""
+    """Ten thousand consecutive redirects resolve in under a moment, in either row order."""
     rows = [(url(n), "", "301", url(n + 1)) for n in range(10_000)]
     for order in (rows, rows[::-1]):
         assert set(site(*order).aliases.values()) == {url(10_000)}
 
 
 def test_a_page_that_answers_leads_nowhere_though_another_row_redirects() -> None:
-    """Where /a redirects elsewhere in one row and answers in another, the page itself counts."""
+    """If /a redirects in one row and answers with 200 in another, the answering page counts."""
     found = site((A, "", "302", B), (A + "/", "text", "200"))
     assert (reasons(found), found.aliases) == ({A: ""}, {})
 
 
 def test_content_in_html_becomes_text_and_links() -> None:
-    """Tags go, links are read relative to the page and through redirects; mail, scripts and anchors are none."""
+    """HTML content becomes plain text; its links are resolved against the page and through redirects, without mail
+    addresses, scripts and fragments.
+    """
     html = (
         '<p>Green <a href="../b/?utm_source=x">black tea</a>, <a href="//shop.example/old" rel="nofollow">'
         'pots</a></p><a href="#top">top</a> <a href="mailto:x@y.example">m</a> <a href="tel:1">t</a>'
@@ -106,13 +108,13 @@ def test_content_in_html_becomes_text_and_links() -> None:
 
 
 def test_plain_text_stays_as_it_is() -> None:
-    """A text with signs like those of HTML is not touched."""
+    """A plain text with characters like those of HTML stays unchanged."""
     text = "1 < 2 &amp; 3 > 2\n  <title> is a tag"
     found = site((A, text))
     assert (found.pages[0].content, found.links) == (text, ())
 
 
 def test_an_own_redirect_is_followed_for_links_of_the_page_itself() -> None:
-    """A link to an address that redirects back to the page is no link."""
+    """A link to a URL that redirects back to the linking page doesn't count as a link."""
     found = site((A, '<a href="/old">x</a>'), (url("old"), "", "301", A))
     assert found.links == ()

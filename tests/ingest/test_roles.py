@@ -1,4 +1,4 @@
-"""Pages that links start on, and pages that they lead to: by filters of an import, by the column Role of a run."""
+"""Source and target pages by the filters of an import and the column Role of a run."""
 
 import csv
 import json
@@ -55,7 +55,7 @@ FILTERS = {
 def test_filters_give_roles(
     case: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page that may be both has none; one that may be neither is left out and counted."""
+    """A page that may be both has no role; a page that may be neither is left out and counted."""
     options, roles, left_out = FILTERS[case]
     file = crawl(tmp_path / "p.csv", ("URL",), (BLOG,), (SHOP,), (INFO,))
     assert imported(project, file, *options, "--json") == 0
@@ -64,7 +64,7 @@ def test_filters_give_roles(
 
 
 def test_a_role_of_the_table_stays(project: Path, tmp_path: Path) -> None:
-    """It comes in as it is, again too; filters can only take from it."""
+    """An imported role stays, also on a second import; filters can only restrict it."""
     file = crawl(tmp_path / "p.csv", ("URL", "Role"), (BLOG, "Source"), (SHOP, "target"), (INFO, "both"))
     assert imported(project, file) == 0
     ours = str(project / "files/urls_rawdata.csv")
@@ -76,7 +76,7 @@ def test_a_role_of_the_table_stays(project: Path, tmp_path: Path) -> None:
 
 
 def run(folder: Path, *roles: str) -> dict[str, list[str]]:
-    """The links that a run finds for six pages with these roles, by page."""
+    """Run six pages with these roles and return the links by page."""
     project = make_project(folder)
     rows = [
         (url, slug, text, role)
@@ -89,7 +89,7 @@ def run(folder: Path, *roles: str) -> dict[str, list[str]]:
 
 
 def test_no_link_leads_to_a_source(tmp_path: Path) -> None:
-    """It gets links itself, and excluded_targets.csv says why it is no target."""
+    """A source page gets links of its own but no links to it, and excluded_targets.csv gives the reason."""
     found = run(tmp_path, "source")
     assert len(found) == 6 and any(found[URLS[0]])
     assert URLS[0] not in {link for links in found.values() for link in links}
@@ -98,14 +98,14 @@ def test_no_link_leads_to_a_source(tmp_path: Path) -> None:
 
 
 def test_a_target_gets_no_links(tmp_path: Path) -> None:
-    """Whether it has a main query or not; links lead to it."""
+    """A target page gets no links of its own, with or without a main query; other pages link to it."""
     found = run(tmp_path, "", "Target")
     assert URLS[1] not in found and len(found) == 5
     assert URLS[1] in {link for links in found.values() for link in links}
 
 
 def test_another_role_is_told_of(tmp_path: Path) -> None:
-    """The page counts as both; the rejected rows name it."""
+    """A page with an unknown role counts as both, and the rejected rows report it."""
     found = run(tmp_path, "", "", "hub")
     assert len(found) == 6 and URLS[2] in {link for links in found.values() for link in links}
     (row,) = table(tmp_path, "rejected_rows.csv")[1:]
@@ -113,7 +113,7 @@ def test_another_role_is_told_of(tmp_path: Path) -> None:
 
 
 def test_orphans_may_be_linked_from_a_source(tmp_path: Path) -> None:
-    """A page that is a source alone is a good place for a link; a target alone is none."""
+    """A page that is only a source may link to an orphan page; a page that is only a target may not."""
     write_csv(tmp_path / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[2])])
     run(tmp_path, "source", "target")
     rows = table(tmp_path, "orphans.csv")[1:]
@@ -124,7 +124,9 @@ def test_orphans_may_be_linked_from_a_source(tmp_path: Path) -> None:
 def test_pages_of_the_same_text_are_left_out(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All but the first, whatever their spaces and markup are; pages without text are no copies of each other."""
+    """Of pages with the same text, whatever their spacing and markup, only the first stays; pages without text aren't
+    copies.
+    """
     rows = [
         *((BLOG, "green tea"), (SHOP, "<p>green\n tea</p>"), (INFO, "Green tea")),
         *((SITE + "/1", ""), (SITE + "/2", "")),

@@ -1,4 +1,4 @@
-"""What a source's average target is like, and how far above it others are: as counted one by one."""
+"""A candidate's score: how far it is above the source's average target, equal to brute force."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ def unit_rows(rows: Sequence[Sequence[int]]) -> Vectors:
 
 @dataclass(frozen=True)
 class Case:
-    """An index with what is asked of it: a source and some of its possible targets."""
+    """An index with a source and some of its possible targets."""
 
     index: Index
     source: int
@@ -39,7 +39,7 @@ class Case:
 
     @property
     def targets(self) -> list[int]:
-        """All targets that the source may have."""
+        """The rows of all targets that the source may have."""
         codes = self.index.languages
         return [
             row
@@ -57,7 +57,7 @@ class Case:
 
 @st.composite
 def cases(draw: st.DrawFn) -> Case:
-    """Small sites in which any vector, word or language may be missing; cosines are equal or 0.03 apart."""
+    """Draw small sites in which any vector, word or language may be missing; cosines are equal or 0.03 apart."""
     n = draw(st.integers(1, 9))
     cells = st.sampled_from([-1, 0, 0, 1])
     vectors = draw(st.lists(st.lists(cells, min_size=3, max_size=3), min_size=n, max_size=n))
@@ -83,7 +83,7 @@ def z_scores(values: dict[int, float]) -> dict[int, float]:
 
 
 def brute_force(case: Case) -> dict[int, tuple[float, float, float]]:
-    """Score, similarity and lexical score of each target, counted one by one in float64."""
+    """Compute the score, similarity and lexical score of each target one by one in float64."""
     vectors, terms = case.index.vectors.astype(np.float64), case.index.terms.toarray().astype(np.float64)
     source = case.source
     known = [row for row in case.targets if vectors[source].any() and vectors[row].any()]
@@ -103,7 +103,7 @@ def brute_force(case: Case) -> dict[int, tuple[float, float, float]]:
 
 
 def scored(pool: Pool, weight: float) -> Vectors:
-    """In the company of another text, for texts are scored together."""
+    """Score the pool together with another text, because texts are scored together."""
     empty = Pool(pool.rows[:0], pool.similarity[:0], pool.lexical[:0], (9, 9), (9, 9), 0)
     of = np.ones(len(pool.rows), np.int64)
     return scores([empty, pool], of, pool.similarity, pool.lexical, weight)
@@ -112,7 +112,7 @@ def scored(pool: Pool, weight: float) -> Vectors:
 @settings(max_examples=3 * settings().max_examples)
 @given(cases())
 def test_scores_are_those_of_a_brute_force_count(case: Case) -> None:
-    """Score and signals of any of the targets are those of counting all of them in double precision."""
+    """Scores and signals of any subset of targets equal those of a double-precision calculation over all targets."""
     pool, oracle = case.pool(), brute_force(case)
     assert pool.rows.tolist() == case.others
     assert pool.targets == len(case.targets)
@@ -123,7 +123,7 @@ def test_scores_are_those_of_a_brute_force_count(case: Case) -> None:
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])
 def test_a_large_site_is_known_by_a_sample(kind: type[np.floating]) -> None:
-    """Of more targets than are looked at, mean and deviation are within a few percent of those of all of them."""
+    """With more targets than the sample, mean and deviation are within a few percent of those of all targets."""
     n, rng = 3 * SAMPLE, np.random.default_rng(7)
     topics = rng.standard_normal((30, 32))
     vectors = topics[rng.integers(0, 30, n)] + rng.standard_normal((n, 32))
@@ -145,7 +145,7 @@ def test_a_large_site_is_known_by_a_sample(kind: type[np.floating]) -> None:
 
 
 def test_a_page_alike_in_a_way_no_other_is_stands_out() -> None:
-    """Where only candidates share a word with the source, its words still say something."""
+    """If only candidates share a word with the source, lexical scores still count."""
     n = 2 * SAMPLE
     terms = sparse.csr_matrix((np.ones(2, np.float32), ([0, n - 1], [0, 0])), shape=(n, 1))
     index = Index(np.zeros((n, 1), np.float32), terms, np.full(n, -1, np.int32), np.ones(n, np.bool_))
@@ -157,7 +157,7 @@ def test_a_page_alike_in_a_way_no_other_is_stands_out() -> None:
 
 @given(st.lists(st.sampled_from(["", "en", "de", "fa"])))
 def test_language_codes_are_equal_for_equal_languages(languages: list[str]) -> None:
-    """Two texts have one code if they are in one language, and -1 if it is not known, which goes with all."""
+    """Texts in one language have one code; an unknown language is -1 and matches all."""
     codes = language_codes(languages)
     for row, (one, code) in enumerate(zip(languages, codes, strict=True)):
         assert (code == -1) == (one == "")

@@ -1,4 +1,4 @@
-"""Candidates by words: those that share most with a text are found, without comparing all with all."""
+"""Candidates by words: the pages that share the most words with a text are found without comparing all pairs."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from internal_linker.matching.inverted_index import CHAMPIONS, Postings
 
 
 def corpus(n: int, seed: int = 0) -> sparse.csr_matrix:
-    """Pages in topics of 40: a topic's own words are rare, others are everybody's, as in any site."""
+    """Return pages in topics of 40; a topic's own words are rare and other words common, as on any site."""
     rng = np.random.default_rng(seed)
     own = 30 * (np.arange(n) % (n // 40))[:, None] + rng.integers(0, 30, (n, 12))
     common = 30 * (n // 40) + (500 * rng.random((n, 40)) ** 3).astype(int)
@@ -24,7 +24,9 @@ def corpus(n: int, seed: int = 0) -> sparse.csr_matrix:
 
 
 def test_the_nearest_are_found() -> None:
-    """Of the 20 pages of the highest cosine nearly all are found, where terms have far more pages than are kept."""
+    """Nearly all of the 20 pages with the highest cosine are found, though terms occur in far more pages
+    than are kept.
+    """
     terms = corpus(4000)
     assert np.bincount(terms.indices).max() > 5 * CHAMPIONS
     rows = np.arange(0, 4000, 20)
@@ -37,7 +39,9 @@ def test_the_nearest_are_found() -> None:
 
 
 def test_lists_are_in_order_and_hold_what_they_may() -> None:
-    """Rows ascend, -1 fills up behind; never the text itself, a text that is no target, or another language."""
+    """Rows ascend, padded with -1, and never contain the text itself, a text that isn't a target, or
+    another language.
+    """
     terms = corpus(400)
     targets, languages = np.arange(400) % 3 > 0, (np.arange(400) // 40) % 3 - 1
     found = Postings(terms, targets, languages).nearest(np.arange(400), 50)
@@ -52,7 +56,7 @@ def test_lists_are_in_order_and_hold_what_they_may() -> None:
 
 
 def test_a_word_of_every_page_still_leads_to_those_that_it_weighs_most_in() -> None:
-    """A text of common words alone has candidates, too: a word's champions."""
+    """A text of common words alone still has candidates: the champion list of each word."""
     weight = np.linspace(0.1, 1, 1000, dtype=np.float32)
     terms = sparse.csr_matrix(np.append(weight, 1.0)[:, None].astype(np.float32))
     found = Postings(terms, np.arange(1001) < 1000, np.full(1001, -1)).nearest(np.array([1000]), CHAMPIONS)
@@ -60,7 +64,7 @@ def test_a_word_of_every_page_still_leads_to_those_that_it_weighs_most_in() -> N
 
 
 def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One text at a time or all at once, the lists are the same."""
+    """Blocks of one text and of all texts give the same lists."""
     terms, rows = corpus(400), np.arange(0, 400, 7)
     every = np.ones(400, np.bool_), np.full(400, -1)
     whole = Postings(terms, *every).nearest(rows, 20)
@@ -70,7 +74,7 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.mark.parametrize("shape", [(0, 0), (3, 0), (3, 5)])
 def test_without_a_word_in_common_there_are_no_candidates(shape: tuple[int, int]) -> None:
-    """No texts, no terms, or empty rows: lists without an entry."""
+    """No texts, no terms and empty rows give empty lists."""
     postings = Postings(
         sparse.csr_matrix(shape, dtype=np.float32), np.ones(shape[0], np.bool_), np.full(shape[0], -1)
     )

@@ -1,4 +1,4 @@
-"""Near-duplicates: what they are, that no link joins two of them, and that they crowd no list."""
+"""Near-duplicates: how they are found, that no link joins two of them, and that they don't fill a page's list."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,7 @@ def ranking(
     searched: Searched | None = None,
     **rules: float | Fusion,
 ) -> Ranking:
-    """All of a site, ranked by embedding and words; (len(pages), d) vectors."""
+    """Return the ranking of a site by embedding and words; vectors are (len(pages), d)."""
     sources = [source(query="query", of=each) for each in pages]
     targets = Targets({each.key: each.url for each in pages}, {}, linked=linked or {})
     given: dict[str, object] = {"links_per_page": 5, "fusion": "fill", "lexical_weight": 0.5, **rules}
@@ -42,7 +42,7 @@ def ranking(
 
 
 def suggested(of: Ranking) -> dict[str, set[str]]:
-    """Every candidate of every page, by the last part of its URL."""
+    """Return every candidate of every page by the last part of its URL."""
     found = of.of(range(len(of.sources)))
     return {
         one.key.rsplit("/", 1)[1]: {candidate.key.rsplit("/", 1)[1] for candidate in candidates}
@@ -57,7 +57,9 @@ def unit(rows: Sequence[Sequence[float]]) -> Vectors:
 
 
 def copies(count: int, others: int) -> tuple[list[Page], Vectors]:
-    """One text so many times, each with a word of its own, and as many other texts of the same words."""
+    """Return this number of copies of one text, each with a word of its own, and as many other texts of
+    the same words.
+    """
     dice = np.random.default_rng(1)
     texts = [[*FIFTY, f"own{number}"] for number in range(count)]
     texts += [dice.choice(FIFTY, 40).tolist() for _ in range(others)]
@@ -68,7 +70,7 @@ def copies(count: int, others: int) -> tuple[list[Page], Vectors]:
 
 
 def test_the_shared_part_of_two_texts() -> None:
-    """One word in the middle of 50 is in four shingles; the same words in another order are another text."""
+    """A word in the middle of 50 changes four shingles; the same words in another order are another text."""
     changed = [*FIFTY[:20], "another", *FIFTY[21:]]
     assert jaccard(shingles(FIFTY), shingles(FIFTY)) == 1
     assert jaccard(shingles(FIFTY), shingles(changed)) == pytest.approx(43 / 51)
@@ -91,7 +93,7 @@ def test_the_shared_part_of_two_texts() -> None:
 def test_both_cosine_and_text_make_a_near_duplicate(
     similarity: float, lexical: float, other: list[str], alike: bool
 ) -> None:
-    """Either cosine reaches the threshold and most of the text is the same; one of the two is not enough."""
+    """A near-duplicate needs both a cosine at the threshold and mostly the same text."""
     found = NearDuplicates([FIFTY, other].__getitem__, 0.95).among(
         0, np.array([1]), np.array([similarity]), np.array([lexical])
     )
@@ -99,7 +101,7 @@ def test_both_cosine_and_text_make_a_near_duplicate(
 
 
 def test_a_copy_is_a_near_duplicate_at_any_threshold() -> None:
-    """Rounding takes nothing from a page's cosine with its copy: it counts at 1, too."""
+    """A copy counts even at the threshold 1, whatever the rounding of its cosine."""
     pages, vectors = copies(2, 12)
     copy = [page("twin", str(pages[0].content)), *pages]
     found = suggested(ranking(copy, np.concatenate([vectors[:1], vectors]), near_duplicate=1.0))
@@ -107,7 +109,7 @@ def test_a_copy_is_a_near_duplicate_at_any_threshold() -> None:
 
 
 def test_no_link_joins_two_near_duplicates() -> None:
-    """A hundred and twenty copies of one text link to the ten other pages alone, in both directions."""
+    """A hundred and twenty copies of one text link only to the ten other pages, and those link back."""
     found = suggested(ranking(*copies(120, 10)))
     others = {f"other{number}" for number in range(10)}
     assert all(found[f"copy{number}"] == others for number in range(120))
@@ -116,7 +118,7 @@ def test_no_link_joins_two_near_duplicates() -> None:
 
 @pytest.mark.parametrize("fusion", ["fill", "blend"])
 def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> None:
-    """The search knows nothing of copies: what it finds gives way, in another language, too."""
+    """A near-duplicate among the search results is replaced, also one in another language."""
     pages, vectors = copies(3, 20)
     pages[2] = page("copy2", str(pages[2].content), lang="de")
     pages[0] = page("copy0", str(pages[0].content), lang="en")
@@ -135,7 +137,7 @@ def test_a_search_result_that_is_a_near_duplicate_is_no_link(fusion: Fusion) -> 
 
 
 def test_copies_get_their_inlinks_from_others() -> None:
-    """A page whose nearest pages are its copies is offered to the pages behind them, and never to a copy."""
+    """A page whose nearest pages are its copies is proposed to the pages after them and never to a copy."""
     pages, vectors = copies(15, 60)
     rules = LinkRules(5, "fill", 0.5, min_inlinks=2)
     found = ranking(pages, vectors, min_inlinks=2)
@@ -150,7 +152,7 @@ def test_copies_get_their_inlinks_from_others() -> None:
 
 
 def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> None:
-    """Lists are what they would be if every page were looked at, however many of the best are taken."""
+    """However many of the best pages are already linked, the list is that of a comparison with every page."""
     dice = np.random.default_rng(2)
     hub = page("hub", " ".join(f"w{number}" for number in range(300)))
     pages = [hub] + [
@@ -167,14 +169,14 @@ def test_a_page_that_links_to_its_six_hundred_best_gets_those_behind_them() -> N
     assert {candidate.key for candidate in found} == set(keys[600 : 600 + CANDIDATES])
     beside = site.candidates(*site.ranked([0], {0: rows[300:600] + rows[-60:]}))
     assert {candidate.key for candidate in beside} >= set(keys[600 : 600 + CANDIDATES]), (
-        "asked ones beside them"
+        "with requested rows beside them"
     )
     (nearest,) = sources_near(site, np.array([0]), 5)
     assert len(nearest) == 5
 
 
 def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
-    """Without a vector and a word in common no page is nearer than another: none is named by its place in the list."""
+    """A page without a vector or shared word has no nearest page, and none is named by its position in the list."""
     pages, _ = copies(2, 12)
     alone = page("alone", "something else entirely")
     site = ranking([*pages, alone], np.zeros((15, 1), np.float32))
@@ -183,7 +185,7 @@ def test_a_page_that_nothing_speaks_for_has_no_sources() -> None:
 
 
 def test_the_setting_is_the_least_cosine() -> None:
-    """With a lower threshold more pairs of one text count, with a higher one fewer."""
+    """A lower threshold gives more near-duplicates, and a higher one fewer."""
     pages, _ = copies(2, 12)
     vectors = unit([[1, 0], [0.9, 0.43589], *([[0.0, 1.0]] * 12)])
     assert "copy1" in suggested(ranking(pages, vectors, near_duplicate=0.95, lexical_weight=0.0))["copy0"]
@@ -191,7 +193,7 @@ def test_the_setting_is_the_least_cosine() -> None:
 
 
 def test_sources_of_another_row() -> None:
-    """A query without a page has no text of its own that could be a copy."""
+    """A query without a page has no text that could be a copy."""
     pages, vectors = copies(2, 5)
     query = Source("", "", " ".join(FIFTY), None, in_sheet=False)
     targets = Targets({each.key: each.url for each in pages}, {})

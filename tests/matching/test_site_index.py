@@ -1,4 +1,4 @@
-"""A site's pages are compared: candidates, and new links without near-duplicates."""
+"""Comparing a site's pages: candidates, and new links without near-duplicates."""
 
 import numpy as np
 
@@ -13,7 +13,7 @@ BODIES = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin",
 
 
 def site(*more: str, bodies: list[str] = BODIES) -> Site:
-    """Pages with these contents, and queries behind them."""
+    """Return an index of pages with these contents, and queries after them."""
     pages = [page(number, body) for number, body in enumerate(bodies)]
     texts = [Text("", body) for body in (*bodies, *more)]
     vectors = np.zeros((len(texts), 1), np.float32)
@@ -21,7 +21,7 @@ def site(*more: str, bodies: list[str] = BODIES) -> Site:
 
 
 def crowded() -> Site:
-    """More pages of one topic than a page has candidates."""
+    """Return an index with more pages of one topic than a page's candidates."""
     dice = np.random.default_rng(1)
     return site(
         bodies=[" ".join(f"w{word}" for word in dice.integers(0, 200, 30)) for _ in range(5 * SERVED)]
@@ -36,7 +36,7 @@ FIRST = np.array([0])
 
 
 def test_new_ones_are_as_many_as_are_wanted() -> None:
-    """What is linked already takes no place: behind the candidates all pages are compared; other texts don't mind."""
+    """Linked pages take no position: after the candidates all pages are compared, and other texts stay unaffected."""
     made = crowded()
     every, texts = made.with_text, np.array([7, 0, 9])
     matches = made.matches(texts, every, 1.0)
@@ -57,7 +57,7 @@ def test_new_ones_are_as_many_as_are_wanted() -> None:
 
 
 def test_enough_candidates_are_not_asked_twice() -> None:
-    """As long as there are as many new ones as are wanted, they are the candidates'."""
+    """If the candidates contain enough new targets, those are returned."""
     made = crowded()
     matches = made.matches(FIRST, made.with_text, 1.0)
     old = asked(*matches.rows[:7].tolist())
@@ -66,7 +66,7 @@ def test_enough_candidates_are_not_asked_twice() -> None:
 
 
 def test_those_asked_for_have_their_place_among_the_best() -> None:
-    """A row that is asked for is among the matches with its own score, wherever it ranks; others are as before."""
+    """A requested row is among the matches with its own score at its rank; the other matches don't change."""
     made = crowded()
     every, one = made.with_text, made.matches(FIRST, made.with_text, 1.0)
     absent = next(row for row in range(1, 5 * SERVED) if row not in one.rows)
@@ -78,7 +78,7 @@ def test_those_asked_for_have_their_place_among_the_best() -> None:
 
 
 def test_only_those_that_may_be_are_matches() -> None:
-    """A mask leaves pages out, those that are asked for included; a text without words has no match by them."""
+    """A mask excludes pages, requested ones included; a text without words has no match by words."""
     made = site("tea clay pot")
     some = made.with_text & (np.arange(len(BODIES) + 1) != 1)
     assert made.matches(FIRST, some, 1.0, asked(1, 5)).rows.tolist() == [3, 4, 5]
@@ -87,5 +87,5 @@ def test_only_those_that_may_be_are_matches() -> None:
 
 
 def test_a_query_has_no_date() -> None:
-    """Nearness in time is known between dated pages only."""
+    """Nearness in time is known only between dated pages."""
     assert np.isnan(site("tea").nearness(FIRST + len(BODIES), np.arange(3))).all()

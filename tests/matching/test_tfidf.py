@@ -1,4 +1,4 @@
-"""Terms of pages: their weights equal a count by hand, and a passage is compared as a page of its own."""
+"""TF-IDF: page weights equal an independent calculation, and a passage is compared like a page of its own."""
 
 import math
 from itertools import pairwise
@@ -32,7 +32,7 @@ def cosines(index: TermIndex) -> Vectors:
 
 
 def by_hand(one: tuple[str, str], other: tuple[str, str], texts: list[tuple[str, str]]) -> float:
-    """The cosine of two texts, counted with dictionaries."""
+    """Compute the cosine of two texts with dictionaries."""
 
     def counts(title: str, body: str) -> dict[str, int]:
         found: dict[str, int] = {}
@@ -55,7 +55,9 @@ def by_hand(one: tuple[str, str], other: tuple[str, str], texts: list[tuple[str,
 
 
 def test_the_weights_are_those_of_a_count_by_hand() -> None:
-    """Words and pairs, the title's counted several times, by rarity; what stands on one page counts in the length."""
+    """Words and pairs are weighted by rarity, with repeated title words; terms of a single page count towards the
+    length.
+    """
     texts = [
         ("green tea", "how to brew green tea at home"),
         ("black tea", "black tea is green tea left to wither"),
@@ -65,7 +67,7 @@ def test_the_weights_are_those_of_a_count_by_hand() -> None:
     found = cosines(index_of(*texts))
     for i, one in enumerate(texts):
         for j, other in enumerate(texts):
-            # One-letter words are no words.
+            # One-letter words don't count.
             clean = [(title, body.replace(" a ", " ")) for title, body in texts]
             assert found[i, j] == pytest.approx(by_hand(clean[i], clean[j], clean), abs=1e-5) or (
                 i == j and found[i, j] < 1
@@ -73,7 +75,7 @@ def test_the_weights_are_those_of_a_count_by_hand() -> None:
 
 
 def test_words_match_in_any_script_and_case() -> None:
-    """Case does not count, Persian and Arabic keys are one, and other languages' words are others."""
+    """Letter case and Persian or Arabic keyboards don't matter; words of other languages differ."""
     found = cosines(
         index_of(("", "Green tea"), ("", "green TEA"), ("", "كتاب دمی"), ("", "کتاب ترک"), ("", ""))
     )
@@ -84,7 +86,7 @@ def test_words_match_in_any_script_and_case() -> None:
 
 
 def test_words_of_every_page_say_nothing() -> None:
-    """On a larger site, what stands on most pages does not make two of them alike."""
+    """On a larger site, words on most pages add nothing to the similarity of two pages."""
     texts = [("", f"menu cart contact word{number} pair{number // 2}") for number in range(40)]
     found = cosines(index_of(*texts))
     assert found[0, 2] == 0
@@ -93,7 +95,7 @@ def test_words_of_every_page_say_nothing() -> None:
 
 @pytest.mark.parametrize("bodies", [[], [""], ["", "?!"], ["menu"] * 40])
 def test_texts_without_a_telling_word_have_empty_rows(bodies: list[str]) -> None:
-    """No text, no word, or none that tells pages apart: a row for each text, all zeros, no error."""
+    """A text without words, or only with words that don't distinguish pages, has a row of zeros and raises no error."""
     index = index_of(*(("", body) for body in bodies))
     assert index.rows.shape[0] == len(bodies)
     assert index.rows.nnz == 0
@@ -104,14 +106,14 @@ def test_texts_without_a_telling_word_have_empty_rows(bodies: list[str]) -> None
 
 
 def test_a_short_page_is_its_own_passage() -> None:
-    """A content shorter than a passage fits other pages as the whole page does."""
+    """Content shorter than a passage scores like the whole page."""
     index = index_of(("", "brew green tea"), ("", "green tea pot"), ("", "steel pot"))
     fit = passage_scores(index, 0, np.array([1, 2]))
     np.testing.assert_allclose(fit, cosines(index)[0, 1:], atol=1e-6)
 
 
 def test_one_passage_about_a_page_is_found_in_a_long_text() -> None:
-    """A paragraph about another page counts in full, however long the rest is, wherever it stands."""
+    """A paragraph about another page counts in full, however long the text and wherever the paragraph is."""
     filler = [f"filler{number % 37} other{number % 41}" for number in range(400)]
     about = "grinder burrs stay sharp for years"
     target, far = (
@@ -135,7 +137,7 @@ def test_no_page_to_compare_with_is_no_score() -> None:
 
 
 def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
-    """To several pages it is the mean of what it is to each; to none it is 0; groups don't mix."""
+    """The similarity to several linked pages is the mean of their cosines, and 0 for none; groups don't mix."""
     bodies = ["tea pot clay", "tea cup clay", "iron pan", "iron pot pan", "tea tin", "wood spoon", ""]
     index = index_of(*(("", body) for body in bodies))
     fit, others, each = TermFit(index), np.arange(len(bodies)), cosines(index)
@@ -148,7 +150,9 @@ def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
 
 
 def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
-    """Many pairs of few words meet in the table; weights are still those of a count by hand."""
+    """With many pairs of few words, colliding in the hash table, the weights still equal the independent
+    calculation.
+    """
     dice = np.random.default_rng(3)
     few = [("", " ".join(f"w{word}" for word in dice.integers(0, 20, 40))) for _ in range(9)]
     found = cosines(index_of(*few))

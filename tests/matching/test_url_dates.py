@@ -1,4 +1,4 @@
-"""Days are read off the path of a URL where a date stands in it, and nowhere else."""
+"""Dates are read only from the path of a URL."""
 
 from datetime import date
 
@@ -27,7 +27,7 @@ SITE = "https://www.a.example"
     ],
 )
 def test_a_date_in_the_path_is_read(path: str, day: date) -> None:
-    """Year, month and day stand between slashes or hyphens; a month alone is its middle."""
+    """Year, month and day are recognised between slashes or hyphens; a month alone is its middle."""
     assert days([SITE + path]).tolist() == [day.toordinal()]
 
 
@@ -40,12 +40,12 @@ def test_a_date_in_the_path_is_read(path: str, day: date) -> None:
     ],
 )  # fmt: skip
 def test_other_numbers_are_no_date(path: str) -> None:
-    """Days that no calendar has, parts of longer numbers, and what stands behind the path are no dates."""
+    """Impossible days, parts of longer numbers, and text after the path aren't dates."""
     assert np.isnan(days([SITE + path])).all()
 
 
 def test_nearness_is_the_same_both_ways_and_falls_with_the_distance() -> None:
-    """It depends on the days between alone; without a date on either side nothing is known."""
+    """Nearness depends only on the days between; without a date on either side it is unknown."""
     some = days([f"{SITE}/2014/05/01/", f"{SITE}/2014/05/20/", f"{SITE}/2016/01/01/", f"{SITE}/tea/"])
     table = np.stack([nearness(day, some) for day in some])
     np.testing.assert_array_equal(table, table.T)
@@ -55,6 +55,6 @@ def test_nearness_is_the_same_both_ways_and_falls_with_the_distance() -> None:
 
 
 def test_a_week_counts_less_the_longer_ago() -> None:
-    """Beside a month a week is something, beside ten years it is nothing."""
+    """A week more matters for recent dates and hardly at all for dates ten years apart."""
     fall = [float(nearness(0, np.array([gap]))[0] - nearness(0, np.array([gap + 7]))[0]) for gap in (0, 3650)]
     assert fall[0] > 50 * fall[1] > 0

@@ -1,4 +1,4 @@
-"""A page that does not exist yet: what it should link to, what should link to it, and what is said of it."""
+"""A brief for a page that doesn't exist yet: its links, the links to it, and the notes."""
 
 import csv
 import re
@@ -57,7 +57,7 @@ def sources(found: dict[str, Any]) -> list[str]:
 
 
 def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A page's own text as a brief at its own URL: the links, scores and order that a look-up of it gives."""
+    """A page's own text as a brief for its URL gives the links, scores and order of a look-up."""
     for page in sample_pages(50)[3:30:9]:
         write_text(folder / "draft.txt", page["Main Content"])
         options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"])
@@ -70,7 +70,7 @@ def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.C
 
 
 def test_its_anchors_stand_in_the_draft(brief: Ask, folder: Path, draft: Path) -> None:
-    """Letter for letter, outside of its own links, each within the sentence that is shown."""
+    """Anchors occur letter for letter in the draft, outside its links and within the displayed sentence."""
     found = brief(folder, draft, "--limit", "20")
     text = DRAFT.replace("#", "").replace(f"[flat white]({COFFEE}/recipes/flat-white/)", "LINK")
     verbatim = [link for link in found["links_to"] if link["verbatim"]]
@@ -80,7 +80,7 @@ def test_its_anchors_stand_in_the_draft(brief: Ask, folder: Path, draft: Path) -
 
 
 def test_what_the_draft_links_to_is_not_proposed_again(brief: Ask, folder: Path, draft: Path) -> None:
-    """Addresses with and without the host are known as the site's."""
+    """Existing links in the draft are recognised with and without the site's host."""
     flat_white = f"{COFFEE}/recipes/flat-white/"
     assert flat_white not in targets(brief(folder, draft, "--limit", "50"))
     write_text(draft, DRAFT.replace(f"({flat_white})", "(/recipes/flat-white)"))
@@ -90,7 +90,7 @@ def test_what_the_draft_links_to_is_not_proposed_again(brief: Ask, folder: Path,
 
 
 def test_without_a_draft_names_are_proposed(brief: Ask, folder: Path) -> None:
-    """The target's title, its main query, and what other pages write where they link to it; no bare "here"."""
+    """The anchors are the target's title, its main query and other pages' anchors for it, but no bare "here"."""
     links = [("Source", "Destination", "Anchor")]
     steam = f"{COFFEE}/milk/how-to-steam-milk/"
     links += [(f"{COFFEE}/recipes/flat-white/", steam, text) for text in ("here", "steaming milk")]
@@ -103,7 +103,7 @@ def test_without_a_draft_names_are_proposed(brief: Ask, folder: Path) -> None:
 
 
 def test_a_search_counts_as_in_a_run(brief: Ask, tmp_path: Path) -> None:
-    """With --query the search is asked, once, and its results come first; without it, or with --no-serp, it isn't."""
+    """With --query one search is made and its results come first; without it, or with --no-serp, none is made."""
     asked: list[str] = []
 
     def answers(words: str, site: str) -> list[str]:
@@ -124,7 +124,7 @@ def test_a_search_counts_as_in_a_run(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_the_number_of_links_is_the_settings_or_the_limit(brief: Ask, folder: Path) -> None:
-    """--limit counts for each way; without it links_per_page does."""
+    """--limit applies to each direction; without it links_per_page does."""
     for options, count in (((), 5), (("--limit", "2"), 2), (("--limit", "7"), 7)):
         found = brief(folder, "Espresso beans and how to grind them for a moka pot", *options)
         assert len(targets(found)) == count and len(sources(found)) <= count
@@ -135,7 +135,7 @@ def test_the_number_of_links_is_the_settings_or_the_limit(brief: Ask, folder: Pa
 
 
 def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Path) -> None:
-    """Best first, each with anchors that stand in that page, and the place that the link has among that page's."""
+    """Pages are listed best first, each with anchors from its text and the link's rank among its own links."""
     found = brief(folder, draft, "--url", "/milk/oat-latte-art/".join([COFFEE, ""]))
     contents = {page["URL"]: page["Main Content"] for page in sample_pages(50)}
     assert f"{COFFEE}/milk/oat-milk-for-coffee/" in sources(found)[:3]
@@ -149,7 +149,7 @@ def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Pat
 
 
 def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) -> None:
-    """A text that is most of a page's own subject has the first place there, by the score that a run gives."""
+    """For a source page, the brief has the rank and score that a run gives."""
     pages = sample_pages(50)
     page = pages[0]
     write_text(folder / "draft.txt", page["Main Content"])
@@ -168,7 +168,7 @@ def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) 
 
 
 def test_who_links_to_it_already_is_left_out(brief: Ask, folder: Path) -> None:
-    """Links to the planned URL that stand on the site are known."""
+    """Pages with an existing link to the planned URL are left out."""
     new = f"{COFFEE}/milk/oat-latte-art/"
     before = sources(brief(folder, "Oat milk for latte art", "--url", new))
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (before[0], new)])
@@ -176,7 +176,7 @@ def test_who_links_to_it_already_is_left_out(brief: Ask, folder: Path) -> None:
 
 
 def test_sections_that_are_off_and_errors_link_to_nothing(brief: Ask, tmp_path: Path) -> None:
-    """Pages of sections_off keep their links; one that is gone has no text, and is no target."""
+    """Pages in sections_off get no new links; an error page has no text and isn't a target."""
     folder = make_small_project(tmp_path, {"sections_off": ["/green-tea"]})
     path = folder / "files/urls_rawdata.csv"
     rows = [*csv.reader(path.read_text(encoding="utf-8").splitlines())]
@@ -188,7 +188,9 @@ def test_sections_that_are_off_and_errors_link_to_nothing(brief: Ask, tmp_path: 
 
 
 def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
-    """A planned URL that an exclusion pattern forbids gets no links, and the pattern is named; so with targets."""
+    """A planned URL that matches an exclusion pattern gets no links, and a note names the pattern; excluded targets get
+    none.
+    """
     folder = make_small_project(tmp_path)
     write_text(folder / "config/excluded_urls.txt", "/tag/\n/water/\nbrief")
     found = brief(folder, "Fresh tea leaves and water", "--url", f"{SITE}/tag/tea/", "--limit", "10")
@@ -198,7 +200,7 @@ def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path) -> None:
-    """What editors rejected for the page that the brief stands for stays rejected."""
+    """A link that editors rejected for the page that the brief replaces stays rejected."""
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         link = next(row for row in csv.DictReader(file) if row["Source"] == sample_pages(1)[0]["URL"])
@@ -208,11 +210,11 @@ def test_a_rejected_link_is_not_proposed_to_a_page_anew(brief: Ask, folder: Path
     assert link["Target"] not in targets(brief(*given))
 
 
-# -- what is said of it --------------------------------------------------------------------------------
+# -- notes ---------------------------------------------------------------------------------------------
 
 
 def test_a_page_that_is_there_already_is_named(brief: Ask, folder: Path) -> None:
-    """By its title, its main query or its text: with the cosine, the most similar first."""
+    """A page with the brief's title, main query or a similar text is named with its cosine, the most similar first."""
     page = sample_pages(1)[0]
     copy = "\n".join([page["Title"], page["Main Content"]])
     for text, why in (
@@ -227,7 +229,7 @@ def test_a_page_that_is_there_already_is_named(brief: Ask, folder: Path) -> None
 
 
 def test_languages_are_kept_apart(brief: Ask, tmp_path: Path) -> None:
-    """A Persian draft links to Persian pages only; a language that no page is in is told."""
+    """A Persian draft gets links only to Persian pages; a language without pages is reported."""
     folder = make_small_project(tmp_path)
     path = folder / "files/urls_rawdata.csv"
     rows = [*csv.reader(path.read_text(encoding="utf-8").splitlines())]

@@ -1,4 +1,4 @@
-"""`content-brief` as a command: what it costs and leaves, what it prints, what it can't use."""
+"""The command `content-brief`: its costs, its output and its errors."""
 
 import json
 import re
@@ -44,11 +44,11 @@ def brief(capsys: pytest.CaptureFixture[str]) -> Ask:
     return asking(capsys)
 
 
-# -- what it costs and leaves --------------------------------------------------------------------------
+# -- costs and written files ---------------------------------------------------------------------------
 
 
 def test_only_the_brief_is_paid_for(brief: Ask, tmp_path: Path) -> None:
-    """After a run the pages' vectors are in the cache: one text is sent, and for the same brief none."""
+    """After a run the pages' vectors are cached, so only the brief is sent, and nothing for the same brief again."""
     with OpenAIStandIn() as openai:
         folder = make_project(tmp_path, 12)
         use_standins(folder, openai=openai)
@@ -60,7 +60,7 @@ def test_only_the_brief_is_paid_for(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_no_budget_is_a_gap(brief: Ask, tmp_path: Path) -> None:
-    """max_cost_usd holds: nothing is sent, words alone rank, and the exit code is 6."""
+    """max_cost_usd is observed: nothing is sent, only words rank, and the exit code is 6."""
     with OpenAIStandIn() as openai:
         folder = make_project(tmp_path, 12)
         use_standins(folder, openai=openai, settings={"max_cost_usd": 0.0})
@@ -71,7 +71,7 @@ def test_no_budget_is_a_gap(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_files_stay_as_they_are(brief: Ask, folder: Path, draft: Path) -> None:
-    """Nothing but the cache is written, no log entry either."""
+    """Only the cache is written, not even a log entry."""
     before = snapshot(folder)
     brief(folder, draft)
     after = {name: file for name, file in snapshot(folder).items() if "cache.sqlite3" not in name}
@@ -79,7 +79,7 @@ def test_files_stay_as_they_are(brief: Ask, folder: Path, draft: Path) -> None:
 
 
 def test_what_was_learned_ranks(brief: Ask, tmp_path: Path) -> None:
-    """From 200 links on each link has its probability, as in a run."""
+    """From 200 existing links on, each link has its probability, as in a run."""
     site = pages(120)
     folder = make_small_project(tmp_path)
     write_csv(
@@ -97,7 +97,7 @@ def test_what_was_learned_ranks(brief: Ask, tmp_path: Path) -> None:
 
 
 def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Both lists with whole URLs and anchors on stdout, the progress on stderr."""
+    """Both lists with full URLs and anchors go to stdout, the progress to stderr."""
     assert command("content-brief", str(draft), "--project", str(folder), "--limit", "2") == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Oat milk for latte art should link to\n 1  https://")
@@ -106,7 +106,7 @@ def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.Capt
 
 
 def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
-    """As -, in any encoding."""
+    """The argument - reads the draft from standard input in any encoding."""
     folder = make_small_project(tmp_path)
     arguments = "-m", "internal_linker", "content-brief", "-", "--project", str(folder), "--json"
     given = "Thé vert\nDes feuilles de thé".encode("cp1252")
@@ -134,14 +134,14 @@ def test_a_draft_comes_from_standard_input(tmp_path: Path) -> None:
 def test_what_can_t_be_used_is_one_sentence(
     tmp_path: Path, arguments: tuple[str, ...], code: int, words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the exit code of the table in the README."""
+    """Unusable input ends with one sentence and the exit code from the README."""
     folder = make_small_project(tmp_path)
     assert command("content-brief", *arguments, "--project", str(folder)) == code
     assert words in capsys.readouterr().err
 
 
 def test_a_site_without_pages_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Queries alone can't be linked."""
+    """A project with queries alone is an error, because there are no pages to link."""
     folder = make_small_project(tmp_path)
     (folder / "files/urls_rawdata.csv").unlink()
     assert command("content-brief", "tea", "--project", str(folder)) == 3

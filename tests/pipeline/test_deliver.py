@@ -1,4 +1,4 @@
-"""What a run found goes to every place that takes it, whatever the others do."""
+"""Delivering a run's results to every sink, whatever the other sinks do."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -33,7 +33,7 @@ CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
     )
 )
 def test_compact_recommendations_are_the_same(items: list[Recommendation]) -> None:
-    """Every field of every link comes back, equal however often they are read; a missing signal stays NaN."""
+    """Compact recommendations return every field of every link on each reading; a missing signal stays NaN."""
     kept = compact(iter(items))
     assert repr(list(kept)) == repr(items)
     assert list(kept) == list(kept)
@@ -41,7 +41,7 @@ def test_compact_recommendations_are_the_same(items: list[Recommendation]) -> No
 
 
 def test_lists_are_kept_beside_the_links() -> None:
-    """Each place gets the links, and each list its items."""
+    """Each sink receives the links, and each list its items."""
     sink, exclusions, others, told = Kept(), KeptList[ExcludedTarget](), KeptList[str]("others"), Told()
     done = deliver(LINKS, [sink], [(exclusions, iter(EXCLUDED)), (others, ["a"])], "r1", told)
     assert (sink.links, exclusions.items, others.items) == (LINKS, EXCLUDED, ["a"])
@@ -49,7 +49,7 @@ def test_lists_are_kept_beside_the_links() -> None:
 
 
 def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
-    """A failing list is the run's failure; the links and the other lists are delivered all the same."""
+    """A failing list makes the run fail, but the links and the other lists are still delivered."""
     sink, others, told = Kept(), KeptList[str](), Told()
     error = OutputError("excluded_targets.csv can't be written.")
     failing = KeptList[ExcludedTarget](error=error)
@@ -59,7 +59,7 @@ def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
 
 
 def test_the_first_failure_counts() -> None:
-    """Where links and list both fail, the links' failure decides how the run ends."""
+    """If links and a list both fail, the links' failure decides how the run ends."""
     first, second = OutputError("Output.csv"), OutputError("excluded_targets.csv")
     lists = [(KeptList[ExcludedTarget](error=second), EXCLUDED)]
     done = deliver(LINKS, [Kept(error=first)], lists, "r1", Told())
@@ -67,7 +67,7 @@ def test_the_first_failure_counts() -> None:
 
 
 def test_without_a_place_for_links_nothing_is_written() -> None:
-    """A look-up leaves the list of the last run as it is."""
+    """A look-up leaves the last run's list unchanged."""
     exclusions, told = KeptList[ExcludedTarget](), Told()
     deliver(LINKS, [], [(exclusions, EXCLUDED)], "r1", told)
     assert (exclusions.writes, told.outcomes) == (0, ["nothing to write"])

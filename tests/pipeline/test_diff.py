@@ -1,4 +1,4 @@
-"""Two versions of a site's links: each difference once, with the reason that explains it."""
+"""Comparing two versions of a site's links: each difference once, with its cause."""
 
 from collections import Counter
 from dataclasses import replace
@@ -16,7 +16,7 @@ AFTER = replace(BEFORE, run="2")
 
 
 def row(name: str, targets: str, text: str = "", serp: str = "") -> VersionRow:
-    """A page's row: a letter for each target, those in `serp` by a search."""
+    """Return a page's row with a letter for each target; those in `serp` come from a search."""
     links = [
         Link(Candidate(one, one.upper(), serp_rank=int(one in serp)), rank, "semantic")
         for rank, one in enumerate(targets, 1)
@@ -40,13 +40,13 @@ PAGES = [row("x", ""), row("y", ""), row("z", "")]
 
 
 def test_equal_versions_do_not_differ() -> None:
-    """Whatever else changed."""
+    """Equal links have no differences, whatever else changed."""
     rows = [row("a", "xy"), *PAGES]
     assert told(rows, rows, "rejected", replace(AFTER, encoder="model b")) == []
 
 
 def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
-    """With the places before and after."""
+    """A new, a removed and a moved link are each reported once, with the ranks before and after."""
     why = "the ranking of other links changed"
     assert told([row("a", "xy"), *PAGES], [row("a", "zx"), *PAGES]) == [
         f"A>X moved 1>2: {why}",
@@ -65,12 +65,12 @@ def test_a_new_a_gone_and_a_moved_link_are_told_once_each() -> None:
     ],
 )
 def test_what_an_editor_did_explains_that_a_link_is_gone(status: Status | None, change: str) -> None:
-    """Before anything that changed by itself."""
+    """An editor's decision explains a removed link before any automatic cause."""
     assert told([row("a", "x"), *PAGES], [row("a", ""), *PAGES], status) == [change]
 
 
 def test_what_an_editor_accepted_explains_that_it_came() -> None:
-    """And a rejection explains no coming."""
+    """An acceptance explains a new link, and a rejection doesn't."""
     before, after = [row("a", ""), *PAGES], [row("a", "x"), *PAGES]
     assert told(before, after, "accepted") == ["A>X new 0>1: accepted by an editor"]
     assert told(before, after, "rejected") == ["A>X new 0>1: the ranking of other links changed"]
@@ -89,20 +89,20 @@ def test_what_an_editor_accepted_explains_that_it_came() -> None:
     ],
 )
 def test_what_changed_by_itself_is_named(before: list[VersionRow], after: list[VersionRow], why: str) -> None:
-    """The page, the target, the search."""
+    """The cause names the change of the page, the target or the search."""
     (one,) = told(before, after)
     assert one.endswith(f": {why}")
 
 
 def test_another_model_explains_what_nothing_nearer_does() -> None:
-    """It is named."""
+    """A model change is the cause if no closer cause applies, and is named."""
     (one,) = told([row("a", "x")], [row("a", "")], now=replace(AFTER, encoder="model b"))
     assert one.endswith("the model changed to model b")
 
 
 @pytest.mark.parametrize("cause", Cause)
 def test_causes_are_counted_however_they_are_worded(cause: Cause, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A cause keeps its own count though its message is that of another one."""
+    """Each cause has its own count, even if two causes have the same message."""
     before, after = [row("a", "x"), row("b", "x")], [row("a", ""), row("c", "x")]
 
     def counted() -> Counter[Reason[Cause]]:

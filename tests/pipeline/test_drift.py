@@ -1,4 +1,4 @@
-"""What moved between two runs: ordinary weeks pass, another model and a broken crawl don't."""
+"""Drift between two runs: ordinary changes pass, and another model or a broken crawl is reported."""
 
 import json
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ def run(
     seed: int = 0,
     inline: float = 0.8,
 ) -> RunFacts:
-    """Facts of a run with five links a page, normal around a mean similarity and a mean score."""
+    """Return the facts of a run with five links per page, normally distributed around a mean similarity and score."""
     draw = np.random.default_rng(seed)
     told = zip(draw.normal(similarity, 0.15, 5 * pages), draw.normal(score, 1.5, 5 * pages), strict=True)
     candidates = (Candidate(url("t"), url("t"), score=score, similarity=alike) for alike, score in told)
@@ -63,19 +63,19 @@ def recommendation(*told: tuple[float, float]) -> Recommendation:
 
 @given(FACTS)
 def test_nothing_moved_between_equal_runs(facts: RunFacts) -> None:
-    """A run is never another than itself, whatever it holds."""
+    """A run never drifts from itself, whatever it contains."""
     assert drift(facts, facts) == []
 
 
 @given(FACTS, FACTS)
 def test_any_two_runs_can_be_compared(one: RunFacts, other: RunFacts) -> None:
-    """Empty runs and empty bins included; all that is told is a sentence."""
+    """Any runs can be compared, even with no links or empty bins; each message is a sentence."""
     assert all(sentence.endswith(".") for sentence in drift(one, other))
 
 
 @given(HISTOGRAMS, HISTOGRAMS)
 def test_the_stability_index_is_symmetric_and_never_below_zero(one: list[int], other: list[int]) -> None:
-    """As an index of how far two histograms are from each other must be."""
+    """The population stability index of two histograms is symmetric and never negative."""
     index, chance = stability_index(one, other)
     assert index >= 0 and chance >= 0
     assert stability_index(other, one)[0] == pytest.approx(index)
@@ -83,18 +83,18 @@ def test_the_stability_index_is_symmetric_and_never_below_zero(one: list[int], o
 
 @given(FACTS)
 def test_json_gives_the_facts_back(facts: RunFacts) -> None:
-    """What was stored compares with a new run as the facts themselves do."""
+    """Stored facts compare with a new run like the original facts."""
     kept = facts_in(json.loads(json.dumps(asdict(facts))))
     assert kept is not None and drift(facts, kept) == [] and asdict(kept) == asdict(facts)
 
 
 def test_facts_of_an_earlier_release_are_none() -> None:
-    """With nothing kept, or less than today's facts, there is nothing to compare."""
+    """Missing or incomplete facts of an earlier release are ignored."""
     assert facts_in({}) is None and facts_in({"pages": 3}) is None
 
 
 def test_links_are_counted_by_similarity_strength_and_tier() -> None:
-    """Each link once; below 0 into the first bin, 1 into the last, and those without a figure apart."""
+    """Each link counts once; values below 0 are in the first bin, 1 in the last, and missing values apart."""
     facts = facts_of(
         [recommendation((-0.2, 9.0), (1.0, 2.0)), recommendation((nan, nan)), recommendation()],
         pages=7,
@@ -111,33 +111,33 @@ def test_links_are_counted_by_similarity_strength_and_tier() -> None:
 
 @given(st.lists(st.tuples(st.floats(-1, 1) | st.just(nan), st.floats(-9, 9) | st.just(nan)), max_size=30))
 def test_every_link_is_in_each_count(told: Sequence[tuple[float, float]]) -> None:
-    """Both histograms and the tiers add up to the links."""
+    """Both histograms and the tiers add up to the number of links."""
     facts = facts_of([recommendation(*told)], pages=1, encoder="local", recipe="v1", inline=0.8, sidebar=0.65)
     assert sum(facts.similarities) == sum(facts.strengths) == facts.links == len(told)
 
 
 @pytest.mark.parametrize("pages", [5, 20, 50])
 def test_chance_does_not_fire(pages: int) -> None:
-    """Of 100 pairs of runs that differ by chance alone, at the most one fires, however small they are."""
+    """Of 100 pairs of runs that differ only by chance, at most one reports drift, however small the runs are."""
     runs = [run(pages, seed=seed) for seed in range(200)]
     assert sum(bool(drift(*pair)) for pair in zip(runs[::2], runs[1::2], strict=True)) <= 1
 
 
 def test_another_model_fires_by_its_name() -> None:
-    """The sentence tells both names and both means."""
+    """A model change is reported with both names and both means."""
     [told] = drift(run(), run(similarity=0.3, encoder="openai", recipe="v2", seed=1))
     assert "encoder local became openai and recipe v1 became v2" in told
     assert "mean 0.50 before" in told and "mean 0.29 now" in told
 
 
 def test_another_model_with_the_same_similarities_is_no_drift() -> None:
-    """A name alone moves no threshold."""
+    """A model's new name with equal similarities isn't drift."""
     facts = run()
     assert drift(facts, replace(facts, encoder="openai", recipe="v2")) == []
 
 
 def test_a_slight_shift_fires_with_another_recipe_only() -> None:
-    """An ordinary week may bring it; a recipe is changed on purpose, and its thresholds are."""
+    """A slight shift isn't drift on its own, but is reported after a recipe change."""
     before, now = run(500), run(500, similarity=0.57, seed=1)
     index, _ = stability_index(before.similarities, now.similarities)
     assert 0.1 < index < MOST_PSI
@@ -146,7 +146,9 @@ def test_a_slight_shift_fires_with_another_recipe_only() -> None:
 
 
 def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
-    """Half of the pages without content: their links have no similarity, and hardly a score."""
+    """A crawl with half of its content missing is reported: those pages' links have no similarity and
+    few have a score.
+    """
     before = run()
     half = run(25, seed=2)
     without = [*[0] * BINS, 125]
@@ -165,7 +167,7 @@ def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
 
 
 def test_a_shrunken_site_fires() -> None:
-    """Fewer than half of the pages; or as many pages, and fewer than half of the links."""
+    """Fewer than half of the pages, or of the links at equal pages, is reported."""
     before, small = run(200), run(90, seed=1)
     assert drift(before, small) == [
         "The site has 90 pages instead of 200: check that the page list is complete."
@@ -176,6 +178,6 @@ def test_a_shrunken_site_fires() -> None:
 
 
 def test_other_thresholds_are_no_drift() -> None:
-    """A person who sets tier_inline moves links between tiers, and needs not be told."""
+    """Links that change tiers because a person changed tier_inline aren't drift."""
     assert drift(run(), run(inline=0.95)) == []
     assert "in the tier inline" in " ".join(drift(run(), replace(run(inline=0.95), inline=0.8)))

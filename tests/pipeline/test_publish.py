@@ -1,4 +1,4 @@
-"""What a run publishes and what it keeps back: drift, sections that need approval, what editors decided."""
+"""What a run publishes and what it holds back: drift, sections that need approval, and editors' decisions."""
 
 import subprocess
 import sys
@@ -26,7 +26,7 @@ def google() -> Iterator[GoogleStandIn]:
 
 
 def do(project: Path, *arguments: str) -> int:
-    time.sleep(1.01 - time.time() % 1)  # runs are named by the second
+    time.sleep(1.01 - time.time() % 1)  # runs are named after the current second
     return command(*arguments, "--project", str(project))
 
 
@@ -36,7 +36,7 @@ def shown(project: Path) -> dict[str, set[str]]:
 
 
 def decide(project: Path, source: str, target: str, status: str, anchor: str = "") -> None:
-    """An editor's word in files/review.xlsx."""
+    """Record an editor's decision in files/review.xlsx."""
     path = project / "files/review.xlsx"
     book = openpyxl.load_workbook(path)
     sheet = book.worksheets[0]
@@ -55,7 +55,7 @@ def decide(project: Path, source: str, target: str, status: str, anchor: str = "
 
 
 def review(project: Path) -> list[tuple[str, ...]]:
-    """Source and target of each row of files/review.xlsx."""
+    """Return the source and target of each row of files/review.xlsx."""
     book = openpyxl.load_workbook(project / "files/review.xlsx")
     rows = book.worksheets[0].iter_rows(min_row=2, values_only=True)
     return [(str(row[3]), str(row[4])) for row in rows]
@@ -64,7 +64,9 @@ def review(project: Path) -> list[tuple[str, ...]]:
 def test_a_broken_crawl_does_not_reach_the_sheet(
     tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Half of the pages have one sentence now: what moved is said, the Sheet stays, unless that is accepted."""
+    """If half of the pages shrink to one sentence, the run reports drift and leaves the Sheet unchanged unless drift is
+    accepted.
+    """
     project = make_project(tmp_path, PAGES)
     use_standins(project, google=google, settings={"embedding_provider": "lsa"})
     assert do(project, "run") == 0
@@ -80,10 +82,10 @@ def test_a_broken_crawl_does_not_reach_the_sheet(
     assert "moved" in told and "The Sheet and the review keep the last run's links." in told
     assert "run again with --accept-drift" in told
     assert google.grid("Main") == before and google.grid("Review") == tabs
-    assert do(project, "run") == 6, "what was not published is no new measure"
+    assert do(project, "run") == 6, "an unpublished run isn't the new baseline"
     assert do(project, "run", "--accept-drift") == 0
     assert google.grid("Main") != before
-    assert do(project, "run") == 0, "what was accepted is the measure now"
+    assert do(project, "run") == 0, "the accepted run is the new baseline"
     capsys.readouterr()
     assert do(project, "history") == 0
     assert [line.split("\t")[5] for line in capsys.readouterr().out.splitlines()] == [
@@ -92,7 +94,7 @@ def test_a_broken_crawl_does_not_reach_the_sheet(
 
 
 def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
-    """No link from or to their pages is shown until it is accepted; the notes say what waits."""
+    """No link from or to these sections is published before it is accepted; the notes name the waiting links."""
     settings = {"embedding_provider": "lsa", "approval_sections": ["/espresso"]}
     project = make_project(tmp_path, PAGES, settings)
     assert do(project, "run") == 0
@@ -113,7 +115,7 @@ def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
 def test_what_an_editor_decided_in_the_workbook_is_heeded(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A rejected link goes, an accepted one stays in its place, an edited anchor is kept; the summary counts."""
+    """A rejected link goes, an accepted one keeps its rank and an edited anchor stays; the summary counts them."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     rows = read_csv(project / "files/Output.csv")
@@ -142,7 +144,7 @@ def test_what_an_editor_decided_in_the_workbook_is_heeded(
 
 
 def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> None:
-    """What it proposes itself, and what earlier runs did for the other rows, each once."""
+    """The workbook lists the partial run's proposals and earlier runs' proposals for the other rows, each once."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     whole = review(project)
@@ -151,7 +153,7 @@ def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> No
 
 
 def test_a_link_that_stands_on_the_site_turns_live(tmp_path: Path) -> None:
-    """And gives its place to another one."""
+    """A proposed link found on the site becomes live, and another link takes its rank."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     first = read_csv(project / "files/links.csv")[0]
@@ -167,7 +169,7 @@ def test_a_link_that_stands_on_the_site_turns_live(tmp_path: Path) -> None:
 
 
 def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:
-    """review = "none" leaves no workbook; what is known of links is kept all the same."""
+    """review = "none" writes no workbook; the links' states are still stored."""
     project = make_project(tmp_path, 12, {"embedding_provider": "lsa", "review": "none"})
     assert do(project, "run") == 0
     assert not (project / "files/review.xlsx").exists()
@@ -175,7 +177,7 @@ def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:
 
 
 def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
-    """An inline anchor stands in its sentence, and that in the page; the others are told from it by their type."""
+    """An inline anchor occurs in its sentence, and the sentence in the page; the type distinguishes other anchors."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     contents = {page["URL"]: page["Main Content"] for page in sample_pages(PAGES)}
@@ -186,11 +188,13 @@ def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
         assert link["Anchor"] in link["Sentence"]
         assert link["Sentence"] in contents[link["Source"]]
     texts = [(link["Source"], link["Anchor"].casefold()) for link in found]
-    assert len(set(texts)) == len(texts), "no text leads to two targets of a page"
+    assert len(set(texts)) == len(texts), "no anchor of a page leads to two targets"
 
 
 def test_words_at_the_terminal_are_heeded_by_the_next_run(tmp_path: Path) -> None:
-    """`review` takes keys line by line where nobody types: the first link is accepted, the second rejected."""
+    """`review` reads keys line by line without a terminal: the next run accepts the first link and drops the rejected
+    second one.
+    """
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa", "review": "none"})
     assert do(project, "run") == 0
     arguments = [sys.executable, "-m", "internal_linker", "review", "--by", "Ann", "--project", str(project)]

@@ -1,4 +1,4 @@
-"""One run from the input to the links, with fakes for everything outside."""
+"""One run from the input to the links, with fakes for everything external."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -82,7 +82,7 @@ def run(of: RunContext, choice: Choice | None = None, told: Told | None = None) 
 
 
 def test_every_page_and_every_query_gets_its_links() -> None:
-    """Queries with and without a page and pages without a query all have a row, in the input's order."""
+    """Queries with and without a page, and pages without a query, each have a row in the input's order."""
     sink, rejects = Kept(), Kept()
     found = run(context(sink, rejects=rejects))
     assert list(found) == [url("green"), "tea kettle", url("new"), url("black"), url("pots"), url("water")]
@@ -94,14 +94,14 @@ def test_every_page_and_every_query_gets_its_links() -> None:
 
 
 def test_search_results_come_before_similar_pages() -> None:
-    """What the search found stands first; similar pages fill the places that are left."""
+    """Search results come first; similar pages fill the remaining ranks."""
     found = run(context(serp=Engine({GREEN: [url("water"), url("green"), "https://o.example/"]})))
     assert names(found[url("green")]) == ["water", "black"]
     assert [link.origin for link in found[url("green")].links] == ["serp", "semantic"]
 
 
 def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
-    """A query's URL whose content is not known is linked to where the search finds it, never by a guess."""
+    """A query's URL without known content is proposed only if the search finds it."""
     found = run(context(serp=Engine({GREEN: [url("new")]})))
     assert names(found[url("green")]) == ["new", "black"]
     assert all("new" not in names(each) for name, each in found.items() if name != url("green"))
@@ -122,7 +122,7 @@ def test_a_url_without_a_page_is_reached_by_the_search_only() -> None:
     ],
 )
 def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> None:
-    """The first rows, some URLs in any writing, or one query get links, chosen from all pages as in a whole run."""
+    """The first rows, some URLs in any spelling, or one query get links, chosen from all pages as in a whole run."""
     whole, engine = run(context()), Engine()
     found = run(context(serp=engine), choice)
     assert list(found) == chosen
@@ -135,7 +135,7 @@ def test_a_part_of_the_rows_can_be_chosen(choice: Choice, chosen: list[str]) -> 
 
 @pytest.mark.parametrize("asked", [url("unknown"), "pots", "mailto:a@e.example"])
 def test_an_unknown_url_is_an_input_error(asked: str) -> None:
-    """A URL that is in no list ends the run with its name before anything is paid for."""
+    """An unlisted URL ends the run with an error that names it, before any cost."""
     engine, encoder = Engine(), Letters()
     with pytest.raises(InputError, match=asked):
         run(context(serp=engine, encoder=encoder), Choice(only=(url("pots"), asked)))
@@ -157,7 +157,7 @@ class Untouchable(Letters):
         raise AssertionError("the account was asked for")
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing, because no resource is open."""
 
 
 class Sealed(MemorySerp):
@@ -166,7 +166,7 @@ class Sealed(MemorySerp):
 
 
 def test_a_plan_spends_and_writes_nothing() -> None:
-    """The plan counts rows, searches, credits, texts and cost, with no call, no file and no cache entry."""
+    """The plan counts rows, searches, credits, texts and cost without any call, file or cache entry."""
     sink, rejects, never, kept = Kept(), Kept(), Untouchable(), Sealed()
     kept.kept[(*GREEN, US)] = SerpPage((), 1)
     of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
@@ -180,7 +180,7 @@ def test_a_plan_spends_and_writes_nothing() -> None:
 
 
 def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
-    """What a run embedded and searched is not planned again."""
+    """The plan leaves out texts and searches that a run has already done."""
     of = context(serp=Engine({GREEN: [url("black"), url("pots")]}))
     run(of)
     plan = Run(of, rules(max_pages=1), Choice(), Told()).plan()
@@ -188,18 +188,18 @@ def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
 
 
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:
-    """With the caches of the first run, the second one makes no call and gives the same links."""
+    """With the first run's caches, a second run makes no call and gives the same links."""
     engine, encoder = Engine({GREEN: [url("water")]}), Letters()
     of = context(serp=engine, encoder=encoder)
     first, calls, texts = run(of), len(engine.asked), len(encoder.asked)
-    # By their writing, for an unknown figure equals nothing.
+    # Compared by repr, because NaN isn't equal to itself.
     assert repr(run(of)) == repr(first)
     assert (len(engine.asked), len(encoder.asked)) == (calls, texts)
 
 
 @pytest.mark.parametrize("steps", range(5))
 def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
-    """Asked to stop, the run ends before its next step: nothing more is spent, nothing half is delivered."""
+    """A stopped run ends before its next step: nothing more is spent, and no partial result is delivered."""
     sink, rejects, engine, encoder = Kept(), Kept(), Engine(), Letters()
     answers = iter([False] * steps + [True] * 9)
     of = context(sink, serp=engine, encoder=encoder, rejects=rejects)
@@ -215,7 +215,7 @@ def test_a_stop_is_heeded_between_two_steps(steps: int) -> None:
     "error", [OutputError("Output.csv is open."), ServiceError("Google Sheets", "down.")]
 )
 def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> None:
-    """Every other sink is written, and the first failure decides how the run ends."""
+    """If a sink fails, every other sink is written, and the first failure decides how the run ends."""
     before, after, told = Kept(), Kept(gaps=["2 rows are gone."]), Told()
     broken = [Kept(error=error), Kept(error=OutputError("later"))]
     report = Run(context(before, broken[0], after, broken[1]), rules(), Choice(), told).execute("r1")
@@ -226,7 +226,7 @@ def test_a_place_that_fails_keeps_no_other_from_its_links(error: Exception) -> N
 
 
 def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
-    """Without credits the run goes on; the report and each row that went without say why."""
+    """Without credits the run continues; the report and each affected row give the reason."""
     told, sink = Told(), Kept()
     of = context(sink, serp=Engine({GREEN: OutOfCredits("Serper", "empty.")}))
     of = replace(of, queries=Given(queries_table([url("green"), "green tea"])))
@@ -237,14 +237,14 @@ def test_a_closed_account_leaves_links_by_content_and_says_so() -> None:
 
 
 def test_one_failed_search_is_a_gap() -> None:
-    """A query that could not be searched makes the run one with gaps."""
+    """A run with a failed search ends with gaps."""
     of = context(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
     report = Run(of, rules(), Choice(), Told()).execute("r1")
     assert report.gaps == ["Not every query could be searched: see the notes in 1 rows of Output.csv."]
 
 
 def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
-    """With no vector at all, links come from the words alone, and the gap is named."""
+    """Without any vector, links come from words alone, and the gap is named."""
     sink = Kept()
     report = Run(context(sink, encoder=Letters(fails_after=0)), rules(), Choice(), Told()).execute("r1")
     assert report.gaps == ["Letters: the service is down."]
@@ -253,7 +253,9 @@ def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
 
 
 def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None:
-    """Pages of a foreign language are not encoded, which a person is told; pages of two languages never meet."""
+    """Pages in an unsupported language aren't encoded, which the run reports; pages in two languages are
+    never linked.
+    """
     told, encoder, sink = Told(), Letters(languages=frozenset({"en"})), Kept()
     rows = [
         ["a", "green tea", "en"],
@@ -274,7 +276,7 @@ def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None
 
 
 def test_rejects_are_kept_even_where_no_row_is_left() -> None:
-    """A table of unusable rows ends with an InputError after its rejects are written."""
+    """A table of unusable rows raises an InputError after its rejects are written."""
     rejects = Kept()
     of = replace(
         context(Kept(), rejects=rejects), queries=None, pages=Given(pages_table(["x", "y"]), "pages.csv")
@@ -285,7 +287,7 @@ def test_rejects_are_kept_even_where_no_row_is_left() -> None:
 
 
 def test_pages_that_are_gone_take_no_place() -> None:
-    """Any number of barred pages like the source leave all its links to the pages that may be linked to."""
+    """However many barred pages resemble the source, all its links go to allowed pages."""
     gone = [[url(f"gone{number}"), "green tea leaves", "404"] for number in range(20)]
     rows = [
         [url("green"), "green tea leaves", "200"],
@@ -298,14 +300,14 @@ def test_pages_that_are_gone_take_no_place() -> None:
 
 
 def test_a_lookup_writes_nothing() -> None:
-    """Without a place for links, the list of rejected rows of the last run stays as it is, too."""
+    """Without a sink for links, the last run's list of rejected rows also stays unchanged."""
     rejects = Kept()
     assert run(context(rejects=rejects), Choice(query="tea kettle"))
     assert rejects.writes == 0
 
 
 def test_what_a_person_should_know_is_said_once() -> None:
-    """The notices of the wiring come first, and a run without a search service gives no row a note for it."""
+    """The notices of the wiring come first; without a search service no row has a note about it."""
     told = Told()
     found = run(replace(context(), notices=["LSA is used.", "The search step is skipped."]), told=told)
     assert told.warnings == ["LSA is used.", "The search step is skipped."]

@@ -1,4 +1,4 @@
-"""Whole runs through the command line, once for each combination of providers, against real local servers."""
+"""Whole runs through the command line against real local servers, once for each combination of providers."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -14,12 +14,12 @@ from tests.support.small_project import command, write_csv
 PAGES = 12
 URLS = [page["URL"] for page in sample_pages(PAGES)]
 COMBINATIONS = list(product(("csv", "sheet"), ("none", "serper"), ("lsa", "local", "openai")))
-# Each provider stands in one of them, alone or beside the others.
+# Each provider is in one of them, alone or with others.
 QUICK = [("csv", "none", "lsa"), ("csv", "serper", "local"), ("sheet", "serper", "openai")]
 
 
 def results(words: str, site: str) -> list[str]:
-    """Three pages for each query, with what a real SERP mixes in: tracking, other hosts, repeated pages."""
+    """Return three pages for each query, with tracking parameters, other hosts and repeated pages as in a real SERP."""
     first = sum(map(ord, words)) % PAGES
     hits = [URLS[(first + step) % PAGES] for step in range(3)]
     return [f"{hits[0]}?srsltid=abc", "https://elsewhere.example/", hits[0], hits[1], f"{hits[2]}#top"]
@@ -58,7 +58,7 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
     openai: OpenAIStandIn,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Each combination gives every page five links, each with its reason, and pays nothing the second time."""
+    """Each combination gives every page five links with their reasons and costs nothing the second time."""
     project = make_project(tmp_path, PAGES)
     use_standins(
         project,
@@ -97,7 +97,7 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
 
 
 def assert_serp_first(output: list[dict[str, str]]) -> None:
-    """The eligible search results stand first, in their order."""
+    """Assert that the eligible search results come first, in their order."""
     queries = dict(sample_queries(sample_pages(PAGES)))
     for row in output:
         hits = [url.partition("?")[0].partition("#")[0] for url in results(queries[row["URL"]], "")]
@@ -108,7 +108,9 @@ def assert_serp_first(output: list[dict[str, str]]) -> None:
 def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the pages' own text the run notes that words alone match them; no link has an embedding's similarity."""
+    """The run detects the unsupported language, notes that only words match, and gives no link an
+    embedding similarity.
+    """
     project = make_project(tmp_path, 2)
     use_standins(project, settings={"embedding_provider": "local"})
     texts = {
@@ -136,7 +138,7 @@ def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
 def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_requests(
     tmp_path: Path, openai: OpenAIStandIn
 ) -> None:
-    """Requests are packed to OpenAI's limits: no more than 1.05 times the least possible number go out."""
+    """Requests are packed to OpenAI's limits: at most 1.05 times the least possible number are sent."""
     project = make_project(tmp_path, 2)
     rows = [[f"https://a.example/{n}", f"Page {n}", "word " * 494 + str(n)] for n in range(1000)]
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *rows])
@@ -152,7 +154,7 @@ def test_a_thousand_pages_of_500_tokens_take_the_least_possible_number_of_reques
 def test_exhausted_credits_leave_gaps_and_links_for_everyone(
     tmp_path: Path, serper: SerperStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Out of credits: no further call, every row still has five links, its note says why, exit code 6."""
+    """Without credits no further call is made; every row still has five links and a note, and the exit code is 6."""
     project = make_project(tmp_path, PAGES)
     serper.balance = 5
     use_standins(project, serper=serper, settings={"embedding_provider": "lsa", "serp_requests_in_flight": 1})
@@ -168,7 +170,7 @@ def test_exhausted_credits_leave_gaps_and_links_for_everyone(
 def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
     tmp_path: Path, openai: OpenAIStandIn
 ) -> None:
-    """Without quota the run ends with gaps and links by words; with quota the next run embeds what is missing."""
+    """Without quota the run ends with gaps and links by words; with quota the next run embeds the missing texts."""
     project = make_project(tmp_path, PAGES)
     use_standins(project, openai=openai)
     openai.quota_tokens = 10
@@ -184,7 +186,7 @@ def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
 def test_a_sheet_that_refuses_writing_keeps_the_links_in_the_files(
     tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A viewer's account can't write: exit code 4, the remedy is told, Output.csv holds the links."""
+    """An account without write access ends with exit code 4 and a remedy, and Output.csv contains the links."""
     project = make_project(tmp_path, PAGES)
     use_standins(project, google=google, settings={"embedding_provider": "lsa"})
     google.shared_with[google.service_account["client_email"]] = "reader"

@@ -1,4 +1,6 @@
-"""The links of a whole site: every source its best, every target a fair number, at the least loss of score."""
+"""Allocating the links of a whole site: each source gets its best targets, each target enough inlinks, at the least
+loss of score.
+"""
 
 import re
 import time
@@ -14,7 +16,7 @@ from internal_linker.ranking.allocation import Bools, Edges, inlinks, spread
 Rng = np.random.Generator
 Floats = NDArray[np.float64]
 
-# The choice is exact; this is what the tolerances of the solver behind the oracle leave of a total score.
+# The choice is exact; this is the tolerance of the oracle's solver on the total score.
 SOLVER_GAP = 1e-5
 # Measured at 1.5 to 4 s on one core; a shared one may be five times slower.
 SECONDS = 60.0
@@ -22,7 +24,7 @@ SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Site:
-    """Edges with the limits asked for."""
+    """Edges with the requested limits."""
 
     edges: Edges
     n_sources: int
@@ -41,7 +43,7 @@ class Site:
 
 
 def edges_of(*rows: tuple[int, int, float], fixed: tuple[int, ...] = ()) -> Edges:
-    """Edges written as (source, target, score); `fixed` are positions."""
+    """Return edges from (source, target, score) rows; `fixed` are positions."""
     sources, targets, scores = zip(*rows, strict=True) if rows else ((), (), ())
     numbers = np.array([sources, targets], np.int64)
     marks = np.isin(np.arange(len(rows)), fixed)
@@ -49,7 +51,7 @@ def edges_of(*rows: tuple[int, int, float], fixed: tuple[int, ...] = ()) -> Edge
 
 
 def scores_of(rng: Rng, n_sources: int, n_targets: int) -> Floats:
-    """Normal, heavy-tailed or coarse (full of equals), with hubs and clusters or without."""
+    """Draw normal, heavy-tailed or coarse scores with many ties, with or without hubs and clusters."""
     shape = (n_sources, n_targets)
     scores = rng.standard_normal(shape) if rng.random() < 0.5 else rng.standard_t(2, shape)
     scores += rng.standard_normal(n_targets) * rng.choice([0, 1, 3])
@@ -60,7 +62,7 @@ def scores_of(rng: Rng, n_sources: int, n_targets: int) -> Floats:
 
 
 def random_site(seed: int) -> Site:
-    """Up to 30 pages: each source's best targets, some targets' best sources, any limits."""
+    """Draw up to 30 pages with each source's best targets, some targets' best sources and any limits."""
     rng = np.random.default_rng(seed)
     n_sources, n_targets = (int(n) for n in rng.integers(1, 31, 2))
     scores = scores_of(rng, n_sources, n_targets)
@@ -79,14 +81,16 @@ def random_site(seed: int) -> Site:
 
 
 def result_of(site: Site, chosen: Bools) -> list[float]:
-    """Filled places, targets with a first link, with a second, ..., total score: in the order of the rules."""
+    """Return the filled places, the targets with a first link, a second, ..., and the total score, in order of
+    priority.
+    """
     counted = np.array(site.inlinks(chosen))
     levels = [float((counted > level).sum()) for level in range(site.least)]
     return [float(chosen.sum()), *levels, float(site.edges.scores[chosen].sum())]
 
 
 def optimum_of(site: Site) -> list[float]:
-    """The same by integer programming, one rule after the other: what one reached binds those after it."""
+    """Compute the optimum by integer programming, goal by goal; each reached goal is a constraint for the next."""
     edges, blank = site.edges, np.zeros(site.n_targets * site.least)
     if not len(edges.scores):
         return [0.0] * (site.least + 2)
@@ -109,7 +113,7 @@ def optimum_of(site: Site) -> list[float]:
 
 
 def constraints_of(site: Site, blank: Floats) -> tuple[list[Floats], list[float]]:
-    """Places of each source, cap of each target, and no level of a target without a link that counts."""
+    """Return the constraints: links per source, cap per target, and no level of a target without an eligible link."""
     edges, rows, high = site.edges, list[Floats](), list[float]()
     most = site.most or len(edges.scores)
     for numbers, n, limit in (
@@ -130,7 +134,7 @@ def constraints_of(site: Site, blank: Floats) -> tuple[list[Floats], list[float]
     "first", [0, *(pytest.param(first, marks=pytest.mark.long) for first in range(40, 240, 40))]
 )
 def test_no_choice_is_better(first: int) -> None:
-    """On random small sites of every kind, places, minima and total score are those of integer programming."""
+    """On random small sites, places, minima and total score equal those of integer programming."""
     for seed in range(first, first + 40):
         site = random_site(seed)
         got, best = result_of(site, site.spread()), optimum_of(site)
@@ -139,7 +143,7 @@ def test_no_choice_is_better(first: int) -> None:
 
 
 def test_the_order_of_the_edges_changes_nothing() -> None:
-    """Shuffled edges give the same links, also where most scores are equal."""
+    """Shuffled edges give the same links, even if most scores are equal."""
     for seed in range(80):
         site = random_site(seed)
         edges = replace(site.edges, scores=np.round(site.edges.scores / 2))
@@ -170,26 +174,28 @@ def test_limits_hold_whatever_is_asked() -> None:
 
 
 def test_without_minimum_and_cap_each_source_takes_its_best() -> None:
-    """With nothing to even out, a source's links are its best; equal scores fall by target."""
+    """Without minimum and cap, a source's links are its best; the target's index breaks ties."""
     edges = edges_of((0, 3, 1.0), (0, 2, 1.0), (0, 1, 2.0), (1, 2, 0.5), (1, 0, 0.4))
     assert Site(edges, 2, 4, count=2, least=0).spread().tolist() == [False, True, True, True, True]
 
 
 def test_an_orphan_takes_the_cheapest_place() -> None:
-    """The source that loses least gives up a link that its target can do without."""
+    """The source with the smallest loss gives up a link that its target can spare."""
     edges = edges_of((0, 0, 9.0), (0, 2, 5.0), (1, 0, 9.0), (1, 2, 8.0), (2, 0, 9.0), (2, 1, 8.5))
     chosen = Site(edges, 3, 3, count=1, least=1).spread()
     assert chosen.tolist() == [True, False, False, True, False, True]
 
 
 def test_an_orphan_is_served_over_a_chain() -> None:
-    """If the only source of an orphan holds a link that is needed, another source takes that over."""
+    """If an orphan's only source has a link that another target needs, another source takes over that link."""
     edges = edges_of((0, 0, 9.0), (0, 2, 1.0), (1, 1, 9.0), (1, 0, 2.0), (2, 1, 9.0))
     assert Site(edges, 3, 3, count=1, least=1).spread().tolist() == [False, True, False, True, True]
 
 
 def test_a_link_below_the_floor_serves_no_minimum() -> None:
-    """Where no source is above the floor nothing is exchanged nor on offer; a source still fills its places."""
+    """Links below the floor aren't exchanged for a minimum and don't count towards one; a source still fills its places
+    with them.
+    """
     edges = edges_of((0, 0, 9.0), (0, 1, 1.0), (1, 0, 9.0), (1, 1, 0.9), (2, 1, 0.8))
     site = Site(edges, 3, 2, count=1, least=1, floor=2.0)
     assert site.spread().tolist() == [True, False, True, False, True]
@@ -198,14 +204,14 @@ def test_a_link_below_the_floor_serves_no_minimum() -> None:
 
 
 def test_a_score_equal_to_the_floor_counts() -> None:
-    """The floor itself is high enough, in single precision, too."""
+    """A score equal to the floor counts, also in single precision."""
     edges = edges_of((0, 0, 0.9), (0, 1, 0.7), (1, 0, 0.9))
     edges = replace(edges, scores=edges.scores.astype(np.float32))
     assert Site(edges, 2, 2, count=1, least=1, floor=0.7).spread().tolist() == [False, True, True]
 
 
 def test_first_links_go_before_second_ones() -> None:
-    """With fewer places than the minima ask for, each target has one link before any has two."""
+    """If there are fewer places than the minima require, each target has one link before any has two."""
     rng = np.random.default_rng(3)
     edges = edges_of(*((s, t, float(rng.random() - t)) for s in range(4) for t in range(7)))
     site = Site(edges, 4, 7, count=2, least=2)
@@ -213,7 +219,7 @@ def test_first_links_go_before_second_ones() -> None:
 
 
 def test_fixed_links_stay_and_count() -> None:
-    """A fixed link takes a place and serves its target at any score; two of a source may exceed its count."""
+    """A fixed link takes a place and counts for its target at any score; two of a source may exceed its count."""
     rows = [(0, 0, 9.0), (0, 1, -5.0), (0, 2, -6.0), (1, 0, 9.0), (1, 1, 8.0), (2, 0, 1.0)]
     site = Site(edges_of(*rows, fixed=(1, 2, 5)), 3, 3, count=1, least=1, most=1, floor=0.0)
     assert site.spread().tolist() == [False, True, True, False, False, True]
@@ -221,28 +227,28 @@ def test_fixed_links_stay_and_count() -> None:
 
 
 def test_a_cap_sends_links_elsewhere() -> None:
-    """A hub keeps the links whose sources have the poorest second choice, the others go to their next best."""
+    """A hub keeps the links of the sources with the worst second choices; the others get their next best."""
     rows = [(s, 0, 9.0) for s in range(4)] + [(s, 1 + s, float(s)) for s in range(4)]
     chosen = Site(edges_of(*rows), 4, 5, count=1, least=0, most=2).spread()
     assert chosen.tolist() == [True, True, False, False, False, False, True, True]
 
 
 def test_a_cap_leaves_places_empty_where_nothing_else_is_left() -> None:
-    """More sources than a lone target may have links from: the best ones keep theirs."""
+    """If more sources want a single target than its cap allows, the best sources keep their links."""
     edges = edges_of(*((s, 0, float(s)) for s in range(5)))
     assert Site(edges, 5, 1, count=3, least=1, most=2).spread().tolist() == [False] * 3 + [True] * 2
 
 
 @pytest.mark.parametrize("n", [0, 3])
 def test_without_edges_nothing_is_chosen(n: int) -> None:
-    """No page at all, or none with a candidate: an empty choice."""
+    """No pages, or no page with a candidate, give an empty choice."""
     site = Site(edges_of(), n, n)
     assert site.spread().tolist() == []
     assert site.inlinks(site.spread()) == [0] * n
 
 
 def test_without_places_only_fixed_links_stay() -> None:
-    """A count of 0 leaves no place to any other link."""
+    """With a count of 0 only fixed links stay."""
     site = Site(edges_of((0, 1, 1.0), (1, 0, 1.0), fixed=(1,)), 2, 2, count=0)
     assert site.spread().tolist() == [False, True]
 
@@ -259,13 +265,13 @@ def test_without_places_only_fixed_links_stay() -> None:
     ],
 )
 def test_impossible_input_is_refused(edges: Edges, most: int, message: str) -> None:
-    """Numbers out of range, scores that are none, pairs that come twice and limits at odds are named."""
+    """Numbers out of range, invalid scores, repeated pairs and contradictory limits raise an error that names them."""
     with pytest.raises(ValueError, match=re.escape(message)):
         Site(edges, 2, 2, most=most).spread()
 
 
 def clustered_site(n: int, keep: int, back: int) -> Site:
-    """Pages in clusters with hubs; edges to each page's best targets and from its best sources."""
+    """Return pages in clusters with hubs, with edges to each page's best targets and from its best sources."""
     rng = np.random.default_rng(7)
     centres = rng.standard_normal((n // 100, 16), dtype=np.float32)
     pages = centres[rng.integers(0, len(centres), n)] + 0.8 * rng.standard_normal((n, 16), dtype=np.float32)
@@ -288,7 +294,7 @@ def clustered_site(n: int, keep: int, back: int) -> Site:
 @pytest.mark.long
 @pytest.mark.parametrize("most", [0, 50])
 def test_a_large_site_takes_seconds(most: int) -> None:
-    """10,000 pages with 50 candidates each are spread in bounded time, and no page stays without its two links."""
+    """10,000 pages with 50 candidates each are allocated in bounded time, and each page has its two inlinks."""
     site = replace(clustered_site(10_000, keep=50, back=5), most=most)
     alone = replace(site, least=0, most=0).spread()
     started = time.process_time()

@@ -1,4 +1,4 @@
-"""Links that are on the site already: from the file and the pages' HTML to the links and the excluded targets."""
+"""Existing links, from the file and the pages' HTML, and their effect on links and excluded targets."""
 
 import csv
 from pathlib import Path
@@ -15,7 +15,7 @@ EXCLUDED = "files/excluded_targets.csv"
 
 
 def run(folder: Path, *options: str) -> dict[str, list[str]]:
-    """A run's links by page, as Output.csv has them."""
+    """Run a project and return its links by page from Output.csv."""
     assert command("run", "--project", str(folder), *options) == 0
     return {
         row["URL"]: [link for name, link in row.items() if name.startswith("Link ") and link]
@@ -32,7 +32,7 @@ def existing(folder: Path, *links: tuple[str, ...]) -> None:
 
 
 def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """What a page links to is no suggestion for it, and still one for others; list and summary say so."""
+    """A linked page isn't proposed to its source again but still to others; list and summary report it."""
     folder = make_project(tmp_path, {"links_per_page": 2})
     best = run(folder)[GREEN][0]
     assert excluded(folder) == []
@@ -63,7 +63,7 @@ def test_links_are_filled_up_past_all_that_is_linked(tmp_path: Path) -> None:
 
 
 def test_a_page_that_links_to_all_others_says_so(tmp_path: Path) -> None:
-    """Where nothing is left to link to, the row is empty and its note tells why."""
+    """If no target is left, the row is empty and its note gives the reason."""
     folder = make_project(tmp_path)
     existing(folder, *((GREEN, url, "tea") for url in URLS))
     assert run(folder)[GREEN] == []
@@ -72,7 +72,7 @@ def test_a_page_that_links_to_all_others_says_so(tmp_path: Path) -> None:
 
 
 def test_a_search_result_that_is_linked_already_is_no_link(tmp_path: Path) -> None:
-    """The best search results give way, too, and a second page of results is asked for in their place."""
+    """Linked search results are skipped, too, and a second page of results is requested to replace them."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, BLACK, "x"), (GREEN, WHITE, "x"))
     (folder / "files/main_queries.csv").write_text(f"URL,Main Query\n{GREEN},green tea\n", encoding="utf-8")
@@ -90,7 +90,9 @@ def test_a_search_result_that_is_linked_already_is_no_link(tmp_path: Path) -> No
 
 
 def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
-    """A Main Content of HTML tells its links and is compared by its words alone: the tags change no link."""
+    """Links in an HTML Main Content count as existing links; the page is compared by its words, so the tags change no
+    link.
+    """
     folder = make_project(tmp_path, {"links_per_page": 2})
     plain = run(folder)
     pages = [
@@ -111,7 +113,7 @@ def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
 
 
 def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
-    """Redirects and canonicals of the page list are followed from existing links and from search results."""
+    """Existing links and search results follow the redirects and canonicals of the page list."""
     folder = make_project(tmp_path)
     with (folder / "files/urls_rawdata.csv").open(encoding="utf-8", newline="") as file:
         header, *rows = csv.reader(file)
@@ -129,7 +131,7 @@ def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
     existing(folder, (GREEN, f"{SITE}/old/", "x"), (WHITE, f"{SITE}/water/?print=1", "x"))
     found = run(folder)
     assert BLACK not in found[GREEN] and WATER not in found[WHITE]
-    assert WATER not in found[f"{SITE}/water/?print=1"], "a copy is not sent to its original"
+    assert WATER not in found[f"{SITE}/water/?print=1"], "a copy gets no link to its original"
     assert excluded(folder) == [
         ("", f"{SITE}/old/", "status 301"),
         ("", f"{SITE}/older/", "redirects to another page"),
@@ -142,7 +144,9 @@ def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
 def test_pages_in_other_languages_are_told_once_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where a site has several languages, those beside the most common have a row a page, unknown ones none."""
+    """On a multilingual site, each page outside the most common language has one row; pages of unknown language have
+    none.
+    """
     folder = make_project(tmp_path)
     languages = ["fa", "en", "de", "en", "", "en"]
     rows = [(url, slug, "?", lang) for url, slug, lang in zip(URLS, TOPICS, languages, strict=True)]
@@ -163,7 +167,7 @@ def test_pages_in_other_languages_are_told_once_each(
 
 
 def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
-    """A link whose end is no URL stands among the rejected rows with file, row and column."""
+    """A link with an invalid source or target is among the rejected rows with file, row and column."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, "black-tea", "x"), (GREEN, BLACK, "x"))
     assert BLACK not in run(folder)[GREEN]
@@ -183,7 +187,7 @@ def test_a_bad_row_is_rejected_and_the_rest_counts(tmp_path: Path) -> None:
 def test_a_file_that_cant_be_read_ends_the_run(
     text: str, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A damaged table of links is named with its remedy, before anything is embedded or written."""
+    """A damaged table of links raises an error with a remedy before anything is embedded or written."""
     folder = make_project(tmp_path)
     (folder / "files/existing_links.csv").write_text(text, encoding="utf-8")
     assert command("run", "--project", str(folder)) == 3
@@ -196,7 +200,7 @@ def test_a_file_that_cant_be_read_ends_the_run(
 
 
 def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Links that lead between none of the listed pages are a warning of the run and a fault of the check."""
+    """Links between unlisted pages only are a warning of the run and an error of the check."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN.replace("www.", ""), BLACK.replace("www.", ""), "x"))
     run(folder)
@@ -206,7 +210,7 @@ def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None:
-    """A part of the rows gives the same list as all; a look-up and a dry run leave it as it is."""
+    """A partial run writes the same list as a whole one; a look-up and a dry run leave it unchanged."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, BLACK, "x"), (STORAGE, BLACK, "x"))
     (folder / "config/excluded_urls.txt").write_text("/water\n", encoding="utf-8")
@@ -230,7 +234,7 @@ def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None
 
 
 def test_the_sample_sites_links_are_its_own() -> None:
-    """Each link of the sample leads from a page to a listed one and stands in the page's text, word for word."""
+    """Each link of the sample leads from a page to a listed one, and its anchor is in the page's text word for word."""
     repository = Path(__file__).parents[2] / "files"
     texts = {page["URL"]: page["Main Content"] for page in read_csv(repository / "urls_rawdata.csv")}
     listed = {row["URL"] for row in read_csv(repository / "main_queries.csv")} | texts.keys()

@@ -1,4 +1,4 @@
-"""Signals become one score by fixed weights, and what was learned moves linked pages alone."""
+"""Fixed weights combine signals into one score, and the learned ranking moves only linked pages."""
 
 from dataclasses import replace
 
@@ -19,7 +19,7 @@ NAN = float("nan")
 
 
 def signals(n: int, seed: int = 0) -> Signals:
-    """Random signals of n candidates; a third of them has no in-link, and one no date and no vector."""
+    """Return random signals of n candidates: a third has no inlink, one has no date and one no vector."""
     rng = np.random.default_rng(seed)
     values = rng.random((8, n))
     values[1, 0] = values[4, 0] = NAN
@@ -43,7 +43,7 @@ def signals(n: int, seed: int = 0) -> Signals:
 
 
 def test_standard_deviations_leave_out_what_is_unknown() -> None:
-    """What is known has mean 0 and deviation 1; what is unknown stands at the mean; all equal is all 0."""
+    """Known values have mean 0 and deviation 1, unknown ones are at the mean, and equal values are all 0."""
     values = np.array([1.0, NAN, 3.0, NAN, NAN, 2.0, 2.0, NAN])
     assert standard(values, np.array([0, 0, 0, 1, 1, 2, 2, 2])).tolist() == [-1, 0, 1, 0, 0, 0, 0, 0]
     assert standard(np.empty(0), np.empty(0, int)).shape == (0,)
@@ -51,7 +51,7 @@ def test_standard_deviations_leave_out_what_is_unknown() -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_sources_are_scored_side_by_side(seed: int) -> None:
-    """Several sources together have the scores and features of each of them alone, and come apart again."""
+    """Several sources scored together have the scores and features of each alone and can be split again."""
     parts = [signals(n, seed + n) for n in (3, 12, 1, 7)]
     names = Signals.__slots__[1:]
     of = np.repeat(np.arange(4), [3, 12, 1, 7])
@@ -75,7 +75,7 @@ def test_sources_are_scored_side_by_side(seed: int) -> None:
     ],
 )
 def test_each_weight_counts_its_signal(weight: str, signal: str) -> None:
-    """A weight adds its signal in standard deviations, and no other."""
+    """A weight adds only its own signal in standard deviations."""
     given, none = signals(12), Weights(0, 0, 0, 0, 0, 0)
     added = fixed_score(given, replace(none, **{weight: 2.0})) - fixed_score(given, none)
     np.testing.assert_allclose(added, 2 * standard(getattr(given, signal), given.of))
@@ -83,7 +83,7 @@ def test_each_weight_counts_its_signal(weight: str, signal: str) -> None:
 
 
 def test_a_page_without_links_is_given_what_votes_cannot_give() -> None:
-    """`unlinked` is added where nobody links to a page, and nowhere else."""
+    """The weight `unlinked` is added only for pages without inlinks."""
     given = signals(12)
     added = fixed_score(given) - fixed_score(given, replace(FIXED_WEIGHTS, unlinked=0))
     np.testing.assert_allclose(added, FIXED_WEIGHTS.unlinked * (given.inlinks == 0), atol=1e-12)
@@ -91,7 +91,7 @@ def test_a_page_without_links_is_given_what_votes_cannot_give() -> None:
 
 @pytest.mark.parametrize("seed", range(10))
 def test_new_pages_keep_their_place_and_linked_ones_are_ordered_by_their_logits(seed: int) -> None:
-    """The scores stay the same numbers; those of new pages stay theirs; the higher logit gets the higher score."""
+    """The set of scores stays the same; new pages keep their scores, and linked pages are ordered by logit."""
     given = signals(20, seed)
     score, logits = fixed_score(given), np.random.default_rng(100 + seed).normal(size=20)
     moved = reordered(score, logits, given)
@@ -103,7 +103,7 @@ def test_new_pages_keep_their_place_and_linked_ones_are_ordered_by_their_logits(
 
 
 def test_equal_logits_keep_the_order_of_the_rows_and_the_given_scores_stay() -> None:
-    """Nothing is left to chance, and the array that came in is not changed."""
+    """Equal logits keep the order of the rows, and the input array isn't modified."""
     score, given = np.array([3.0, 2.0, 1.0]), replace(signals(3), inlinks=np.ones(3, int))
     assert reordered(score, np.zeros(3), given).tolist() == [3, 2, 1]
     reordered(score, np.array([1.0, 2.0, 3.0]), given)
@@ -111,7 +111,7 @@ def test_equal_logits_keep_the_order_of_the_rows_and_the_given_scores_stay() -> 
 
 
 def test_features_are_finite_and_named() -> None:
-    """One column a name, in that order, and no unknown signal leaves a gap."""
+    """There is one column per name, in that order, and unknown signals leave no NaN."""
     given = signals(9)
     made = features(given)
     assert made.shape == (9, len(FEATURES)) and made.dtype == np.float32
@@ -125,7 +125,7 @@ def test_features_are_finite_and_named() -> None:
 
 
 def test_no_candidates_are_no_error() -> None:
-    """A source with nothing to propose has no scores and no features."""
+    """A source without candidates has no scores and no features."""
     none = signals(3)
     empty = Signals(*(getattr(none, name)[:0] for name in Signals.__slots__))
     assert fixed_score(empty).shape == (0,)

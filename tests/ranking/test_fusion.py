@@ -29,13 +29,13 @@ MATCHES = st.dictionaries(st.sampled_from(NUMBERS), SCORES).map(ranked)
 
 
 def fused(found: Ints, matches: Ranked, fusion: Fusion) -> Ranked:
-    """The search's ranks are twice their places: other results stood between them."""
+    """Fuse search results and matches; the search's ranks are doubled, as if other results were between them."""
     return fuse(pairs_of([found]), 2 * np.arange(1, len(found) + 1), matches, fusion)
 
 
 @given(FOUND, MATCHES, FUSIONS)
 def test_each_page_is_ranked_once(found: Ints, matches: Ranked, fusion: Fusion) -> None:
-    """Every search result and every match is there, once, with its signals and its rank in the search."""
+    """Every search result and every match appears once, with its signals and its rank in the search."""
     made = fused(found, matches, fusion)
     assert sorted(made.targets.tolist()) == sorted({*found.tolist(), *matches.targets.tolist()})
     assert {len(getattr(made, field.name)) for field in fields(made)} == {len(made.targets)}
@@ -48,7 +48,7 @@ def test_each_page_is_ranked_once(found: Ints, matches: Ranked, fusion: Fusion) 
 
 @given(FOUND, MATCHES)
 def test_filling_puts_the_search_first(found: Ints, matches: Ranked) -> None:
-    """All search results come first in their order, then the rest by score, whatever the scores are."""
+    """All search results come first in their order, followed by the rest by score, whatever the scores are."""
     made = fused(found, matches, "fill")
     assert made.targets[: len(found)].tolist() == found.tolist()
     rest = np.nan_to_num(made.score[len(found) :])
@@ -57,7 +57,7 @@ def test_filling_puts_the_search_first(found: Ints, matches: Ranked) -> None:
 
 @given(FOUND, MATCHES)
 def test_blending_ranks_by_the_sum(found: Ints, matches: Ranked) -> None:
-    """The ranking falls by the score it shows: the similarity's, and for a search result its share on top."""
+    """Candidates are ranked by the displayed score: the similarity score plus, for a search result, its bonus."""
     made = fused(found, matches, "blend")
     assert (np.diff(made.score) <= 0).all()
     own = dict(zip(matches.targets.tolist(), np.nan_to_num(matches.score).tolist(), strict=True))
@@ -68,7 +68,7 @@ def test_blending_ranks_by_the_sum(found: Ints, matches: Ranked) -> None:
 
 @given(FOUND, MATCHES, st.data())
 def test_blending_rewards_a_search_result(found: Ints, matches: Ranked, data: st.DataObject) -> None:
-    """To be found by the search, or found earlier, never moves a page down."""
+    """Being found by the search, or at a better rank, never moves a page down."""
     absent = [number for number in NUMBERS if number not in found]
     if not absent:
         return
@@ -83,7 +83,7 @@ def test_blending_rewards_a_search_result(found: Ints, matches: Ranked, data: st
 def test_the_order_of_the_matches_does_not_count(
     found: Ints, matches: Ranked, fusion: Fusion, random: Random
 ) -> None:
-    """The same candidates give the same ranking in whatever order they come."""
+    """The same candidates give the same ranking in any input order."""
     places = np.array(random.sample(range(len(matches.targets)), len(matches.targets)), np.int64)
     one, other = (fused(found, given, fusion).targets.tolist() for given in (matches, matches.at(places)))
     assert one == other
@@ -93,7 +93,7 @@ def test_the_order_of_the_matches_does_not_count(
 def test_sources_are_ranked_side_by_side(
     found: Ints, other: Ints, matches: Ranked, others: Ranked, fusion: Fusion
 ) -> None:
-    """Two sources together are ranked as each of them alone."""
+    """Two sources ranked together have the rankings of each alone."""
     alone = [fused(found, matches, fusion), fused(other, others, fusion)]
     second = replace(others, of=others.of + 1)
     names = Ranked.__slots__

@@ -1,4 +1,4 @@
-"""The link graph counts each pair of pages once, in both directions, as counting by hand does."""
+"""The link graph counts each pair of pages once, in both directions, as a plain count does."""
 
 from collections.abc import Iterable
 
@@ -13,7 +13,7 @@ Ends = set[tuple[int, int]]
 
 
 def graph(n: int, pairs: Iterable[tuple[object, object]]) -> LinkGraph:
-    """The graph of pages "0" to n - 1."""
+    """Return the graph of pages "0" to n - 1."""
     return LinkGraph(
         [ExistingLink(str(one), str(other)) for one, other in pairs], {str(at): at for at in range(n)}
     )
@@ -27,7 +27,7 @@ def random_pairs(seed: int, n: int) -> Ends:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_every_count_is_the_one_by_hand(seed: int) -> None:
-    """In-links, targets, links back, co-citations and votes of random graphs are what plain loops give."""
+    """Inlinks, targets, reciprocal links, co-citations and votes of random graphs equal those of plain loops."""
     n = 2 + seed
     pairs, rng = random_pairs(seed, n), np.random.default_rng(seed)
     made = graph(n, pairs)
@@ -51,7 +51,7 @@ def test_every_count_is_the_one_by_hand(seed: int) -> None:
 
 
 def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
-    """Two anchors are one link; links of a page to itself, or from or to a page that is not listed, are none."""
+    """Two anchors are one link; self-links and links from or to unlisted pages don't count."""
     links = [("0", "1", "here"), ("0", "1", "there"), ("1", "1", ""), ("0", "x", ""), ("x", "1", "")]
     made = LinkGraph([ExistingLink(*link) for link in links], {"0": 0, "1": 1, "2": 2})
     assert made.size == 1
@@ -59,7 +59,7 @@ def test_a_pair_counts_once_and_a_stranger_not_at_all() -> None:
 
 
 def test_a_query_without_a_page_has_no_links() -> None:
-    """A row behind the pages links to nothing and nothing to it; votes for it are those of the pages it is like."""
+    """A query's row after the pages has no links; its votes are those of the pages similar to it."""
     made = graph(3, [(0, 1), (1, 2)])
     assert made.targets(np.array([3])).rows.tolist() == []
     assert made.sources(np.array([3])).rows.tolist() == []
@@ -67,7 +67,7 @@ def test_a_query_without_a_page_has_no_links() -> None:
 
 
 def test_nobody_votes_where_nobody_is_similar() -> None:
-    """Without voters, or with voters of no weight, every page has 0."""
+    """Without voters, or with voters of weight 0, every page has 0 votes."""
     made = graph(3, [(0, 1), (1, 2)])
     for voters in (np.array([0, 1]), np.empty(0, np.int64)):
         votes = made.votes(pairs_of([voters]), np.zeros(len(voters)))
@@ -75,6 +75,6 @@ def test_nobody_votes_where_nobody_is_similar() -> None:
 
 
 def test_no_pages_and_no_links() -> None:
-    """Both are no error."""
+    """A graph without pages or links raises no error."""
     assert graph(0, []).inlinks.tolist() == []
     assert graph(2, []).cocited(np.array([0])).of(pairs_of([range(2)])).tolist() == [0, 0]

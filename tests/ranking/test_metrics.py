@@ -1,4 +1,4 @@
-"""Agreement with hidden links: by hand, by chance, and as the outside scorer counts it on two real sites."""
+"""Agreement with hidden links: checked by hand, against chance, and against the external scorer on two real sites."""
 
 import csv
 import hashlib
@@ -49,7 +49,7 @@ def truth_of(site: str, hide: str) -> Truth:
 
 
 def hash_order(site: str, keep: int) -> Ranked:
-    """Of every page the first `keep` pages of its language by the pair's hash."""
+    """Rank for every page the first `keep` pages in its language by the pair's hash."""
     lang = languages(site)
     return {
         page: sorted(
@@ -61,7 +61,7 @@ def hash_order(site: str, keep: int) -> Ranked:
 
 
 def informed(ranked: Ranked, truth: Truth) -> Ranked:
-    """Two sources of three get some of their true targets, at places up to the tenth."""
+    """Give two of three sources some of their true targets within the first ten ranks."""
     better = {source: list(targets) for source, targets in ranked.items()}
     for number, (source, wanted) in enumerate(sorted(truth.items())):
         for target in sorted(wanted)[: number % 3]:
@@ -93,10 +93,10 @@ def write(path: Path, ranked: Ranked, wide: bool) -> None:
 def test_the_outside_scorer_counts_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], site: str, hide: str, wide: bool
 ) -> None:
-    """All four figures and the interval of Hit@5 equal the outside scorer's, to its four digits."""
+    """All four figures and the interval of Hit@5 equal the external scorer's to four digits."""
     truth = truth_of(site, hide)
     chance = hash_order(site, keep=5 if wide else 12)
-    # What a wide table can't hold must not count.
+    # Targets beyond the columns of a wide table must not count.
     some_right = {source: targets[: 5 if wide else 20] for source, targets in informed(chance, truth).items()}
     for ranked in (chance, some_right):
         write(tmp_path / "Output.csv", ranked, wide)
@@ -112,7 +112,7 @@ def test_the_outside_scorer_counts_the_same(
 @outside
 @pytest.mark.parametrize("site", SITES)
 def test_the_hidden_half_is_the_outside_scorers(site: str) -> None:
-    """Every editors' link is hidden here exactly if the outside scorer hides it."""
+    """An editors' link is hidden here exactly if the external scorer hides it."""
     theirs, links = scorer(), body_links(site)
     assert len(links) > 500
     for link in links:
@@ -124,7 +124,7 @@ def test_the_hidden_half_is_the_outside_scorers(site: str) -> None:
 def test_cutting_without_positions_comes_close_to_cutting_by_them(
     tmp_path: Path, site: str, most: float
 ) -> None:
-    """On the linking pages, few characters differ from those that the scorer leaves, which knows the places."""
+    """On the linking pages, few characters differ from those of the scorer, which knows the positions."""
     scorer().make_input(CORPORA / site, tmp_path, "removed", "all")
     by_place = {page["URL"]: page["Main Content"] for page in table(tmp_path / "urls_rawdata.csv")}
     content = {page["URL"]: page["Content"] for page in table(CORPORA / site / "pages.csv")}
@@ -140,7 +140,9 @@ def test_cutting_without_positions_comes_close_to_cutting_by_them(
 
 
 def test_figures_worked_out_by_hand() -> None:
-    """Hit, recall and NDCG of the first five, and the first hit's place in the whole list, are those of paper."""
+    """Hit, recall and NDCG of the first five, and the first hit's rank in the whole list, equal
+    hand-calculated values.
+    """
     ranked = {"s": [*"xaybzc"], "late": [*"uvwxyza"], "all": [*"abcdefg"]}
     truth = {"s": {*"abc"}, "late": {"a"}, "all": {*"abcdefg"}, "missing": {"a"}}
     found = measure(truth, ranked)
@@ -153,7 +155,7 @@ def test_figures_worked_out_by_hand() -> None:
 
 
 def test_what_can_be_no_link_takes_no_place() -> None:
-    """The source itself, an empty target and a repeated one are passed over; a source without truth isn't counted."""
+    """The source itself, empty targets and repeated ones are skipped; a source without hidden links isn't counted."""
     found = measure({"s": {"a"}, "none": set()}, {"s": ["s", "", "b", "b", "a"], "none": ["a"]})
     assert found.sources == ("s",)
     assert found.mrr.mean == 1 / 2
@@ -161,7 +163,7 @@ def test_what_can_be_no_link_takes_no_place() -> None:
 
 
 def test_nothing_to_measure_is_no_zero() -> None:
-    """Without a hidden link there is no figure, rather than a bad one."""
+    """Without a hidden link a figure is missing rather than zero."""
     nothing = measure({}, {"s": ["a"]})
     for each in (nothing.hit, nothing.recall, nothing.ndcg, nothing.mrr, paired(nothing, nothing)):
         assert all(map(math.isnan, (each.mean, each.low, each.high)))
@@ -170,7 +172,7 @@ def test_nothing_to_measure_is_no_zero() -> None:
 
 @pytest.mark.parametrize("count", [1, 7, 64, 281])
 def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
-    """It runs from the 26th lowest to the 26th highest of 1,000 means of sources drawn again."""
+    """The interval runs from the 26th lowest to the 26th highest of 1,000 means of resampled sources."""
     truth = {f"{number:03}": {"a"} for number in range(count)}
     ranked = {source: ["b"] * (number % 3 > 0) + ["a"] for number, source in enumerate(truth)}
     values = [0.5 if number % 3 else 1.0 for number in range(count)]
@@ -181,7 +183,7 @@ def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
 
 
 def test_random_ranking_gets_what_chance_predicts() -> None:
-    """On a site of 60 pages with 3 hidden targets a page, a shuffled list agrees as probability theory says."""
+    """On a site of 60 pages with 3 hidden targets per page, a shuffled list scores as probability theory predicts."""
     rng = random.Random(1)
     others = [str(number) for number in range(59)]
     # A page on each of 1,200 such sites.
@@ -203,7 +205,7 @@ def test_random_ranking_gets_what_chance_predicts() -> None:
 
 
 def test_a_paired_gain_shows_where_two_intervals_overlap() -> None:
-    """Sources differ far more than methods do: the difference, taken source by source, is sure long before."""
+    """Sources differ more than methods, so the paired difference is significant even if the two intervals overlap."""
     truth = {f"{number}": {"a"} for number in range(100)}
     before = {source: [*"bcd"[: 1 + int(source) % 3], "a"] for source in truth if int(source) % 2}
     after = {source: targets[1:] for source, targets in before.items()}
@@ -216,20 +218,22 @@ def test_a_paired_gain_shows_where_two_intervals_overlap() -> None:
 
 
 def test_other_sources_are_not_paired() -> None:
-    """Two measurements of different sources are refused, with their counts."""
+    """Measurements of different sources can't be paired; the error gives their counts."""
     one, two = measure({"a": {"b"}, "c": {"b"}}, {}), measure({"a": {"b"}}, {})
     with pytest.raises(ValueError, match="2 here, 1 there, 1 in both"):
         paired(one, two)
 
 
 def test_reach_is_the_share_of_pairs_among_the_first_candidates() -> None:
-    """Pairs count alike, whatever their source; a source without candidates has none found."""
+    """Each pair counts once, whatever its source; pairs of a source without candidates count as not found."""
     truth, candidates = {"s": {*"abc"}, "t": {"a"}}, {"s": [*"xaybzc"]}
     assert (reach(truth, candidates), reach(truth, candidates, k=4)) == (3 / 4, 2 / 4)
 
 
 def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:
-    """A half, a fifth, n equal folds: the same on every computer, and folds as cold as the whole."""
+    """A half, a fifth and n equal folds are the same on every computer, and each fold has the overall share of cold
+    pages.
+    """
     urls = [url(number) for number in range(5000)]
     assert [each for each in range(12) if hidden(url(0), url(each))] == [0, 3, 4, 5, 6, 8, 10, 11]
     assert sum(hidden(url(0), each) for each in urls) / 5000 == pytest.approx(1 / 2, abs=0.02)

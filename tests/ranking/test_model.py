@@ -1,4 +1,4 @@
-"""The ranker finds the weights that made the links, and probabilities are shares of links."""
+"""The ranker recovers the weights that generated the links, and its probabilities equal shares of links."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from internal_linker.ranking.model import Calibration, calibrate, fit
 
 
 def cases(n: int, seed: int = 0) -> tuple[Vectors, NDArray[np.bool_], Vectors]:
-    """Features of n pairs, which of them are links, and the odds that made them so."""
+    """Return the features of n pairs, which of them are links, and the odds that generated these."""
     rng = np.random.default_rng(seed)
     features = (rng.normal(size=(n, 3)) * [1, 5, 1] + [0, 10, 0]).astype(np.float32)
     odds = 1 / (1 + np.exp(3 - 1.5 * features[:, 0] - 0.2 * (features[:, 1] - 10)))
@@ -17,7 +17,7 @@ def cases(n: int, seed: int = 0) -> tuple[Vectors, NDArray[np.bool_], Vectors]:
 
 
 def test_the_weights_that_made_the_links_are_found() -> None:
-    """With many pairs weights and bias are near the true ones, whatever the features' units, and near 0 for noise."""
+    """With many pairs, weights and bias are near the true ones in any units, and near 0 for noise."""
     features, is_link, odds = cases(100_000)
     ranker = fit(features, is_link)
     np.testing.assert_allclose(ranker.weights, [1.5, 0.2, 0], atol=0.1)
@@ -28,7 +28,7 @@ def test_the_weights_that_made_the_links_are_found() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_probabilities_are_the_shares_of_links(seed: int) -> None:
-    """Where the odds of each score are known, the probabilities that were learned are those odds."""
+    """The learned probabilities equal the known odds of each score."""
     rng = np.random.default_rng(seed)
     scores = rng.uniform(-3, 3, 40_000)
     odds = 0.5 / (1 + np.exp(-scores))
@@ -41,7 +41,9 @@ def test_probabilities_are_the_shares_of_links(seed: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 49, 120, 5000])
 def test_a_higher_score_is_never_less_probable(n: int) -> None:
-    """Probabilities lie between 0 and 1 and don't fall, also beyond the scores that were seen and by chance alone."""
+    """Probabilities are between 0 and 1 and never fall with the score, also beyond the training scores and for random
+    links.
+    """
     rng = np.random.default_rng(n)
     made = calibrate(rng.normal(size=n), rng.random(n) < 0.3)
     told = made.probability(np.linspace(-10, 10, 500))
@@ -50,20 +52,20 @@ def test_a_higher_score_is_never_less_probable(n: int) -> None:
 
 
 def test_the_few_highest_scores_are_not_taken_for_certain() -> None:
-    """A single link at the top says nothing for sure: it is pooled with others."""
+    """A single link with the highest score is pooled with others, because it isn't certain evidence."""
     scores = np.arange(1000.0)
     is_link = scores == 999
     assert calibrate(scores, is_link).probability(np.array([999.0]))[0] <= 0.02
 
 
 def test_equal_scores_are_equally_probable() -> None:
-    """Where the score tells nothing, each pair has the share of links among all."""
+    """If all scores are equal, each pair has the overall share of links."""
     is_link = np.arange(400) % 4 == 0
     made = calibrate(np.zeros(400), is_link)
     np.testing.assert_allclose(made.probability(np.array([-1.0, 0.0, 1.0])), 0.25, atol=0.011)
 
 
 def test_between_two_scores_the_probability_is_interpolated() -> None:
-    """Half way between two known scores it is half way between their shares."""
+    """Halfway between two known scores the probability is halfway between their shares."""
     made = Calibration(np.array([0.0, 2.0]), np.array([0.1, 0.3]))
     np.testing.assert_allclose(made.probability(np.array([-5, 0, 1, 2, 5])), [0.1, 0.1, 0.2, 0.3, 0.3])

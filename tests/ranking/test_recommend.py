@@ -1,4 +1,4 @@
-"""Links of a whole site: every page gets its in-links, none too many, and a page's list stays the best it can be."""
+"""The links of a whole site: every page gets its inlinks, none too many, and each list stays as good as possible."""
 
 from collections import Counter
 from dataclasses import replace
@@ -28,7 +28,7 @@ from tests.support import link_sites
 
 
 def site(topics: int, pages: int) -> tuple[Page, ...]:
-    """Pages in topics; the first of each is the longest and shares a word with all the others of its topic."""
+    """Return pages in topics; the first of each is the longest and shares a word with all others of its topic."""
     rng = np.random.default_rng(0)
     made = []
     for topic in range(topics):
@@ -70,7 +70,9 @@ PAGES = site(6, 15)
 
 
 def test_every_page_gets_its_inlinks() -> None:
-    """Left alone some pages get no link; with `min_inlinks` each gets as many, and every page still has its links."""
+    """Without `min_inlinks` some pages get no inlink; with it each gets the minimum, and every page still has its
+    links.
+    """
     alone, spread = links(PAGES, 0), links(PAGES, 2)
     assert min(inlinks(alone)[page.key] for page in PAGES) == 0
     assert min(inlinks(spread)[page.key] for page in PAGES) >= 2
@@ -79,7 +81,7 @@ def test_every_page_gets_its_inlinks() -> None:
 
 
 def test_lists_are_still_ranked_and_keep_the_rules() -> None:
-    """Each list is in the order of its scores, without the page itself, without a repeat, within its topic."""
+    """Each list is sorted by score and stays within its topic, without the page itself and without repeats."""
     for one in links(PAGES, 2):
         scores = [link.target.score for link in one.links]
         assert scores == sorted(scores, reverse=True)
@@ -91,13 +93,13 @@ def test_lists_are_still_ranked_and_keep_the_rules() -> None:
 
 
 def test_no_page_gets_more_than_its_share() -> None:
-    """`max_inlinks` is a multiple of the mean, which is 3 here."""
+    """No page has more inlinks than `max_inlinks` times the mean, which is 3 here."""
     assert max(inlinks(links(PAGES, 0)).values()) > 6
     assert max(inlinks(links(PAGES, 1, most=2.0)).values()) <= 6
 
 
 def test_search_results_stay_where_the_search_comes_first() -> None:
-    """With `fill` no page gives up a search result for another page's sake."""
+    """With `fill` no page gives up a search result for another page's inlink."""
     serp = {
         place: tuple(
             SerpTarget(other.key, other.url, rank) for rank, other in enumerate(PAGES[:4], 1) if other != page
@@ -111,14 +113,16 @@ def test_search_results_stay_where_the_search_comes_first() -> None:
 
 
 def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
-    """A page that its whole topic links to is suggested by nobody, and the run doesn't fail over it."""
+    """A page that its whole topic already links to is proposed to no page, and the run still succeeds."""
     lonely = PAGES[3].key
     found = links(PAGES, 2, linked={page.key: (lonely,) for page in PAGES})
     assert inlinks(found)[lonely] == 0
 
 
 def test_links_of_similar_pages_lead() -> None:
-    """What the pages most like one link to comes higher for it, beyond its own candidates too; itself it never gets."""
+    """The link targets of a page's most similar pages rank higher, even beyond its own candidates; it never gets
+    itself.
+    """
     site = link_sites.pages(150)
     alone = next(iter(link_sites.ranking(site, []).of([0])))
     near = [candidate.key for candidate in alone[:12]]
@@ -132,7 +136,7 @@ def test_links_of_similar_pages_lead() -> None:
 
 
 def test_pages_that_nobody_links_to_come_before_equals() -> None:
-    """Of candidates that differ in nothing else, a new page comes before one that others link to."""
+    """Of otherwise equal candidates, a page without inlinks comes before a linked one."""
     site = link_sites.pages(150)
     plain = [candidate.key for candidate in next(iter(link_sites.ranking(site, []).of([0])))]
     numbers = {page.key: number for number, page in enumerate(site)}
@@ -146,13 +150,13 @@ def test_pages_that_nobody_links_to_come_before_equals() -> None:
 
 @pytest.mark.parametrize("count", [0, 1, 2])
 def test_a_site_of_hardly_any_pages(count: int) -> None:
-    """Nothing to link to is no error."""
+    """A site with few or no possible targets raises no error."""
     found = links(PAGES[:count], 2, most=10.0)
     assert [len(one.links) for one in found] == [max(0, count - 1)] * count
 
 
 def test_pages_that_are_all_alike_still_get_their_links() -> None:
-    """Where every page's candidates are the same few, five links count for more than the limit."""
+    """If all pages share the same few candidates, filling the links takes precedence over the inlink limit."""
     pages = tuple(
         Page(f"https://a.example/{n}", f"https://a.example/{n}", content="same words") for n in range(120)
     )
@@ -163,7 +167,7 @@ def test_pages_that_are_all_alike_still_get_their_links() -> None:
 def test_other_processes_find_the_same_links(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A large site is matched by several processes, what is learned of its links included: nothing is another."""
+    """Matching a large site in several processes gives the same links, with the learned ranking, too."""
     pages = link_sites.pages(count)
     pairs = link_sites.random_pairs(count, 300 + count, 1, popularity=1.0)
     known = link_sites.existing(pairs)
@@ -171,7 +175,7 @@ def test_other_processes_find_the_same_links(
     def found(workers: Workers | None = None) -> tuple[Lesson | None, list[str]]:
         ranking, lesson = teach(link_sites.ranking(pages, pairs, "w1 w2", workers=workers), known)
         rules = replace(link_sites.RULES, min_inlinks=1)
-        # No NaN equals another.
+        # NaN isn't equal to itself.
         return lesson, [str(each.links) for each in recommend(ranking, Searched(), rules)]
 
     alone = found()

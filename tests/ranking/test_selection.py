@@ -1,4 +1,4 @@
-"""The link rules: what may be linked to, and the links that are taken."""
+"""The link rules: allowed targets and selected links."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -27,7 +27,9 @@ SOME = st.sets(st.sampled_from(NAMES))
 def test_no_rule_is_ever_broken(
     ranked: list[Candidate], known: set[str], barred: set[str], any_on_site: bool, own: str, count: int
 ) -> None:
-    """Never the page itself, a barred or an unknown page, none twice, no more than asked for, best first."""
+    """The links never include the page itself, an excluded or unknown page or a repeat; they stay within the limit,
+    best first.
+    """
     where = Targets(
         {url(name): url(name) for name in known - barred},
         {url(name): GONE for name in barred},
@@ -45,7 +47,7 @@ def test_no_rule_is_ever_broken(
     assert [link.rank for link in links] == list(range(1, len(links) + 1))
     for link in links:
         assert link.origin == ("serp" if link.target.serp_rank else "semantic")
-        # Of a page that is ranked twice, the better place counts.
+        # If a page is ranked twice, the better rank counts.
         assert link.target is next(each for each in ranked if each.key == link.target.key)
 
 
@@ -61,7 +63,7 @@ def test_no_rule_is_ever_broken(
     ],
 )
 def test_a_row_that_is_short_says_why(me: Source, why: FewLinks) -> None:
-    """Fewer links than wanted are never left without a reason, and the search's own note stays before it."""
+    """A row with fewer links than requested has a reason, after the search's own note."""
     one = [Candidate(url("a"), url("a"))]
     assert select(me, one, targets("a"), 3, "").note == f"1 of 3 links: {why.message}"
     none = select(me, [], targets("a"), 3, "no search: empty")
@@ -70,14 +72,16 @@ def test_a_row_that_is_short_says_why(me: Source, why: FewLinks) -> None:
 
 
 def test_a_full_row_needs_no_word() -> None:
-    """With all links found, only the search's note is left."""
+    """A full row has only the search's note."""
     ranked = [Candidate(url(name), url(name)) for name in "abc"]
     assert select(source("x"), ranked, targets(*"abc"), 3, "").note == ""
     assert select(source("x"), ranked, targets(*"abc"), 3, "no search: empty").note == "no search: empty"
 
 
 def test_targets_are_the_pages_that_may_be_shown() -> None:
-    """Errors, copies and excluded pages are barred with their reason; a query's own URL is known; none is lost."""
+    """Errors, copies and excluded pages are barred with their reason, a query's own URL is known, and no
+    page is lost.
+    """
     tag = Page(url("tag/x"), "https://shop.example/TAG/../tag/x")
     pages = [page("a"), page("gone", issue=GONE), tag, page("b")]
     sources = [
@@ -97,20 +101,22 @@ def test_targets_are_the_pages_that_may_be_shown() -> None:
 
 
 def test_a_pattern_sees_the_users_writing_and_the_normal_form() -> None:
-    """An exclusion that fits either writing of a page bars it."""
+    """An exclusion that matches the user's spelling or the normal form of a page bars it."""
     mine = Page("https://shop.example/%D9%85", "https://Shop.example/م/?utm_source=x")
     for pattern in ("utm_source", "/م", "%D9%85", "^https://shop"):
         assert not link_targets([mine], [], Exclusions([(1, pattern)]).match, any_on_site=False).known
 
 
 def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
-    """`target_pages = "site"` opens unknown pages, not those known to be errors or copies."""
+    """`target_pages = "site"` allows unknown pages, but not known errors or copies."""
     found = link_targets([page("gone", issue=GONE)], [], nothing_excluded, any_on_site=True)
     assert (found.url_of(url("gone")), found.url_of(url("new"))) == ("", url("new"))
 
 
 def test_what_a_page_links_to_is_no_new_link() -> None:
-    """Neither a linked page nor the original of which the page is a copy is taken; the note tells of links."""
+    """Neither a linked page nor the original of which the page is a copy is selected; the note mentions
+    existing links.
+    """
     me = source(of=page("me", "text"))
     links = [
         ExistingLink(me.key, url("a")),
@@ -137,7 +143,9 @@ def letters(links: Sequence[Link]) -> str:
 
 
 def test_accepted_links_keep_their_places() -> None:
-    """The others fill the places around them, in their order; figures are those of this run."""
+    """Accepted links keep their ranks and the others fill the remaining ones in order; figures are those
+    of this run.
+    """
     ranked = [Candidate(url(name), url(name), score=at) for at, name in enumerate("abcd")]
     where = targets(*"abcdex")
     found = select(source("x"), ranked, where, 4, "", accepted=[link("c", 3), link("e", 1)]).links
@@ -151,7 +159,7 @@ def test_accepted_links_keep_their_places() -> None:
 
 
 def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
-    """A target that is gone, or that the page links to by now, is left out."""
+    """An accepted link is dropped if its target is gone or already linked."""
     where = replace(targets("a", "b"), linked={url("x"): {url("b"): None}})
     assert (
         letters(
@@ -162,7 +170,7 @@ def test_an_accepted_link_is_no_exception_to_the_rules() -> None:
 
 
 def test_what_needs_approval_is_held_and_others_stand_in() -> None:
-    """The next best take the places; what is held has no place, and a short row says what it waits for."""
+    """The next best links replace those that await approval, and a short row says that it waits for approval."""
     ranked = [Candidate(url(name), url(name)) for name in "abcd"]
     where = targets(*"abcdx")
     found = select(source("x"), ranked, where, 2, "", approved=lambda key: key[-1] not in "ac")
@@ -176,7 +184,7 @@ def test_what_needs_approval_is_held_and_others_stand_in() -> None:
 
 
 def test_what_was_rejected_is_not_proposed_again() -> None:
-    """For this page, or this query; to others it may be."""
+    """A rejected link isn't proposed again for this page or query; for others it may be."""
     where = replace(targets("a", "b"), rejected={url("x"): [url("a")], "tea": [url("b")]})
     ranked = [Candidate(url(name), url(name)) for name in "ab"]
     assert letters(select(source("x"), ranked, where, 2, "").links) == "b"

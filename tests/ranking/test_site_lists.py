@@ -1,4 +1,4 @@
-"""What a whole run tells of the site beside its links: near-duplicates and orphans."""
+"""The lists that a whole run writes beside its links: near-duplicates and orphan pages."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ DUPLICATES = "files/duplicates.csv"
 
 
 def run(folder: Path, *options: str) -> dict[str, list[str]]:
-    """A run's links by page, as Output.csv has them."""
+    """Run a project and return its links by page from Output.csv."""
     assert command("run", "--project", str(folder), *options) == 0
     return {
         row["URL"]: [link for name, link in row.items() if name.startswith("Link ") and link]
@@ -25,7 +25,7 @@ def run(folder: Path, *options: str) -> dict[str, list[str]]:
 
 
 def with_copy(folder: Path) -> Path:
-    """The small project with a second page of the green tea's text."""
+    """Return the small project with a second page that has the green tea page's text."""
     make_project(folder)
     rows = [(url, slug, text) for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]
     write_csv(folder / "files/urls_rawdata.csv", [HEADER, (COPY, *rows[0][1:]), *rows])
@@ -39,7 +39,7 @@ def existing(folder: Path, *links: tuple[str, str]) -> None:
 def test_near_duplicates_are_listed_and_not_linked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each pair stands in duplicates.csv once, with its figures; neither page links to the other."""
+    """Each pair is in duplicates.csv once with its figures, and neither page links to the other."""
     found = run(with_copy(tmp_path))
     assert COPY not in found[GREEN] and GREEN not in found[COPY]
     assert COPY in found[BLACK] and len(found[GREEN]) == 5
@@ -50,7 +50,7 @@ def test_near_duplicates_are_listed_and_not_linked(
 
 
 def test_the_page_with_more_inlinks_is_kept(tmp_path: Path) -> None:
-    """Pages that link to it count before the length of its URL, each page once."""
+    """The page with more linking pages, each counted once, is kept; the length of the URL decides only after that."""
     folder = with_copy(tmp_path)
     existing(folder, (BLACK, GREEN), (BLACK, COPY), (WHITE, COPY))
     run(folder)
@@ -60,7 +60,7 @@ def test_the_page_with_more_inlinks_is_kept(tmp_path: Path) -> None:
 def test_only_a_whole_run_tells_of_near_duplicates(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A part of the rows leaves the list as it is; a whole run replaces it, by the header alone if there are none."""
+    """A partial run leaves the list unchanged; a whole run replaces it, with the header alone if there are none."""
     folder = with_copy(tmp_path)
     run(folder)
     before = (folder / DUPLICATES).read_bytes()
@@ -76,7 +76,7 @@ def test_only_a_whole_run_tells_of_near_duplicates(
 
 
 def orphans(folder: Path) -> dict[str, list[str]]:
-    """Orphans with their sources, as orphans.csv has them."""
+    """Return the orphan pages with their sources from orphans.csv."""
     rows = [list(row.values()) for row in read_csv(folder / "files/orphans.csv")]
     listed = {page: [source for source in sources if source] for page, *sources in rows}
     assert all(sources[: len(listed[page])] == listed[page] for page, *sources in rows), "no gap among them"
@@ -86,7 +86,7 @@ def orphans(folder: Path) -> dict[str, list[str]]:
 def test_orphans_are_listed_with_the_pages_to_link_from(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page that nobody links to has its most similar pages as sources, best first; a linked one is no orphan."""
+    """A page without inlinks has its most similar pages as sources, best first; a linked page isn't an orphan page."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, WHITE), (WHITE, BLACK), (f"{SITE}/not-listed/", URLS[3]), (BLACK, BLACK))
     near = f"{SITE}/steaming/"
@@ -106,7 +106,7 @@ def test_orphans_are_listed_with_the_pages_to_link_from(
 
 
 def test_sources_of_an_orphan_are_pages_that_can_take_the_link(tmp_path: Path) -> None:
-    """No copy of it, no query, no error page, no redirect to it, and no page of another language."""
+    """An orphan's sources include no copy of it, query, error page, redirect to it or page in another language."""
     folder = make_project(tmp_path)
     text = TOPICS["green-tea"]
     write_csv(
@@ -135,7 +135,7 @@ def test_sources_of_an_orphan_are_pages_that_can_take_the_link(tmp_path: Path) -
 def test_without_existing_links_orphans_are_not_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The summary says so, and the list of an earlier run doesn't stay; a part of the rows leaves it."""
+    """The summary says so and a whole run removes the earlier list; a partial run leaves it."""
     folder = make_project(tmp_path)
     existing(folder, (GREEN, WHITE))
     run(folder)
@@ -149,7 +149,7 @@ def test_without_existing_links_orphans_are_not_known(
 
 
 def test_nothing_that_a_run_writes_is_offered_to_git(tmp_path: Path) -> None:
-    """Whoever keeps a project as a checkout sees no result among the changed files."""
+    """In a project that is a Git checkout, no result appears among the changed files."""
     if not (ROOT / ".git").exists() or not shutil.which("git"):
         pytest.skip("this is no checkout, or git isn't there")
     folder = make_project(tmp_path)

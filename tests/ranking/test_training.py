@@ -1,4 +1,4 @@
-"""`teach` learns what there is to learn of a site's links, and nothing where links follow chance."""
+"""`teach` learns real patterns from a site's links, and nothing from random links."""
 
 from collections import defaultdict
 from functools import cache
@@ -21,7 +21,7 @@ POPULAR = tuple(random_pairs(150, 600, seed=2, popularity=1.0))
 
 @cache
 def taught(pairs: tuple[tuple[int, int], ...]) -> tuple[Ranking, Ranking, Lesson]:
-    """The ranking without and with what these links taught."""
+    """Return the ranking without and with the lesson from these links, and the lesson."""
     plain = ranking(PAGES, pairs)
     ours, lesson = teach(plain, existing(pairs))
     assert lesson
@@ -29,7 +29,7 @@ def taught(pairs: tuple[tuple[int, int], ...]) -> tuple[Ranking, Ranking, Lesson
 
 
 def orders(ranked: Ranking) -> list[list[tuple[str, float, float]]]:
-    """Key, score and probability of each source's candidates, best first."""
+    """Return the key, score and probability of each source's candidates, best first."""
     return [
         [(each.key, each.score, each.probability) for each in ours]
         for ours in ranked.of(range(len(ranked.sources)))
@@ -37,7 +37,7 @@ def orders(ranked: Ranking) -> list[list[tuple[str, float, float]]]:
 
 
 def chance(pairs: Pairs) -> float:
-    """NDCG@5 of all pages in random order, those left out that are visibly linked, while each part is hidden."""
+    """Return the mean NDCG@5 of random orders of the pages without visible links, with each part hidden in turn."""
     rng = np.random.default_rng(0)
     hidden, visible = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
     for source, target in pairs:
@@ -51,13 +51,13 @@ def chance(pairs: Pairs) -> float:
 
 @pytest.mark.parametrize("count", [1, pytest.param(6, marks=pytest.mark.long)])
 def test_sites_with_random_links_score_like_chance(count: int) -> None:
-    """Where links are random nothing finds hidden ones but chance: no signal tells of the link that is asked for."""
+    """If links are random, hidden ones are found only by chance: no signal reveals the hidden link itself."""
     sites = [tuple(random_pairs(150, 600, seed)) for seed in range(count)]
     lessons = [taught(pairs)[2] for pairs in sites]
     by_chance = np.mean([chance(pairs) for pairs in sites])
     assert by_chance == pytest.approx(0.022, abs=0.003)
     for of in ("fixed", "learned"):
-        # Three standard errors of so many sites; a signal that knows of the link finds it at once.
+        # Three standard errors of this number of sites; a signal that knows the link finds it at once.
         assert np.mean([getattr(lesson, of).mean for lesson in lessons]) == pytest.approx(
             by_chance, abs=0.017 / np.sqrt(count)
         )
@@ -67,7 +67,7 @@ def test_sites_with_random_links_score_like_chance(count: int) -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_no_signal_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
-    """With a link hidden all signals are those of a site that never had it, and its target is a candidate again."""
+    """Hiding a link makes all signals those of a site without it, and its target a candidate again."""
     n = 24
     site = pages(n, seed)
     pairs = random_pairs(n, 90, seed, popularity=seed % 3)
@@ -86,7 +86,7 @@ def test_no_signal_of_a_pair_tells_whether_it_is_linked(seed: int) -> None:
 
 
 def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -> None:
-    """The signals under several states of the links are those under each alone."""
+    """Computing signals for several states of the links together gives the same values as for each alone."""
     whole = ranking(PAGES, CHANCE)
     sources = whole.sources[:5]
     states = [whole.knowing(existing(CHANCE[part::3]), sources) for part in range(3)]
@@ -98,7 +98,7 @@ def test_what_is_known_of_one_source_does_not_depend_on_the_others_asked_for() -
 
 
 def test_a_pattern_that_the_fixed_weights_miss_is_used() -> None:
-    """Where editors link to the same popular pages, the ranker learns it, tells so, and its lists are others."""
+    """If editors link to the same popular pages, the ranker learns and reports it, and its lists change."""
     plain, ours, lesson = taught(POPULAR)
     assert lesson.used and lesson.gain.low > 0
     assert lesson.learned.mean == pytest.approx(lesson.fixed.mean + lesson.gain.mean)
@@ -109,7 +109,7 @@ def test_a_pattern_that_the_fixed_weights_miss_is_used() -> None:
 
 
 def test_new_pages_keep_their_place() -> None:
-    """What was learned of links moves no page that nobody links to, in no list; the others stay candidates."""
+    """Learned weights move no page without inlinks in any list; all candidates stay candidates."""
     plain, ours, _ = taught(POPULAR)
     linked = {url(target) for _, target in POPULAR}
     kept = 0
@@ -125,7 +125,9 @@ def test_new_pages_keep_their_place() -> None:
 
 @pytest.mark.parametrize("pairs", [CHANCE, POPULAR])
 def test_a_probability_stands_beside_every_candidate(pairs: tuple[tuple[int, int], ...]) -> None:
-    """Between 0 and 1, on average the share of links among pairs; without the lesson there is none."""
+    """Probabilities are between 0 and 1 and average near the share of links among pairs; without the lesson there are
+    none.
+    """
     plain, ours, lesson = taught(pairs)
     told = [probability for one in orders(ours) for _, _, probability in one]
     assert all(0 <= each <= 1 for each in told)
@@ -135,7 +137,7 @@ def test_a_probability_stands_beside_every_candidate(pairs: tuple[tuple[int, int
 
 
 def test_with_the_fixed_weights_the_higher_score_is_never_less_probable() -> None:
-    """Where the ranker isn't used, a probability belongs to a score."""
+    """If the ranker isn't used, a higher score never has a lower probability."""
     _, ours, lesson = taught(CHANCE)
     assert not lesson.used
     by_score = sorted((score, probability) for one in orders(ours) for _, score, probability in one)
@@ -143,7 +145,7 @@ def test_with_the_fixed_weights_the_higher_score_is_never_less_probable() -> Non
 
 
 def test_expected_probabilities_are_what_was_so() -> None:
-    """In each range that holds many pairs, the share of links is near what other pages' links let expect."""
+    """In each range with many pairs, the share of links is near the expected one from other pages' links."""
     _, _, lesson = taught(POPULAR)
     large = [part for part in lesson.reliability if part.pairs >= 500]
     assert len(large) >= 3
@@ -154,7 +156,7 @@ def test_expected_probabilities_are_what_was_so() -> None:
 
 
 def test_two_lessons_are_one() -> None:
-    """The same links teach the same: figures, order, probability, whatever order the links come in."""
+    """The same links in any order give the same figures, order and probabilities."""
     _, ours, lesson = taught(POPULAR)
     again, same = teach(ranking(PAGES, POPULAR), existing(POPULAR[::-1]))
     assert str(lesson) == str(same)
@@ -172,7 +174,7 @@ def test_two_lessons_are_one() -> None:
     ids=["none", "too few", "from two pages only", "each page to every other"],
 )
 def test_where_there_is_nothing_to_learn_the_ranking_stays(pairs: Pairs) -> None:
-    """Too few links, links of a handful of pages, or nothing else to propose: no lesson, and no error."""
+    """Too few links, links of very few pages, or no other candidates give no lesson and no error."""
     plain = ranking(pages(16) if len(pairs) == 240 else PAGES, pairs)
     ours, lesson = teach(plain, existing(pairs))
     assert lesson is None
@@ -181,14 +183,14 @@ def test_where_there_is_nothing_to_learn_the_ranking_stays(pairs: Pairs) -> None
 
 
 def test_a_link_with_two_anchors_is_one() -> None:
-    """Anchors and links to pages that are not listed count for nothing."""
+    """Repeated links with other anchors and links to unlisted pages don't count."""
     plain = ranking(PAGES, CHANCE)
     more = [*existing(CHANCE), *existing(CHANCE), *existing([(1, 900), (900, 1)])]
     assert str(teach(plain, more)[1]) == str(teach(plain, existing(CHANCE))[1])
 
 
 def test_a_query_without_a_page_is_ranked_beside_known_links() -> None:
-    """It stands behind the pages: similar pages' links count for it, and it has its probabilities."""
+    """A query's row comes after the pages; it is ranked by similar pages' links and has probabilities."""
     plain = ranking(PAGES, POPULAR, "w1 w2 w3 w4", "w5")
     ours, _ = teach(plain, existing(POPULAR))
     for one in orders(ours)[-2:]:

@@ -1,4 +1,6 @@
-"""Search results -> targets: plain words are searched, eligible results kept, no credit wasted."""
+"""Eligible targets from search results: queries are plain words, only eligible results are kept, and no credit is
+wasted.
+"""
 
 import pytest
 from hypothesis import given
@@ -34,13 +36,13 @@ from tests.support.builders import MOVED, SITE, TEMPLATE, nothing_excluded, sour
     ],
 )
 def test_a_query_is_searched_as_its_words(query: str, words: str) -> None:
-    """Quotes and operators go, so that nothing is narrowed by accident; every word stays, in any script."""
+    """Quotes and operators are removed so that they can't narrow the search; every word stays, in any script."""
     assert search_text(TEMPLATE, query) == f"site:{SITE} {words}"
 
 
 @given(st.lists(st.from_regex(r"[a-zöم0-9][a-zöم0-9+'.%-]*", fullmatch=True), min_size=1, max_size=6))
 def test_words_without_operators_are_never_touched(words: list[str]) -> None:
-    """A query of plain words is sent as it is."""
+    """A query of plain words is sent unchanged."""
     assert search_text(TEMPLATE, " ".join(words)) == " ".join([f"site:{SITE}", *words])
 
 
@@ -57,7 +59,7 @@ def eligible(
 
 
 def test_results_keep_their_order_and_rank() -> None:
-    """What is eligible comes in the order of the search, with the rank it had there and the user's own URL."""
+    """Eligible results keep the search's order and rank and have the user's spelling of the URL."""
     found = eligible(url("b"), "https://elsewhere.example/", url("a") + "/?srsltid=AfmBO1#top")
     assert found == (SerpTarget(url("b"), url("b"), 1), SerpTarget(url("a"), url("a"), 3))
 
@@ -76,12 +78,12 @@ def test_results_keep_their_order_and_rank() -> None:
     ],
 )
 def test_what_is_no_target_is_left_out(link: str) -> None:
-    """The page itself, other hosts, pages in no list and what is no URL are no targets, and no error."""
+    """The page itself, other hosts, unlisted pages and invalid URLs are skipped without an error."""
     assert eligible(link) == ()
 
 
 def test_a_page_found_twice_is_one_target() -> None:
-    """Two writings of one page count once, with the better rank."""
+    """Two spellings of one page count once, with the better rank."""
     assert eligible(
         url("a") + "?srsltid=1", url("b"), url("a") + "/?srsltid=2", "HTTPS://SHOP.example/a"
     ) == (
@@ -91,25 +93,29 @@ def test_a_page_found_twice_is_one_target() -> None:
 
 
 def test_a_path_in_the_template_bounds_the_targets() -> None:
-    """With a path in the template, what lies outside of it is no target, even where it is a known page."""
+    """With a path in the template, pages outside it are not targets, even if they are known."""
     assert eligible(url("a"), url("mag/c"), site=f"{SITE}/mag") == (
         SerpTarget(url("mag/c"), url("mag/c"), 2),
     )
 
 
 def test_a_result_outside_the_lists_is_written_as_it_was_found() -> None:
-    """Where any page of the site may be a target, its slash stays (no link to a redirect) and tracking goes."""
+    """If any page of the site may be a target, the URL keeps its slash, to avoid a redirect, and loses tracking
+    parameters.
+    """
     (found,) = eligible(url("new/?srsltid=x&id=1#top"), any_on_site=True)
     assert found == SerpTarget(url("new?id=1"), url("new/?id=1"), 1)
 
 
 def test_a_query_without_a_page_has_no_page_to_leave_out() -> None:
-    """Links for a query alone may lead to every target."""
+    """Every target is eligible for a query without a page."""
     assert [target.key for target in eligible(url("me"), url("a"), of="")] == [url("me"), url("a")]
 
 
 def test_a_result_that_redirects_stands_for_its_page() -> None:
-    """A redirect or copy of a listed page is that page, at the better rank; one that leads elsewhere is none."""
+    """A redirect or copy of a listed page counts as that page, at the better rank; one that leads elsewhere is no
+    target.
+    """
     aliases = {url("old"): url("a"), url("copy"): url("me"), url("lost"): "https://o.example/"}
     where = Targets({url(name): url(name) for name in ("me", "a", "b")}, {url("old"): MOVED}, aliases=aliases)
     hits = [SerpHit(url(name), rank) for rank, name in enumerate(("copy", "old", "lost", "b", "a"), 1)]
@@ -118,7 +124,9 @@ def test_a_result_that_redirects_stands_for_its_page() -> None:
 
 
 def test_a_result_that_is_linked_already_is_no_target() -> None:
-    """What the page links to gives way to the next result; for another page it is one."""
+    """A page that the source already links to is skipped in favour of the next result; for another source it stays a
+    target.
+    """
     where = Targets({url(name): url(name) for name in "ab"}, {}, linked={url("me"): [url("a")]})
     hits = [SerpHit(url("a"), 1), SerpHit(url("b"), 2)]
     for me, names in (("me", "b"), ("you", "ab")):
@@ -128,7 +136,7 @@ def test_a_result_that_is_linked_already_is_no_target() -> None:
 
 @pytest.mark.parametrize("pattern", ["/a$", "srsltid=bad", r"^https://shop\.example/a"])
 def test_a_pattern_bars_a_result_in_either_writing(pattern: str) -> None:
-    """An exclusion counts if it matches the URL as it was found or as it would be written."""
+    """An exclusion applies if it matches the URL as found or as it would be written."""
     hits = [SerpHit(url("a") + "/?srsltid=bad", 1), SerpHit(url("b"), 2)]
     found = eligible_targets(
         source("me", "tea"),
@@ -141,7 +149,7 @@ def test_a_pattern_bars_a_result_in_either_writing(pattern: str) -> None:
 
 
 def test_a_barred_page_is_no_target_even_with_the_whole_site_open() -> None:
-    """A redirect or a noindex page of the lists is no target because the search knows it."""
+    """A listed redirect or noindex page isn't a target, even if the search finds it."""
     where = Targets({}, {url("a"): MOVED}, any_on_site=True)
     hits = [SerpHit(url("a"), 1)]
     assert eligible_targets(source("me"), hits, site=SITE, targets=where, excluded=nothing_excluded) == ()
@@ -154,7 +162,7 @@ LINKS = st.sampled_from(
 
 @given(st.lists(LINKS, max_size=12), st.booleans())
 def test_targets_are_distinct_known_and_in_order(links: list[str], any_on_site: bool) -> None:
-    """Whatever is found: each target once, on the site, never the source, ranks rising."""
+    """For any results, targets are distinct, on the site, never the source, and in ascending rank."""
     found = eligible(*links, any_on_site=any_on_site)
     assert len({target.key for target in found}) == len(found)
     assert [target.rank for target in found] == sorted({target.rank for target in found})
@@ -168,7 +176,7 @@ def test_targets_are_distinct_known_and_in_order(links: list[str], any_on_site: 
     st.integers(1, 10),
 )
 def test_no_page_is_paid_for_in_vain(answers: list[tuple[int, float]], wanted: int, max_pages: int) -> None:
-    """Reading goes on while links are missing, and stops with enough, at the cap, or after an empty page."""
+    """Reading continues while links are missing and stops with enough links, at the cap or after an empty page."""
     found = pages = 0
     last = 1
     while wants_another_page(found, wanted, pages, max_pages, last):

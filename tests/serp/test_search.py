@@ -1,4 +1,4 @@
-"""The search step: every query asked once, no credit spent twice or in vain, every gap said per row."""
+"""The search step searches every query once, wastes no credit and explains every gap in its row."""
 
 import threading
 import time
@@ -50,7 +50,7 @@ def links(names: str) -> list[str]:
 
 
 def test_stops_as_soon_as_there_is_enough() -> None:
-    """The second page is not paid for when the first one holds enough."""
+    """The second page isn't requested if the first gives enough results."""
     engine = Engine({q("tea"): links("abc"), q("tea", 2): links("d")})
     result = search([source("x", "tea")], engine)
     assert engine.asked == [q("tea")]
@@ -58,14 +58,14 @@ def test_stops_as_soon_as_there_is_enough() -> None:
 
 
 def test_ranks_go_on_over_the_pages() -> None:
-    """The next page is read while links are missing, and its ranks follow on those of the first."""
+    """The next page is read while links are missing, and its ranks continue those of the first."""
     engine = Engine({q("tea"): [url("a"), url("x")], q("tea", 2): links("ab")})
     result = search([source("x", "tea")], engine)
     assert [(target.key, target.rank) for target in result.targets[0]] == [(url("a"), 1), (url("b"), 4)]
 
 
 def test_a_query_of_two_pages_is_paid_for_once() -> None:
-    """Two pages with one query, in whatever case and spacing, share its answers, each without itself."""
+    """Two pages with one query, in any case and spacing, share its results, each without itself."""
     both = [source("a", "Green tea"), source("b", "green  TEA")]
     engine = Engine({q("Green tea"): links("ab"), q("Green tea", 2): links("c")})
     result = search(both, engine)
@@ -74,7 +74,7 @@ def test_a_query_of_two_pages_is_paid_for_once() -> None:
 
 
 def test_reading_goes_on_until_every_page_of_a_query_has_enough() -> None:
-    """Of two pages with one query, the one that stands in the results itself still gets all its links."""
+    """Of two pages with one query, the one among the results still gets all its links."""
     both = [source("x", "tea"), source("a", "tea")]
     result = search(both, Engine({q("tea"): links("ab"), q("tea", 2): links("c")}))
     assert [found(result, place) for place in range(2)] == [["a", "b", "c"], ["b", "c"]]
@@ -89,7 +89,7 @@ def test_sources_without_a_query_are_not_searched() -> None:
 
 
 def test_an_empty_first_page_is_asked_for_once_more() -> None:
-    """A first page that comes back empty is tried a second time; what comes then counts and is kept."""
+    """An empty first page is requested a second time, and the second answer counts and is cached."""
 
     class Hesitant(Engine):
         def search(self, query: str, page: int) -> SerpPage:
@@ -104,7 +104,7 @@ def test_an_empty_first_page_is_asked_for_once_more() -> None:
 
 
 def test_nothing_found_is_believed_after_two_tries() -> None:
-    """An empty answer ends the query, is kept, and is no failure; an empty second page is not asked again."""
+    """A second empty answer ends the query, is cached and isn't a failure; an empty second page isn't retried."""
     engine, cache = Engine({q("rare"): links("a")}), MemorySerp()
     result = search([source("x", "none"), source("x", "rare")], engine, cache)
     assert engine.asked == [q("none"), q("none"), q("rare"), q("rare", 2)]
@@ -115,7 +115,9 @@ def test_nothing_found_is_believed_after_two_tries() -> None:
 
 @pytest.mark.parametrize("error", FINAL)
 def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> None:
-    """No credits, a bad key or a closed budget: no call after it; each row is told, and the cache still answers."""
+    """After an error such as no credits, a bad key or a closed budget no call follows; each row says so, and the cache
+    still answers.
+    """
     engine = Engine({q("one"): links("ab"), q("two"): error("Serper", "the account is empty.")})
     cache = MemorySerp()
     cache.put(*q("four"), engine.market, SerpPage(tuple(links("cd")), 1))
@@ -133,7 +135,7 @@ def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> No
 
 
 def test_what_was_found_before_a_failure_is_kept() -> None:
-    """Credits that end after the first page leave that page's results in use."""
+    """If credits run out after the first page, that page's results are used."""
     engine = Engine({q("tea"): links("a"), q("tea", 2): OutOfCredits("Serper", "empty.")})
     result = search([source("x", "tea")], engine)
     assert found(result, 0) == ["a"]
@@ -141,7 +143,7 @@ def test_what_was_found_before_a_failure_is_kept() -> None:
 
 
 def test_one_failure_costs_one_query_only() -> None:
-    """A query that fails is noted for its own rows and asked again by the next run; the others go on."""
+    """A failed query is noted in its own rows and searched again by the next run; other queries continue."""
     engine, cache = Engine({q("one"): ServiceError("Serper", "broken."), q("two"): links("ab")}), MemorySerp()
     rows = [source("x", "one"), source("y", "one"), source("x", "two")]
     result = search(rows, engine, cache)
@@ -153,7 +155,7 @@ def test_one_failure_costs_one_query_only() -> None:
 
 
 def test_a_service_that_is_down_is_left_alone() -> None:
-    """After so many failures in a row nothing is asked any more; a success in between starts the count anew."""
+    """After a number of consecutive failures no call follows; a success in between resets the count."""
     down = ServiceError("Serper", "no answer.")
     answers: dict[tuple[str, int], Sequence[str] | ServiceError] = {q(f"w{n}"): down for n in range(30)}
     before = FAILURES_IN_A_ROW - 1
@@ -174,7 +176,7 @@ PAGES = st.lists(st.text("abcdefghz", max_size=4).map(links), min_size=3, max_si
 def test_a_second_run_costs_nothing(
     rows: list[tuple[str, str]], pages: Mapping[str, list[list[str]]], in_flight: int
 ) -> None:
-    """Whatever was found, the same run again asks nothing and gives the same targets; no query passes its cap."""
+    """A second run makes no call and gives the same targets; no query exceeds its cap."""
     answers = {
         q(name, number): page for name, all_of in pages.items() for number, page in enumerate(all_of, 1)
     }
@@ -189,13 +191,13 @@ def test_a_second_run_costs_nothing(
     assert again.targets == first.targets
     texts = {text for text, _ in engine.asked}
     assert len(texts) == len({query.casefold() for _, query in rows})
-    # One more than the cap at the most: the second try of an empty first page.
+    # At most one more than the cap: the second try of an empty first page.
     assert all(len([text for text, _ in engine.asked if text == each]) <= 4 for each in texts)
 
 
 @pytest.mark.parametrize("in_flight", [1, 3])
 def test_no_more_calls_are_under_way_than_allowed(in_flight: int) -> None:
-    """Searches run side by side up to the setting, never beyond it."""
+    """Searches run in parallel up to the configured number."""
 
     class Slow(Engine):
         under_way = most = 0
@@ -218,7 +220,7 @@ def test_no_more_calls_are_under_way_than_allowed(in_flight: int) -> None:
 
 
 def test_an_unexpected_error_ends_the_step_with_its_own_face() -> None:
-    """A mistake in the program is not taken for a failing service: it ends the run and no call follows."""
+    """A programming error isn't treated as a failing service: it ends the run unchanged, and no call follows."""
 
     class Broken(Engine):
         def search(self, query: str, page: int) -> SerpPage:

@@ -1,4 +1,4 @@
-"""Search results that are not about the page: kept and counted by fill, dropped by blend."""
+"""Search results that aren't about the page: `fill` keeps and counts them, `blend` drops them."""
 
 from pathlib import Path
 
@@ -49,14 +49,14 @@ def run(folder: Path, capsys: pytest.CaptureFixture[str], **settings: object) ->
 def test_fill_keeps_every_result_and_counts_those_below_the_floor(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default the search's own order holds; the summary tells how many are no closer than the average page."""
+    """By default the search's order stays; the summary counts results no more similar than the average page."""
     links, figures = run(tmp_path, capsys)
     assert list(links)[:3] == [OIL, NEW, BLACK]
     assert figures == "1 / 0"
 
 
 def test_blend_drops_results_below_the_floor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A result below it is no search result any more; one without content, of which nothing is known, stays."""
+    """A result below the floor loses its search rank; one without content, whose score is unknown, stays."""
     links, figures = run(tmp_path, capsys, fusion="blend")
     assert OIL not in links
     assert links[NEW] == links[BLACK] == "serp"
@@ -64,7 +64,7 @@ def test_blend_drops_results_below_the_floor(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_the_floor_is_a_setting(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A lower floor drops nothing, a higher one all results that have a score."""
+    """A lower floor drops nothing, and a higher one drops all results with a score."""
     _, figures = run(tmp_path / "low", capsys, fusion="blend", serp_floor=-10)
     assert figures == "0 / 0"
     links, figures = run(tmp_path / "high", capsys, fusion="blend", serp_floor=10)

@@ -1,4 +1,4 @@
-"""The SerpApi client against the stand-in: right results, honest credits, and a key that shows nowhere."""
+"""The SerpApi client against the stand-in: correct results, credit counts, and a key that is never exposed."""
 
 import logging
 import threading
@@ -38,7 +38,7 @@ OPEN: list[SerpApi] = []
 
 @pytest.fixture(autouse=True)
 def logged(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
-    """All that any library logs while a test runs, at any level; whatever the test does, the key is not in it."""
+    """Record all log output of any library at any level, and check that it never contains the key."""
     found: list[str] = []
 
     class Keep(logging.Handler):
@@ -87,7 +87,7 @@ def failure(serpapi: SerpApi, query: str = QUERY) -> ServiceError:
 
 
 def told_by(error: BaseException) -> str:
-    """All that a traceback could show of an error, with the errors behind it that `from None` hides."""
+    """Return all text that a traceback could show of an error, with the errors that `from None` hides."""
     found, behind = [], set[BaseException]()
     ahead: BaseException | None = error
     while ahead is not None and ahead not in behind:
@@ -101,7 +101,7 @@ def told_by(error: BaseException) -> str:
 def test_libraries_that_log_addresses_log_them_without_the_key(
     stand_in: SerpApiStandIn, logged: list[str]
 ) -> None:
-    """The request is in the log of httpx, its key is not, though it was sent."""
+    """httpx logs the request without its key, although the key was sent."""
     client(stand_in).search(QUERY, 1)
     assert stand_in.ledger[0].query["api_key"] == ["***"]
     assert [line for line in logged if line.startswith("httpx ") and "/search.json?engine=google" in line]
@@ -109,7 +109,7 @@ def test_libraries_that_log_addresses_log_them_without_the_key(
 
 
 def test_gives_the_links_of_a_page_in_order(stand_in: SerpApiStandIn) -> None:
-    """Page 2 is the second ten results, page 4 is beyond the end; each is one search."""
+    """Page 2 contains results 11 to 20, page 4 is beyond the end, and each costs one search."""
     serpapi = client(stand_in)
     assert serpapi.search(QUERY, 1) == SerpPage(tuple(URLS[:10]), 1)
     assert serpapi.search(QUERY, 2) == SerpPage(tuple(URLS[10:20]), 1)
@@ -119,7 +119,7 @@ def test_gives_the_links_of_a_page_in_order(stand_in: SerpApiStandIn) -> None:
 
 
 def test_sends_only_what_is_set(stand_in: SerpApiStandIn) -> None:
-    """Neither a number of results nor an empty country is sent; the market is what else decides."""
+    """Neither a number of results nor an empty country is sent; the market contains the other parameters."""
     market = SerpMarket("serpapi", gl="de", hl="en", location="Berlin, Germany")
     client(stand_in).search(QUERY, 1)
     serpapi = client(stand_in, market=market)
@@ -132,14 +132,14 @@ def test_sends_only_what_is_set(stand_in: SerpApiStandIn) -> None:
 
 
 def test_no_results_are_an_empty_page(stand_in: SerpApiStandIn) -> None:
-    """The error that SerpApi puts beside no results is none: a page without links, and the search is counted."""
+    """The error that SerpApi sends without results isn't an error: the page has no links, and the search is counted."""
     budget = credits()
     assert client(stand_in, budget=budget).search("site:shop.com nothing", 1) == SerpPage((), 1)
     assert budget.spent == stand_in.units == len(stand_in.ledger) == 1
 
 
 def test_an_empty_page_that_is_asked_for_again_is_searched_again(stand_in: SerpApiStandIn) -> None:
-    """The second try, and it alone, gets past the answers that SerpApi keeps for an hour."""
+    """Only the second try bypasses SerpApi's cache of one hour."""
     serpapi = client(stand_in)
     stand_in.answers = lambda words, site: []
     assert serpapi.search(QUERY, 1).links == ()
@@ -150,13 +150,13 @@ def test_an_empty_page_that_is_asked_for_again_is_searched_again(stand_in: SerpA
 
 
 def test_results_beside_an_error_are_results(stand_in: SerpApiStandIn) -> None:
-    """What SerpApi once did by mistake costs no link."""
+    """Results beside an error message, which SerpApi once sent by mistake, are used."""
     stand_in.script(Twist(lambda body: {**body, "error": NO_RESULTS}))
     assert client(stand_in).search(QUERY, 1).links == tuple(URLS[:10])
 
 
 def test_skips_results_without_a_link(stand_in: SerpApiStandIn) -> None:
-    """A result whose link is missing or no text is passed over; the others stay."""
+    """A result whose link is missing or isn't a string is skipped; the others stay."""
     odd = [{"title": "x"}, {"link": None}, {"link": 7}, "text", {"link": URLS[0]}]
     stand_in.script(Twist(lambda body: {**body, "organic_results": odd}))
     assert client(stand_in).search(QUERY, 1).links == (URLS[0],)
@@ -180,7 +180,7 @@ def test_skips_results_without_a_link(stand_in: SerpApiStandIn) -> None:
 def test_a_final_refusal_stops_all_further_calls(
     stand_in: SerpApiStandIn, reply: Reply, kind: type[ServiceError], remedy: str, spent: int
 ) -> None:
-    """A bad key and an empty account are said once and end the asking; a refusal costs nothing."""
+    """A bad key and an empty account are reported once, cost nothing and end the calls."""
     budget = credits()
     serpapi = client(stand_in, budget=budget)
     stand_in.script(reply)
@@ -190,7 +190,7 @@ def test_a_final_refusal_stops_all_further_calls(
 
 
 def test_recognises_the_stand_ins_own_refusals(stand_in: SerpApiStandIn) -> None:
-    """The service's documented answers to a wrong key and to no searches left become the right errors."""
+    """The service's documented answers to a wrong key and to no searches left raise the matching errors."""
     assert isinstance(failure(client(stand_in, api_key="wrong")), CredentialsRefused)
     stand_in.searches = 0
     assert isinstance(failure(client(stand_in)), OutOfCredits)
@@ -198,7 +198,7 @@ def test_recognises_the_stand_ins_own_refusals(stand_in: SerpApiStandIn) -> None
 
 
 def test_too_many_searches_in_an_hour_are_no_empty_account(stand_in: SerpApiStandIn) -> None:
-    """The other 429 is tried again, costs nothing, says when to go on, and stops no other query."""
+    """The hourly limit's 429 is retried, costs nothing, says when to continue, and stops no other query."""
     budget = credits()
     serpapi = client(stand_in, budget=budget)
     stand_in.script(*[Reply(429, {"error": TOO_MANY})] * ATTEMPTS)
@@ -209,7 +209,7 @@ def test_too_many_searches_in_an_hour_are_no_empty_account(stand_in: SerpApiStan
 
 
 def test_another_bad_request_concerns_one_query_only(stand_in: SerpApiStandIn) -> None:
-    """A query that the service can't take fails at once with its words; the next query is asked."""
+    """A query that the service rejects fails at once with the service's message; the next query is sent."""
     serpapi = client(stand_in)
     error = failure(serpapi, " ")
     assert type(error) is ServiceError and not error.retryable and "Missing query" in str(error)
@@ -217,7 +217,7 @@ def test_another_bad_request_concerns_one_query_only(stand_in: SerpApiStandIn) -
 
 
 def test_a_query_that_fits_into_no_address_is_not_sent(stand_in: SerpApiStandIn) -> None:
-    """It fails alone, with a remedy and without a cost."""
+    """A query too long for a URL fails alone, with a remedy and without a cost."""
     budget = credits()
     serpapi = client(stand_in, budget=budget)
     error = failure(serpapi, "tea " * 50_000)
@@ -226,7 +226,9 @@ def test_a_query_that_fits_into_no_address_is_not_sent(stand_in: SerpApiStandIn)
     assert serpapi.search(QUERY, 1).links
 
 
-PASSING: dict[str, tuple[Fault, int]] = {  # the fault, and the credits that the budget must count for it
+PASSING: dict[
+    str, tuple[Fault, int]
+] = {  # the scripted failure, and the credits that the budget must count for it
     "rate limit": (Reply(429, {"error": TOO_MANY}), 0),
     "fault": (Reply(503, {"search_metadata": {"status": "Error"}, "error": "No valid results."}), 0),
     "gateway": (Reply(502, html="<html>Bad gateway</html>"), 1),
@@ -250,7 +252,7 @@ PASSING: dict[str, tuple[Fault, int]] = {  # the fault, and the credits that the
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again(stand_in: SerpApiStandIn, name: str) -> None:
-    """One bad answer of any kind is followed by one more request, and credits are never counted too low."""
+    """After any single bad answer the client retries once, and credits are never counted too low."""
     fault, counted = PASSING[name]
     budget = credits()
     stand_in.script(fault)
@@ -263,7 +265,7 @@ def test_a_passing_fault_is_tried_again(stand_in: SerpApiStandIn, name: str) -> 
 
 
 def test_waits_as_long_as_asked(stand_in: SerpApiStandIn) -> None:
-    """A Retry-After of one second is kept."""
+    """A Retry-After of one second is observed."""
     stand_in.script(Reply(429, {"error": TOO_MANY}, headers={"Retry-After": "1"}))
     client(stand_in).search(QUERY, 1)
     first, second = stand_in.ledger
@@ -271,14 +273,14 @@ def test_waits_as_long_as_asked(stand_in: SerpApiStandIn) -> None:
 
 
 def test_a_connection_that_never_was_costs_nothing(stand_in: SerpApiStandIn) -> None:
-    """Where nothing listens, the budget stays whole after all tries and the error names the network."""
+    """If nothing listens, all retries leave the budget unchanged, and the error names the network."""
     budget = credits()
     error = failure(client(stand_in, url="http://127.0.0.1:9", budget=budget))
     assert error.retryable and "online" in str(error) and budget.spent == 0
 
 
 def test_follows_no_redirect(stand_in: SerpApiStandIn) -> None:
-    """The key is not carried to another address that an answer names."""
+    """The key isn't sent to a redirect's target."""
     with SerpApiStandIn(lambda words, site: URLS) as other:
         stand_in.script(Reply(307, headers={"Location": f"{other.url}/search.json"}))
         assert "serpapi_url" in str(failure(client(stand_in)))
@@ -287,7 +289,7 @@ def test_follows_no_redirect(stand_in: SerpApiStandIn) -> None:
 
 @pytest.mark.parametrize("threads", [1, 16])
 def test_never_passes_the_budget(stand_in: SerpApiStandIn, threads: int) -> None:
-    """With faults all around and many threads, the cap holds and no charge goes uncounted."""
+    """With frequent failures and many threads, the cap is never exceeded and every charge is counted."""
     budget = credits(8)
     stand_in.weather(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True), Reply(429)], seed=threads)
     serpapi = client(stand_in, budget=budget)
@@ -308,7 +310,7 @@ def test_never_passes_the_budget(stand_in: SerpApiStandIn, threads: int) -> None
 
 
 def test_keeps_the_pace(stand_in: SerpApiStandIn) -> None:
-    """At 20 a second, six searches by six threads are at least 50 milliseconds apart."""
+    """At 20 per second, six searches from six threads are at least 50 milliseconds apart."""
     serpapi = client(stand_in, per_second=20)
     started = time.monotonic()
     with ThreadPoolExecutor(6) as pool:
@@ -317,7 +319,9 @@ def test_keeps_the_pace(stand_in: SerpApiStandIn) -> None:
 
 
 def test_the_account_is_free_to_ask(stand_in: SerpApiStandIn) -> None:
-    """Searches and hourly limit cost no search; a wrong key and an empty account are errors."""
+    """Requesting the remaining searches and hourly limit costs no search; a wrong key and an empty
+    account are errors.
+    """
     assert client(stand_in).check() == "250 searches left, 10000 an hour allowed"
     assert stand_in.units == 0
     with pytest.raises(CredentialsRefused):
@@ -328,14 +332,14 @@ def test_the_account_is_free_to_ask(stand_in: SerpApiStandIn) -> None:
 
 
 def test_an_account_without_searches_is_no_answer(stand_in: SerpApiStandIn) -> None:
-    """An account page of another shape is tried again, not read as zero."""
+    """An account response of another shape is retried, not read as zero."""
     stand_in.script(Reply(200, {"hello": 1}), on="GET /account")
     assert "250 searches left" in client(stand_in).check()
 
 
 @pytest.mark.parametrize("key", ["", "two words", "line\nbreak", "schlüssel"])
 def test_refuses_what_can_be_no_key(stand_in: SerpApiStandIn, key: str) -> None:
-    """A key file with spaces or foreign letters is named before anything is sent, without its content."""
+    """A key with spaces or non-ASCII letters is refused before anything is sent, and the error doesn't contain it."""
     with pytest.raises(ConfigurationError) as caught:
         client(stand_in, api_key=key)
     assert "serpapi_api_key.txt" in str(caught.value)
@@ -344,10 +348,10 @@ def test_refuses_what_can_be_no_key(stand_in: SerpApiStandIn, key: str) -> None:
 
 @pytest.mark.parametrize("key", [KEY, "a+b/c&d=e%f#g?h"])
 def test_a_message_that_repeats_the_key_is_redacted(stand_in: SerpApiStandIn, key: str) -> None:
-    """Where the service's own words hold the key, as it is or as an address has it, the error shows stars."""
+    """If the service's message contains the key, plain or URL-encoded, the error shows stars."""
     stand_in.api_key = key
     serpapi = client(stand_in, api_key=key)
-    assert serpapi.search(QUERY, 1).links, "a key of any signs arrives as it is"
+    assert serpapi.search(QUERY, 1).links, "a key of any characters arrives unchanged"
     escaped = key.translate({ord(sign): f"%{ord(sign):02X}" for sign in "+/&=%#?"})
     for form in {key, escaped}:
         stand_in.script(Reply(400, {"error": f"{form} sent a bad query"}))
@@ -355,13 +359,13 @@ def test_a_message_that_repeats_the_key_is_redacted(stand_in: SerpApiStandIn, ke
 
 
 def test_half_a_surrogate_pair_can_be_searched(stand_in: SerpApiStandIn) -> None:
-    """A query that can't be written in UTF-8 is sent with a question mark."""
+    """A lone surrogate in a query is sent as a question mark."""
     client(stand_in).search("red\ud83d shoes", 1)
     assert stand_in.ledger[0].query["q"] == ["red? shoes"]
 
 
 def test_a_query_in_any_script_arrives_as_it_is(stand_in: SerpApiStandIn) -> None:
-    """Persian, ampersands and per cent signs are the query's own, and add no parameter."""
+    """Persian text, ampersands and percent signs arrive as part of the query and add no parameter."""
     query = "site:shop.com چای & api_key=x #1 100% + قهوه"
     client(stand_in).search(query, 1)
     assert stand_in.ledger[0].query == {"engine": ["google"], "q": [query], "api_key": ["***"]}
@@ -370,7 +374,9 @@ def test_a_query_in_any_script_arrives_as_it_is(stand_in: SerpApiStandIn) -> Non
 def test_the_search_step_keeps_its_answers_apart_and_without_the_key(
     stand_in: SerpApiStandIn, tmp_path: Path
 ) -> None:
-    """What SerpApi found is kept under its name, is free the second time, and is nobody else's answer."""
+    """SerpApi's results are cached under its name without the key, are free the second time, and aren't used for
+    another service.
+    """
     stand_in.answers = lambda words, site: [url("a"), url("b")]
     engine = open_database("sqlite:///cache.sqlite3", tmp_path)
     cache = SerpResultCache(engine, 7)

@@ -1,4 +1,4 @@
-"""The Serper client against the stand-in: right results, honest credits, errors with a remedy."""
+"""The Serper client against the stand-in: correct results, credit counts and errors with a remedy."""
 
 import threading
 import time
@@ -66,14 +66,14 @@ def failure(serper: Serper, query: str = QUERY) -> ServiceError:
 
 
 def test_gives_the_links_of_a_page_in_order(stand_in: SerperStandIn) -> None:
-    """Page 2 is the second ten results, and cost the credit that the answer names."""
+    """Page 2 contains results 11 to 20 and costs the credits that the answer names."""
     answer = client(stand_in).search(QUERY, 2)
     assert answer.links == tuple(URLS[10:20])
     assert answer.credits == stand_in.units == 1
 
 
 def test_sends_only_what_is_set(stand_in: SerperStandIn) -> None:
-    """Neither a number of results nor an empty country is sent; the market is what else decides."""
+    """Neither a number of results nor an empty country is sent; the market contains the other parameters."""
     client(stand_in).search(QUERY, 1)
     market = SerpMarket("serper", gl="de", hl="en", location="Berlin, Germany")
     serper = client(stand_in, market=market)
@@ -86,21 +86,21 @@ def test_sends_only_what_is_set(stand_in: SerperStandIn) -> None:
 
 @pytest.mark.parametrize("omitted", [True, False])
 def test_no_results_are_an_empty_page(stand_in: SerperStandIn, omitted: bool) -> None:
-    """A missing list of results and an empty one mean the same: no links, and the credit is counted."""
+    """A missing and an empty list of results both give no links, and the credit is counted."""
     stand_in.omit_empty = omitted
     answer = client(stand_in).search("site:shop.com nothing", 1)
     assert (answer.links, answer.credits) == ((), 1)
 
 
 def test_skips_results_without_a_link(stand_in: SerperStandIn) -> None:
-    """A result whose link is missing or no text is passed over; the others stay."""
+    """A result whose link is missing or isn't a string is skipped; the others stay."""
     odd = [{"title": "x"}, {"link": None}, {"link": 7}, "text", {"link": URLS[0]}]
     stand_in.script(Twist(lambda body: {**body, "organic": odd}))
     assert client(stand_in).search(QUERY, 1).links == (URLS[0],)
 
 
 def test_counts_what_the_answer_says_it_cost(stand_in: SerperStandIn) -> None:
-    """An answer that cost two credits is two in the budget; one that does not say counts as one."""
+    """The budget counts the credits that the answer names, or one if it names none."""
     budget = Budget("Serper", 10, "max_serp_credits", "credits")
     serper = client(stand_in, budget=budget)
     stand_in.script(Twist(lambda body: {**body, "credits": 2}), Twist(lambda body: {**body, "credits": "?"}))
@@ -132,7 +132,7 @@ def test_counts_what_the_answer_says_it_cost(stand_in: SerperStandIn) -> None:
 def test_a_final_refusal_stops_all_further_calls(
     stand_in: SerperStandIn, reply: Reply, kind: type[ServiceError], remedy: str
 ) -> None:
-    """A bad key, an empty account and a plan's limit are said once, cost nothing, and end the asking."""
+    """A bad key, an empty account and a plan's limit are reported once, cost nothing and end the calls."""
     budget = Budget("Serper", 10, "max_serp_credits", "credits")
     serper = client(stand_in, budget=budget)
     stand_in.script(reply)
@@ -142,7 +142,7 @@ def test_a_final_refusal_stops_all_further_calls(
 
 
 def test_recognises_the_stand_ins_own_refusals(stand_in: SerperStandIn) -> None:
-    """The service's real answers to a wrong key, no credits and a free plan become the right errors."""
+    """The service's real answers to a wrong key, no credits and a free plan raise the matching errors."""
     assert isinstance(failure(client(stand_in, api_key="wrong")), CredentialsRefused)
     stand_in.balance = 0
     assert isinstance(failure(client(stand_in)), OutOfCredits)
@@ -151,14 +151,16 @@ def test_recognises_the_stand_ins_own_refusals(stand_in: SerperStandIn) -> None:
 
 
 def test_another_bad_request_concerns_one_query_only(stand_in: SerperStandIn) -> None:
-    """A query that the service can't take fails at once with its words; the next query is asked."""
+    """A query that the service rejects fails at once with the service's message; the next query is sent."""
     serper = client(stand_in)
     error = failure(serper, " ")
     assert type(error) is ServiceError and not error.retryable and "Missing query" in str(error)
     assert serper.search(QUERY, 1).links
 
 
-PASSING: dict[str, tuple[Fault, int]] = {  # the fault, and the credits that the budget must count for it
+PASSING: dict[
+    str, tuple[Fault, int]
+] = {  # the scripted failure, and the credits that the budget must count for it
     "rate limit": (Reply(429, {"message": "Too many requests"}), 0),
     "fault": (Reply(503, {"message": "down"}), 0),
     "gateway": (Reply(502, html="<html>Bad gateway</html>"), 1),
@@ -178,7 +180,7 @@ PASSING: dict[str, tuple[Fault, int]] = {  # the fault, and the credits that the
 
 @pytest.mark.parametrize("name", PASSING)
 def test_a_passing_fault_is_tried_again(stand_in: SerperStandIn, name: str) -> None:
-    """One bad answer of any kind is followed by one more request, and credits are never counted too low."""
+    """After any single bad answer the client retries once, and credits are never counted too low."""
     fault, counted = PASSING[name]
     budget = Budget("Serper", 10, "max_serp_credits", "credits")
     stand_in.script(fault)
@@ -191,7 +193,7 @@ def test_a_passing_fault_is_tried_again(stand_in: SerperStandIn, name: str) -> N
 
 
 def test_waits_as_long_as_asked(stand_in: SerperStandIn) -> None:
-    """A Retry-After of one second is kept."""
+    """A Retry-After of one second is observed."""
     stand_in.script(Reply(429, {"message": "slow down"}, headers={"Retry-After": "1"}))
     client(stand_in).search(QUERY, 1)
     first, second = stand_in.ledger
@@ -199,14 +201,14 @@ def test_waits_as_long_as_asked(stand_in: SerperStandIn) -> None:
 
 
 def test_a_connection_that_never_was_costs_nothing(stand_in: SerperStandIn) -> None:
-    """Where nothing listens, the budget stays whole after all tries and the error names the network."""
+    """If nothing listens, all retries leave the budget unchanged, and the error names the network."""
     budget = Budget("Serper", 10, "max_serp_credits", "credits")
     error = failure(client(stand_in, url="http://127.0.0.1:9", budget=budget))
     assert error.retryable and "online" in str(error) and budget.spent == 0
 
 
 def test_follows_no_redirect(stand_in: SerperStandIn) -> None:
-    """The key is not carried to another address that an answer names."""
+    """The key isn't sent to a redirect's target."""
     with SerperStandIn(lambda words, site: URLS) as other:
         stand_in.script(Reply(307, headers={"Location": f"{other.url}/search"}))
         assert "serper_url" in str(failure(client(stand_in)))
@@ -215,7 +217,7 @@ def test_follows_no_redirect(stand_in: SerperStandIn) -> None:
 
 @pytest.mark.parametrize("threads", [1, 16])
 def test_never_passes_the_budget(stand_in: SerperStandIn, threads: int) -> None:
-    """With faults all around and many threads, the cap holds and no charge goes uncounted."""
+    """With frequent failures and many threads, the cap is never exceeded and every charge is counted."""
     budget = Budget("Serper", 8, "max_serp_credits", "credits")
     stand_in.weather(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True), Reply(429)], seed=threads)
     serper = client(stand_in, budget=budget)
@@ -236,7 +238,7 @@ def test_never_passes_the_budget(stand_in: SerperStandIn, threads: int) -> None:
 
 
 def test_keeps_the_pace(stand_in: SerperStandIn) -> None:
-    """At 20 a second, six searches by six threads are at least 50 milliseconds apart."""
+    """At 20 per second, six searches from six threads are at least 50 milliseconds apart."""
     serper = client(stand_in, per_second=20)
     started = time.monotonic()
     with ThreadPoolExecutor(6) as pool:
@@ -245,7 +247,7 @@ def test_keeps_the_pace(stand_in: SerperStandIn) -> None:
 
 
 def test_the_account_is_free_to_ask(stand_in: SerperStandIn) -> None:
-    """Balance and rate limit cost no credit; a wrong key and an empty account are errors."""
+    """Requesting balance and rate limit costs no credit; a wrong key and an empty account are errors."""
     assert client(stand_in).check() == "2500 credits left, 5000 searches a second allowed"
     assert stand_in.units == 0
     with pytest.raises(CredentialsRefused):
@@ -256,14 +258,14 @@ def test_the_account_is_free_to_ask(stand_in: SerperStandIn) -> None:
 
 
 def test_an_account_without_a_balance_is_no_answer(stand_in: SerperStandIn) -> None:
-    """An account page of another shape is tried again, not read as zero."""
+    """An account response of another shape is retried, not read as zero."""
     stand_in.script(Reply(200, {"hello": 1}), on="GET /account")
     assert "2500 credits left" in client(stand_in).check()
 
 
 @pytest.mark.parametrize("key", ["", "two words", "line\nbreak", "schlüssel"])
 def test_refuses_what_can_be_no_key(stand_in: SerperStandIn, key: str) -> None:
-    """A key file with spaces or foreign letters is named before anything is sent, without its content."""
+    """A key with spaces or non-ASCII letters is refused before anything is sent, and the error doesn't contain it."""
     with pytest.raises(ConfigurationError) as caught:
         client(stand_in, api_key=key)
     assert "serper_api_key.txt" in str(caught.value)
@@ -271,12 +273,12 @@ def test_refuses_what_can_be_no_key(stand_in: SerperStandIn, key: str) -> None:
 
 
 def test_a_message_that_repeats_the_key_is_redacted(stand_in: SerperStandIn) -> None:
-    """Where the service's own words hold the key, the error shows stars."""
+    """If the service's message contains the key, the error shows stars."""
     stand_in.script(Reply(400, {"message": f"{KEY} sent a bad query"}))
     assert "*** sent a bad query" in str(failure(client(stand_in)))
 
 
 def test_half_a_surrogate_pair_can_be_searched(stand_in: SerperStandIn) -> None:
-    """A query that can't be written in UTF-8 is sent with a question mark."""
+    """A lone surrogate in a query is sent as a question mark."""
     client(stand_in).search("red\ud83d shoes", 1)
     assert stand_in.ledger[0].body["q"] == "red? shoes"

@@ -1,4 +1,4 @@
-"""Boilerplate: what stands on many pages in the same words leaves their texts, and nothing else does."""
+"""Removing boilerplate: blocks that many pages repeat word for word, and nothing else."""
 
 import random
 from collections import Counter
@@ -21,7 +21,7 @@ def own(page: int, words: int = 30) -> str:
 
 
 def by_sets(texts: list[str]) -> list[str]:
-    """The same, counted block by block."""
+    """Remove boilerplate with sets, block by block, as a reference."""
     pages = Counter(block for text in texts for block in set(blocks(text.split())))
     kept = []
     for text in texts:
@@ -39,7 +39,9 @@ def blocks(words: list[str]) -> list[tuple[str, ...]]:
 
 
 def test_a_call_on_many_pages_leaves_them() -> None:
-    """Wherever it stands, it goes, and each page's own words stay in their order; other pages are not touched."""
+    """The repeated block is removed from any position; each page's own words stay in order, and other pages stay
+    unchanged.
+    """
     texts = [f"{own(page, page)} {CALL} {own(-page)}" for page in range(MANY)] + [
         own(page) for page in range(99)
     ]
@@ -48,14 +50,14 @@ def test_a_call_on_many_pages_leaves_them() -> None:
 
 
 def test_what_a_template_is_filled_with_stays() -> None:
-    """The sentences between the names go, the names stay."""
+    """The sentences of a template are removed and the names filled in stay."""
     texts = [f"{own(page)} {CALL} town{page} {CALL.upper()} street{page}" for page in range(MANY)]
     assert without_boilerplate(texts) == [f"{own(page)} town{page} street{page}" for page in range(MANY)]
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_blocks_are_those_of_a_count_by_hand(seed: int) -> None:
-    """Overlapping and repeated blocks, short and empty texts: as counted with sets."""
+    """For overlapping and repeated blocks and short and empty texts, the result equals the set-based one."""
     dice = random.Random(seed)
     texts = [" ".join(dice.choices("ab", [9, 1], k=dice.randint(0, 40))) for _ in range(200)]
     assert without_boilerplate(texts) == by_sets(texts)
@@ -63,7 +65,7 @@ def test_blocks_are_those_of_a_count_by_hand(seed: int) -> None:
 
 
 def test_a_share_of_a_large_site_and_a_handful_of_a_small_one_are_its_own() -> None:
-    """At the limit a block stays, and however often one page repeats it, that is one page."""
+    """A block at the limit stays; repetitions within one page count as one page."""
     few = [f"{own(page)} {CALL}" for page in range(FEW_PAGES)] + [own(99)]
     assert without_boilerplate(few) == few
     size = 2000
@@ -87,18 +89,18 @@ def test_boilerplate_is_eight_words_on_more_than_ten_pages_and_two_in_a_hundred(
 
 
 def test_a_page_of_nothing_else_keeps_its_text() -> None:
-    """A page without one word of its own would match nothing."""
+    """A page that consists only of boilerplate keeps its text, because it would match nothing without it."""
     texts = [CALL] * MANY + [own(page) for page in range(5)]
     assert without_boilerplate(texts) == texts
 
 
 def test_a_term_in_a_script_without_spaces_is_no_block() -> None:
-    """A long Japanese or Thai term on every page stays: it may be what the site is about."""
+    """A long Japanese or Thai term on every page stays, because it may be the site's topic."""
     texts = [f"{page} スペシャルティコーヒー {page} เครื่องชงกาแฟ" for page in range(50)]
     assert without_boilerplate(texts) == texts
 
 
 def test_no_text_is_no_text() -> None:
-    """An empty site and empty texts are no error."""
+    """An empty site and empty texts raise no error."""
     assert without_boilerplate([]) == []
     assert without_boilerplate([""] * 20) == [""] * 20

@@ -1,4 +1,4 @@
-"""HTML -> the text that a person reads and the links in it, however broken it is."""
+"""Reading the visible text and the links of HTML, however broken it is."""
 
 import time
 
@@ -30,7 +30,7 @@ from internal_linker.text.html import is_html, read_html
     ],
 )
 def test_only_real_tags_make_html(text: str, html: bool) -> None:
-    """What begins with a tag or holds a whole link is HTML; a text that shows or mentions tags is not."""
+    """A text that begins with a tag or contains a whole link is HTML; one that shows or mentions tags isn't."""
     assert is_html(text) is html
 
 
@@ -52,12 +52,14 @@ def test_only_real_tags_make_html(text: str, html: bool) -> None:
     ],
 )
 def test_a_text_is_what_a_person_reads(html: str, text: str) -> None:
-    """Blocks are lines, inline tags part no word, entities are letters; scripts, menus and comments are gone."""
+    """Blocks become lines, inline tags don't split words, and entities become characters; scripts, menus and comments
+    are removed.
+    """
     assert read_html(html).text == text
 
 
 def test_links_come_in_order_with_their_text() -> None:
-    """Every href is there as it was written, nofollow or not, save in menus; a name without href is no link."""
+    """Each href outside menus is returned as written, nofollow or not; a named anchor without href isn't a link."""
     found = read_html(
         '<nav><a href="/menu">m</a></nav><p><a href=" /a?x=1&amp;y=2 ">Green\n<b>te</b>a</a> <a name=x>x</a>'
         '<a href="b" rel="nofollow"><img src=i alt=pic></a><a href>none</a>'
@@ -69,7 +71,7 @@ def test_links_come_in_order_with_their_text() -> None:
     "opened", ["<div>", "<b><i>", "<B>", "<p>x<nav>", "<p><b id={}>", "<div><table></div></table>"]
 )
 def test_elements_in_elements_take_no_hours(opened: str) -> None:
-    """Where 100,000 tags are never closed, a parser would never end; text and links are read all the same."""
+    """Text and links are read quickly even from 100,000 unclosed tags."""
     began = time.process_time()
     html = "".join(opened.format(number) for number in range(100_000))
     found = read_html(f"<script>no</script>{html}<h1>Green</h1> t<b>ea</b> <a href=/tea/>Tea</a>")
@@ -79,7 +81,7 @@ def test_elements_in_elements_take_no_hours(opened: str) -> None:
 
 
 def test_a_long_page_keeps_its_structure() -> None:
-    """Thousands of paragraphs and items that nobody closed are no such page: menus go, headings are known."""
+    """Thousands of unclosed paragraphs and items are parsed normally: menus are removed and headings recognised."""
     found = read_html("<nav>menu</nav>" + "<h2>Tea</h2><p>green<ul><li>one<li>two</ul><!-- <div> -->" * 5000)
     assert len(found.headings) == 5000
     assert "menu" not in found.text
@@ -90,7 +92,7 @@ PIECES = [*"<>/abp =\"'&;!-\x00\x1e\n", "<a href=", "</p>", "<script>", "<nav>",
 
 @given(st.lists(st.sampled_from(PIECES)).map("".join))
 def test_nothing_is_too_broken_to_be_read(html: str) -> None:
-    """Any sequence of signs gives a text of clean lines and no error."""
+    """Any character sequence gives a text of clean lines and no error."""
     found = read_html(html)
     assert all(line and line == " ".join(line.split()) for line in found.text.splitlines())
     assert isinstance(is_html(html), bool)

@@ -1,4 +1,4 @@
-"""The language of a page: told only where it is sure, and never so that one site falls apart."""
+"""Detecting a page's language: only if it is certain, and without splitting one site."""
 
 import pytest
 
@@ -42,7 +42,7 @@ CODE = (
 PRODUCTS = (
     "SKU 12345 ABC-123 XL/XXL 12.5mm v1.2.3 DEF-456 https://a.example/c?d=e GHI-789 JKL MNO-PQR STU-99 VWX-0"
 )
-# A menu is Italian to the detector, in part: surer than a guess, less sure than a page of Italian sentences.
+# The detector takes the menu for partly Italian: surer than a guess, less sure than of Italian sentences.
 MENU = "Pizza Margherita Prosciutto Funghi Quattro Formaggi Tiramisu Espresso Cappuccino"
 
 
@@ -61,7 +61,7 @@ def test_one_sentence(language: str, sentence: str) -> None:
     ],
 )
 def test_too_short(text: str) -> None:
-    """Fewer than forty letters, or fourteen characters of Chinese, may be a name: no language."""
+    """Fewer than forty letters, or fourteen Chinese characters, may be a name and give no language."""
     assert detect(text) == ""
 
 
@@ -80,7 +80,7 @@ def test_just_long_enough() -> None:
     ],
 )
 def test_no_language(text: str) -> None:
-    """Product numbers, names and filler text are in no language."""
+    """Product numbers, names and filler text give no language."""
     assert detect(text) == ""
 
 
@@ -91,7 +91,7 @@ def test_page_full_of_code(language: str) -> None:
 
 
 def test_english_header() -> None:
-    """A header in another language doesn't speak for the page."""
+    """A header in another language doesn't decide the page's language."""
     assert detect(SENTENCES["en"] + "\n" + SENTENCES["de"] * 10) == "de"
 
 
@@ -113,37 +113,37 @@ def test_broken_text() -> None:
 
 
 def test_given_language_is_kept() -> None:
-    """What the site's owner says stands, even against the text; only the empty ones are detected."""
+    """A given language stays, even against the text; only missing languages are detected."""
     texts = [SENTENCES["en"], SENTENCES["en"], SENTENCES["fa"], "Contact"]
     assert page_languages(texts, ["de", "", "", "fr"]) == ["de", "en", "fa", "fr"]
 
 
 def test_no_language_column() -> None:
-    """A site in two languages is told apart, and its short pages stay unknown."""
+    """The pages of a site in two languages get their language, and its short pages stay unknown."""
     texts = [SENTENCES["fa"]] * 5 + [SENTENCES["ar"]] * 5 + ["404"]
     assert page_languages(texts, [""] * 11) == ["fa"] * 5 + ["ar"] * 5 + [""]
 
 
 def test_doubtful_page_does_not_split_the_site() -> None:
-    """One page that is Italian by half makes no Italian site of one page; many such pages do."""
+    """A single half-Italian page doesn't become Italian; many such pages do."""
     assert detect(MENU) == "it"
     assert page_languages([SENTENCES["en"]] * 9 + [MENU], [""] * 10) == ["en"] * 9 + [""]
     assert page_languages([SENTENCES["en"]] * 9 + [MENU] * 3, [""] * 12) == ["en"] * 9 + ["it"] * 3
 
 
 def test_single_page_beyond_doubt() -> None:
-    """The one French page of an English site is French."""
+    """The one French page of an English site is detected as French."""
     assert page_languages([SENTENCES["en"]] * 300 + [SENTENCES["fr"]], [""] * 301)[-1] == "fr"
 
 
 @pytest.mark.parametrize(("language", "code"), [("no", "nb"), ("no", "nn"), ("en", "eng"), ("en", "en")])
 def test_detected_language_is_called_as_the_site_calls_it(language: str, code: str) -> None:
-    """A page without a code gets the one that other pages in its language have."""
+    """A page without a code gets the code of other pages in its language."""
     assert page_languages([SENTENCES[language]] * 3, [code, code, ""]) == [code] * 3
 
 
 def test_common_code_wins_over_a_rare_one() -> None:
-    """A site that writes both "en" and "eng" gets no more of the second."""
+    """If a site uses both "en" and "eng", a detected page gets "en"."""
     assert page_languages([SENTENCES["en"]] * 3, ["eng", "en", ""])[-1] == "en"
 
 
@@ -165,5 +165,5 @@ def test_no_pages() -> None:
     ],
 )
 def test_a_title_is_told_among_few_languages(title: str, languages: tuple[str, ...], found: str) -> None:
-    """A few words will do where a site's languages are known; what could be several of them is left open."""
+    """A few words are enough if a site's languages are known; ambiguous words give no language."""
     assert detect_among(title, languages) == found

@@ -1,4 +1,4 @@
-"""Words of a text as a phrase may begin and end with them."""
+"""Splitting a text into words, stems and sentences for phrases."""
 
 from itertools import pairwise
 
@@ -34,13 +34,13 @@ def words(text: str, language: str) -> list[str]:
     ],
 )
 def test_words_are_whole_in_each_script(language: str, text: str, found: list[str]) -> None:
-    """Parts that are joined are one word, names of code keep their signs, scripts without spaces give characters."""
+    """Compounds are one word, code names keep their symbols, and scripts without spaces give characters."""
     assert words(text, language) == found
 
 
 @given(st.text(max_size=200), st.sampled_from(["en", "ar", "fa", "zh", ""]))
 def test_any_text_can_be_read(text: str, language: str) -> None:
-    """Words stand in order without overlap; stems belong to them; segments rise."""
+    """In any text words are in order and don't overlap, each has its stem, and segments ascend."""
     found = Reader(normalise).read(text, language)
     n = len(found.starts)
     assert len(found.ends) == len(found.segments) == len(found.words) == len(found.stops) == n
@@ -50,7 +50,7 @@ def test_any_text_can_be_read(text: str, language: str) -> None:
 
 
 def test_sentences_end_where_a_reader_ends_them() -> None:
-    """Not after an initial, nor where a line was broken for its width; in Chinese without a space."""
+    """A sentence doesn't end after an initial or at a wrapped line; a Chinese one ends without a space."""
     text = 'The U.S. Web goes\non here. "Really?" Yes.\nA title\n\nthe end。好。再见'
     begins = [*sentences(text), len(text)]
     parts = [text[a:b].strip() for a, b in pairwise(begins)]
@@ -67,7 +67,7 @@ def test_sentences_end_where_a_reader_ends_them() -> None:
 
 
 def test_what_is_wanted_comes_back_from_its_bytes() -> None:
-    """All arrays are as they were."""
+    """Packing and unpacking returns the same arrays."""
     stems, pairs, names = (np.arange(count, dtype=np.uint32) for count in (3, 2, 4))
     weights = [np.arange(count, dtype=np.float32) / 7 for count in (3, 3, 2)]
     before = TargetPhrases(stems, weights[0], weights[1], pairs, weights[2], names)

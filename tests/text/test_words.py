@@ -1,4 +1,4 @@
-"""The words of a text: whole in every script, and equal however a keyboard or a font wrote them."""
+"""Words of a text: whole in every script, and equal across keyboards and fonts."""
 
 import unicodedata
 
@@ -21,7 +21,7 @@ ZWNJ = "\u200c"
     ],
 )
 def test_english(text: str, expected: str) -> None:
-    """Words are of two letters or digits and more; the underscore parts them like any punctuation."""
+    """A word has at least two letters or digits; the underscore separates words like punctuation."""
     assert words(text) == expected.split()
 
 
@@ -36,7 +36,7 @@ def test_english(text: str, expected: str) -> None:
     ],
 )
 def test_apostrophes(text: str, expected: str) -> None:
-    """Every apostrophe parts a word, so that an article or a possessive doesn't make another one."""
+    """Every apostrophe separates words, so that an article or possessive doesn't form another word."""
     assert words(text) == expected.split()
 
 
@@ -64,14 +64,14 @@ def test_apostrophes(text: str, expected: str) -> None:
     ],
 )
 def test_one_word_many_writings(writings: list[str]) -> None:
-    """Keyboards, vowel points, capitals and fonts don't make another word."""
+    """Keyboards, vowel points, capitals and fonts don't change a word."""
     folded = [words(writing) for writing in writings]
     assert all(len(found) == 1 for found in folded)
     assert all(found == folded[0] for found in folded)
 
 
 def test_latin_accents_are_kept() -> None:
-    """An accent may make another word: "schön" isn't "schon", "año" isn't "ano"."""
+    """Accents distinguish words: "schön" isn't "schon", "año" isn't "ano"."""
     assert words("schön schon año ano") == ["schön", "schon", "año", "ano"]
 
 
@@ -85,7 +85,7 @@ def test_latin_accents_are_kept() -> None:
     ],
 )
 def test_persian_and_arabic_suffixes(text: str, expected: str) -> None:
-    """A suffix behind a zero-width non-joiner, a space or a Latin word is a word of its own."""
+    """A suffix after a zero-width non-joiner, a space or a Latin word is a separate word."""
     assert words(text) == expected.split()
 
 
@@ -106,12 +106,12 @@ def test_persian_and_arabic_suffixes(text: str, expected: str) -> None:
     ],
 )
 def test_marks_do_not_cut_words(text: str) -> None:
-    """A word with vowel signs comes out whole, whatever category Unicode gives to the signs."""
+    """A word with vowel signs stays whole, whatever Unicode category the signs have."""
     assert words(text) == text.split()
 
 
 def test_joiners_of_indic_scripts_only_shape_letters() -> None:
-    """A zero-width (non-)joiner doesn't part a Hindi word."""
+    """A zero-width (non-)joiner doesn't split a Hindi word."""
     assert words(f"क्{ZWNJ}षमा क्\u200dषमा") == ["क्षमा", "क्षमा"]
 
 
@@ -126,7 +126,7 @@ def test_joiners_of_indic_scripts_only_shape_letters() -> None:
     ],
 )
 def test_pairs(text: str, expected: str) -> None:
-    """Chinese, Japanese and Korean give the pairs of characters of each run; a lone one stays itself."""
+    """Chinese, Japanese and Korean runs give their character pairs; a single character stays as it is."""
     assert words(text) == expected.split()
 
 
@@ -141,19 +141,19 @@ def test_pairs(text: str, expected: str) -> None:
     ],
 )
 def test_triples(text: str, expected: str) -> None:
-    """Thai, Lao, Khmer and Burmese give three letters at a time, never a vowel sign without its letter."""
+    """Thai, Lao, Khmer and Burmese give three letters at a time and never separate a vowel sign from its letter."""
     assert words(text) == expected.split()
 
 
 @given(st.text(st.characters(max_codepoint=127)))
 def test_ascii_words_are_the_same_in_any_company(text: str) -> None:
-    """The quick way for ASCII finds what the way for all scripts finds."""
+    """The fast path for ASCII gives the same words as the path for all scripts."""
     assert words(f"{text} é") == words(text)
 
 
 @given(st.text(st.characters(), max_size=30))
 def test_any_text(text: str) -> None:
-    """Any text, sound or broken, gives words without white space."""
+    """Any text, valid or broken, gives words without white space."""
     assert all(word and not any(char.isspace() for char in word) for word in words(text))
 
 
@@ -168,5 +168,5 @@ def test_any_text(text: str) -> None:
     ],
 )
 def test_normalised_phrase_stands_in_normalised_text(text: str, phrase: str) -> None:
-    """A phrase is found verbatim over line ends, cases, quotation marks and keyboards."""
+    """A phrase is found verbatim despite line breaks, letter case, quotation marks and keyboards."""
     assert normalise(phrase) in normalise(text)

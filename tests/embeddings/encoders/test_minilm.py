@@ -1,4 +1,4 @@
-"""The keyless encoder: the real model, what it reads of a page, and how it works while others write."""
+"""The keyless encoder: the real model, what it reads of a page, and how it computes while a consumer writes."""
 
 import os
 import subprocess
@@ -27,7 +27,7 @@ TEXTS = [
     Text("Long", "One of more than four chunks: kettles, cups, water and milk. " * 120),
     Text("الشاي الأخضر", "茶 ☕ \ud83c naïve café"),
 ]
-# One chunk each, too long to share its turn with another.
+# One chunk each, too long to share a batch with another.
 SHORT = [Text(f"Page {number:04}", "tea leaves " * 40) for number in range(600)]
 ROUND = -(-CHARS_A_ROUND // len(SHORT[0].title + SHORT[0].body))
 SHORT = SHORT[: 3 * ROUND]
@@ -51,14 +51,14 @@ def encoder() -> LocalEncoder:
 
 
 def vectors(encoder: LocalEncoder, texts: Sequence[Text]) -> Vectors:
-    """All vectors; the positions came in order, each once."""
+    """Return all vectors after checking that the positions come in order, each once."""
     batches = list(encoder.encode(texts))
     assert [at for batch in batches for at in batch.positions] == list(range(len(texts)))
     return np.concatenate([batch.vectors for batch in batches])
 
 
 def by_the_recipe(text: Text, session: onnxruntime.InferenceSession) -> Vectors:
-    """title+4x254/v1 in its plainest form: four padded chunks as one batch, masked means, no threads."""
+    """Compute title+4x254/v1 in the plainest way: four padded chunks as one batch, masked means, no threads."""
     tokenizer = BertWordPieceTokenizer(str(minilm._vocabulary()), lowercase=True)
     title, body = (
         tokenizer.encode(part.replace("\ud83c", "?"), add_special_tokens=False).ids
@@ -80,7 +80,7 @@ def by_the_recipe(text: Text, session: onnxruntime.InferenceSession) -> Vectors:
 
 
 def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder) -> None:
-    """Whatever makes encoding quick, the vectors of this recipe in users' caches stay what would be computed now."""
+    """Optimised encoding gives the vectors of this recipe, as stored in users' caches."""
     assert encoder.recipe == "title+4x254/v1"
     found = vectors(encoder, TEXTS)
     assert found.dtype == np.float32 and found.shape == (len(TEXTS), encoder.dimensions)
@@ -89,19 +89,19 @@ def test_a_vector_is_what_its_recipe_says(encoder: LocalEncoder) -> None:
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(encoder: LocalEncoder) -> None:
-    """Alone, among others and in another order, a text has the same vector to the last bit."""
+    """A text's vector is the same bit for bit alone, among others and in another order."""
     together = vectors(encoder, TEXTS)
     np.testing.assert_array_equal(together, vectors(encoder, TEXTS[::-1])[::-1])
     np.testing.assert_array_equal(together, [vectors(encoder, [text])[0] for text in TEXTS])
 
 
 def test_no_texts_are_no_batches(encoder: LocalEncoder) -> None:
-    """Nothing in, nothing out."""
+    """No texts give no batches."""
     assert list(encoder.encode([])) == []
 
 
 def test_a_huge_cell_is_cut_before_it_is_read(encoder: LocalEncoder) -> None:
-    """Ten million words have the vector of their beginning, and take no longer than a page does."""
+    """Ten million words have the vector of their beginning and take no longer than a page."""
     start, huge = "tea leaves " * 3000, Text("Tea", "tea leaves " * 10**7)
     began = time.perf_counter()
     found = vectors(encoder, [huge])
@@ -110,7 +110,9 @@ def test_a_huge_cell_is_cut_before_it_is_read(encoder: LocalEncoder) -> None:
 
 
 class Held(LocalEncoder):
-    """Lets so many chunks through without the model; the others wait for `gate`, and one may fail."""
+    """An encoder that passes the first `free` chunks without the model; the others wait for `gate`, and
+    one may fail.
+    """
 
     def __init__(self, free: int, failing: int = -1) -> None:
         super().__init__()
@@ -129,7 +131,7 @@ class Held(LocalEncoder):
 
 
 def test_a_title_has_the_same_vector_whatever_is_computed_with_it(encoder: LocalEncoder) -> None:
-    """Alone, or beside others of its length."""
+    """A title has the same vector alone and beside others of its length."""
     titles = [
         Text(f"How to brew {drink} at home", "") for drink in ("tea", "coffee", "milk", "water", "cold brew")
     ]
@@ -139,12 +141,12 @@ def test_a_title_has_the_same_vector_whatever_is_computed_with_it(encoder: Local
 
 
 def threads() -> list[str]:
-    """Names of the threads of an encoder that are still there."""
+    """Return the names of the encoder's threads that still exist."""
     return [thread.name for thread in threading.enumerate() if thread.name.startswith("encode")]
 
 
 def test_one_more_round_is_computed_while_the_last_is_written() -> None:
-    """A consumer that takes its time finds the next round finished, and no more than that one was begun."""
+    """While a slow consumer works, the encoder computes exactly one more round."""
     encoder = Held(free=len(SHORT))
     batches = encoder.encode(SHORT)
     next(batches)
@@ -157,7 +159,7 @@ def test_one_more_round_is_computed_while_the_last_is_written() -> None:
 
 
 def test_closing_early_ends_the_work() -> None:
-    """A run that stops waits for the chunks at work, begins no other, and leaves no thread behind."""
+    """Closing the encoder waits for the chunks in progress, starts no other and leaves no thread behind."""
     encoder = Held(free=ROUND)
     batches: Generator[EncodedBatch, None, None] = encoder.encode(SHORT)
     next(batches)
@@ -168,7 +170,7 @@ def test_closing_early_ends_the_work() -> None:
 
 
 def test_a_failing_chunk_costs_no_finished_round() -> None:
-    """What fails in a thread is raised where the batches are read, behind the rounds before it."""
+    """An error in a thread is raised where the batches are read, after the rounds before it."""
     encoder = Held(free=len(SHORT), failing=ROUND + 3)
     done: list[EncodedBatch] = []
     with pytest.raises(MemoryError):
@@ -180,7 +182,7 @@ def test_a_failing_chunk_costs_no_finished_round() -> None:
 @pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory is read the Linux way")
 def test_memory_grows_by_a_chunk_a_core() -> None:
-    """Encoding texts of many lengths takes at most 25 MB a core beside the model."""
+    """Encoding texts of many lengths needs at most 25 MB per core beside the model."""
     told = subprocess.run(
         [sys.executable, "-c", MEMORY], env=environment(), capture_output=True, text=True, check=True
     ).stdout.split()

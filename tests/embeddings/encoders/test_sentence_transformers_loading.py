@@ -1,4 +1,4 @@
-"""Models of sentence-transformers: where they come from, what of them is never run, and a run with one."""
+"""Models of sentence-transformers: where they load from, which of their code never runs, and a run with one."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ from tests.support.tiny_models import (
 )
 
 pytestmark = pytest.mark.long
-# Reads the models named on the command line; prints the recipe of each, or what went wrong.
+# Reads the models named on the command line; prints the recipe or the error of each.
 LOAD = """
 import sys
 from pathlib import Path
@@ -55,14 +55,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is an NVIDIA GPU")
 def test_a_device_that_is_not_there_is_told(folder: Path) -> None:
-    """Nobody waits for a processor who asked for a GPU; "auto" takes what there is."""
+    """A missing GPU is an error instead of a slow run on the CPU; "auto" uses the available device."""
     with pytest.raises(ConfigurationError, match="PyTorch finds no cuda on this computer"):
         encoder_of(folder, device="cuda")
     assert "on cpu" in encoder_of(folder, device="auto").facts or torch.backends.mps.is_available()
 
 
 class Payload:
-    """Unpickled, it makes a file."""
+    """An object that creates a file when it is unpickled."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -72,7 +72,9 @@ class Payload:
 
 
 def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
-    """Neither a pickle among the weights nor a class that modules.json names: the model is refused."""
+    """A model with a pickle among its weights or a foreign class in modules.json is refused, and its
+    code doesn't run.
+    """
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     (pickled / "model.safetensors").unlink()
     torch.save({"weights": Payload(tmp_path / "run")}, pickled / "pytorch_model.bin")
@@ -87,7 +89,7 @@ def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
 
 
 def as_older_models_are(folder: Path, elsewhere: Path) -> Path:
-    """A copy of the model, its weights in a pickle."""
+    """Copy the model with its weights in a pickle."""
     older = shutil.copytree(folder, elsewhere / "older")
     (older / "model.safetensors").unlink()
     torch.save(transformers.BertModel.from_pretrained(folder).state_dict(), older / "pytorch_model.bin")
@@ -95,7 +97,7 @@ def as_older_models_are(folder: Path, elsewhere: Path) -> Path:
 
 
 def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) -> None:
-    """Older models have no safetensors: their .bin is read, and gives the same vectors."""
+    """An older model without safetensors is read from its .bin and gives the same vectors."""
     older = as_older_models_are(folder, tmp_path)
     np.testing.assert_allclose(
         vectors(encoder_of(older), TEXTS), vectors(encoder_of(folder), TEXTS), atol=1e-6
@@ -103,14 +105,14 @@ def test_weights_of_plain_numbers_may_be_a_pickle(folder: Path, tmp_path: Path) 
 
 
 def test_a_folder_without_a_model_is_told(tmp_path: Path) -> None:
-    """It is not taken for a name on the hub."""
+    """A folder without a model is an error and isn't looked up as a name on the hub."""
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError, match="does not contain a model"):
         loaded_model("empty", tmp_path, ModelOptions())
 
 
 def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
-    """A model of the hub comes with its first use, under the commit's name; then nobody is asked, online or not."""
+    """A hub model is downloaded once, identified by its commit; later loads download nothing and also work offline."""
     recipe, served = f"title+4x{POSITIONS}/mean/{COMMIT[:16]}/v1", as_older_models_are(folder, tmp_path)
     (served / "onnx").mkdir()
     (served / "onnx/config.json").write_text("{}", encoding="utf-8")
@@ -128,7 +130,9 @@ def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
 
 
 def load(names: list[str], env: dict[str, str]) -> list[str]:
-    """What another process tells of these models, which reads the addresses of hub and cache when it starts."""
+    """Return the recipe or error of each model from another process, which reads the hub's and cache's locations at its
+    start.
+    """
     done = subprocess.run(
         [sys.executable, "-c", LOAD, *names], env=env, capture_output=True, text=True, check=True
     )
@@ -138,7 +142,7 @@ def load(names: list[str], env: dict[str, str]) -> list[str]:
 def test_a_run_uses_the_model_that_is_named(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A folder of the project will do: links.csv names it, the next run takes all from the cache, check tells of it."""
+    """A model folder in the project works: links.csv names it, the next run uses the cache, and check reports it."""
     project = make_project(tmp_path, {"embedding_provider": "sentence-transformers:models/tiny"})
     shutil.copytree(folder, project / "models/tiny")
     where = ("--project", str(project))

@@ -1,4 +1,4 @@
-"""Vectors that the user brings: each page has its own, from any kind of file, and a bad file is one sentence."""
+"""Vectors from the user's own file: one per page, from any supported format, and one sentence for a bad file."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ THREE = URLS[:3]
 
 
 def vectors_of(file: VectorFile, urls: Sequence[str]) -> Vectors:
-    """The rows that these pages have in a run."""
+    """Return the rows that these pages have in a run."""
     return embed([Text("", "", url.rstrip("/")) for url in urls], file, MemoryVectors(), Told()).vectors
 
 
@@ -77,7 +77,7 @@ WRITERS: dict[str, Callable[[Path], str]] = {
 
 @pytest.mark.parametrize("kind", WRITERS)
 def test_each_kind_of_file_gives_the_same_vectors(tmp_path: Path, kind: str) -> None:
-    """Whatever format they came in, each page has its numbers, brought to length one; others have none."""
+    """In every format each page has its vector, scaled to length one; pages without a vector have none."""
     file = vector_file(tmp_path, WRITERS[kind](tmp_path))
     assert (file.dimensions, len(file.pages), list(file.remarks)) == (3, 3, [])
     np.testing.assert_allclose(vectors_of(file, THREE), UNIT, atol=1e-3)
@@ -85,7 +85,7 @@ def test_each_kind_of_file_gives_the_same_vectors(tmp_path: Path, kind: str) -> 
 
 
 def test_two_pages_of_one_text_have_their_own_vectors(tmp_path: Path) -> None:
-    """A vector belongs to its page, also where the text is another page's or empty; a query has none."""
+    """A vector belongs to its page, even if pages share a text or have none; a query has no vector."""
     file = vector_file(tmp_path, WRITERS["CSV, JSON"](tmp_path))
     texts = [Text("Tea", "leaves", url.rstrip("/")) for url in THREE] + [Text("Tea", "leaves")]
     found = embed(texts, file, MemoryVectors(), Told())
@@ -98,7 +98,7 @@ def test_two_pages_of_one_text_have_their_own_vectors(tmp_path: Path) -> None:
 
 
 def test_another_content_is_another_model(tmp_path: Path) -> None:
-    """Another number or another page changes the digest, another format of the same does not; name and recipe stay."""
+    """Another value or page changes the digest, and another format doesn't; name and recipe stay."""
     one = vector_file(tmp_path, WRITERS["CSV, JSON"](tmp_path))
     same = vector_file(tmp_path, WRITERS["Parquet, lists"](tmp_path))
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *((url, "1 2 2") for url in THREE)])
@@ -108,7 +108,7 @@ def test_another_content_is_another_model(tmp_path: Path) -> None:
 
 
 def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
-    """A page's last row counts; rows without a URL or without numbers are counted, one sentence each."""
+    """A page's last row counts; rows without a URL or vector are counted, with one sentence for each kind."""
     rows = [(THREE[0], "1 0"), ("tea", "1 1"), (THREE[1], ""), (THREE[2], "0 0"), (THREE[0], "0 1")]
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *rows])
     file = vector_file(tmp_path, "v.csv")
@@ -121,7 +121,7 @@ def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
 
 
 def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
-    """Lengths that no number can hold are brought to one like all others."""
+    """Vectors whose length overflows or underflows are scaled to length one like all others."""
     rows = [(THREE[0], "3e300 4e300"), (THREE[1], "3e-310 -4e-310")]
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *rows])
     np.testing.assert_allclose(
@@ -143,7 +143,7 @@ def test_huge_and_tiny_numbers_have_a_direction_too(tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_vector_is_named_with_its_row_and_page(tmp_path: Path, cell: str, words: str) -> None:
-    """Nothing is guessed: the file, the row, the URL and the reason stand in one sentence."""
+    """A bad vector's error names the file, row, URL and reason in one sentence."""
     write_csv(tmp_path / "v.csv", [("URL", "Embedding"), (THREE[0], "1 2 3"), (THREE[1], cell)])
     with pytest.raises(InputError) as caught:
         vector_file(tmp_path, "v.csv")
@@ -212,7 +212,7 @@ def bomb(folder: Path) -> None:
     ],
 )
 def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], None], words: str) -> None:
-    """What can't be used is named with its reason; no pickled object is loaded, and nothing is unpacked without end."""
+    """An unusable file is named with its reason; no pickled object is loaded, and unpacking is bounded."""
     write(tmp_path)
     name = next((path.name for path in tmp_path.iterdir() if path.suffix != ".txt"), "v.npy")
     with pytest.raises(InputError) as caught:
@@ -221,7 +221,7 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], None
 
 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    """The three kinds are named."""
+    """The error names the three supported formats."""
     with pytest.raises(ConfigurationError, match="must be a file .csv, .parquet or .npy"):
         vector_file(tmp_path, "v.xlsx")
 
@@ -231,7 +231,7 @@ def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
 def test_a_damaged_file_never_ends_in_a_crash(
     tmp_path_factory: pytest.TempPathFactory, kind: str, data: st.DataObject
 ) -> None:
-    """With any byte of it changed, a file has vectors or is refused in a sentence."""
+    """A file with any byte changed either gives vectors or is refused in one sentence."""
     folder = tmp_path_factory.mktemp("damaged")
     name = WRITERS["NumPy, list of URLs" if kind == "npy" else "Parquet, lists"](folder)
     content = bytearray((folder / name).read_bytes())

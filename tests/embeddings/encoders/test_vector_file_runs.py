@@ -1,4 +1,4 @@
-"""Runs, checks and audits with vectors that the user brings in a file."""
+"""Runs, checks and audits with vectors from the user's own file."""
 
 import os
 from pathlib import Path
@@ -29,7 +29,7 @@ def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_takes_the_vectors_that_were_exported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What export-vectors wrote can be given back: the same similarities; a page without one is told, and no gap."""
+    """A run with exported vectors gives the same similarities; a page without a vector is reported and isn't a gap."""
     folder = make_project(tmp_path, {"embedding_provider": "local"})
     where = ("--project", str(folder))
     assert command("run", *where) == command("export-vectors", *where) == 0
@@ -60,7 +60,9 @@ def similarities(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With matryoshka_dimensions the vectors' beginnings are compared, and links.csv says so; not those of LSA."""
+    """With matryoshka_dimensions only the first dimensions are compared, and links.csv says so; LSA
+    vectors stay whole.
+    """
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 2})
     write_csv(folder / "v.csv", [("URL", "Embedding"), *((url, f"1 0 {at}") for at, url in enumerate(URLS))])
     assert command("run", "--project", str(folder)) == 0
@@ -75,7 +77,7 @@ def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
-    """Topics come from these vectors, which here say something else than the titles."""
+    """Topics come from the user's vectors, which here contradict the titles."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
     rows = [(url, "1 0" if at % 2 else "0 1") for at, url in enumerate(URLS)]
     write_csv(folder / "v.csv", [("URL", "Embedding"), *rows])
@@ -94,7 +96,7 @@ def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
 def test_a_package_that_is_not_installed_is_told(
     tmp_path: Path, provider: str, package: str, remedy: str
 ) -> None:
-    """What is installed on wish only is named, with how to install it, before anything is fetched."""
+    """A missing optional package is named with its install command before anything is fetched."""
     folder = make_project(tmp_path / "site", {"embedding_provider": provider})
     write_text(folder / "v.parquet", "never read")
     absent = f"raise ModuleNotFoundError('No module named {package}')"
@@ -115,7 +117,7 @@ def test_a_package_that_is_not_installed_is_told(
 def test_a_bar_that_stands_when_something_is_wrong_goes(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each command shows that vectors come; when the file is not there, the terminal has its cursor again."""
+    """Each command shows progress while vectors load; after an error the terminal's cursor is visible again."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
     monkeypatch.setenv("FORCE_COLOR", "1")
     by = ["--encoder", "file:v.csv"] if arguments == ["pairs"] else []
@@ -129,7 +131,7 @@ HIDE_CURSOR, SHOW_CURSOR = "\x1b[?25l", "\x1b[?25h"
 
 
 def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Where not one URL fits, that is an error with an example of both sides, and nothing is written."""
+    """If no URL matches, the run ends with an error that shows an example of both sides, and nothing is written."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
     write_csv(folder / "v.csv", [("URL", "Embedding"), ("https://else.example/a", "1 2")])
     assert command("run", "--project", str(folder)) == 3

@@ -1,4 +1,4 @@
-"""What fetches a site's pages: no private address, no answer without end, no sitemap that is none."""
+"""The client that fetches a site's pages: it refuses private addresses, unlimited answers and invalid sitemaps."""
 
 import gzip
 import socket
@@ -38,19 +38,19 @@ PRIVATE = (
 
 @pytest.mark.parametrize("address", PRIVATE.split())
 def test_addresses_that_are_not_public(address: str) -> None:
-    """Of this computer, of private networks and clouds, in every writing."""
+    """Loopback, private-network and cloud-metadata addresses are not public in any spelling."""
     assert not is_public(address)
 
 
 @pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "64:ff9b::808:808", "::ffff:8.8.8.8"])
 def test_addresses_that_are_public(address: str) -> None:
-    """Anybody's."""
+    """Ordinary internet addresses are public."""
     assert is_public(address)
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "0x7f.1", "2130706433", "[::ffff:127.0.0.1]"])
 def test_a_private_host_is_not_even_connected_to(host: str, site: Site) -> None:
-    """However its name is written: what counts is the address that is connected to."""
+    """The client checks the address it connects to, however the host's name is spelled."""
     client = SiteClient(0, allow_private=False, silence=1)
     with pytest.raises(Refused, match="--allow-private"):
         client.get(site.url.replace("127.0.0.1", host) + "/")
@@ -62,7 +62,7 @@ def test_a_private_host_is_not_even_connected_to(host: str, site: Site) -> None:
     ("reply", "reason"), [(Reply(slow=3), "in time"), (Reply("x", endless=True), "in time|larger")]
 )
 def test_no_answer_takes_for_ever(reply: Reply, reason: str, site: Site) -> None:
-    """Silence and dripping end; the time of both is bounded."""
+    """Silent and slow-dripping answers end within a time limit."""
     site.pages = {"/": reply}
     client, began = SiteClient(0, allow_private=True, silence=0.3, longest=0.5), time.monotonic()
     with pytest.raises(NoAnswer, match=reason):
@@ -72,7 +72,7 @@ def test_no_answer_takes_for_ever(reply: Reply, reason: str, site: Site) -> None
 
 
 def test_a_head_that_drips_ends() -> None:
-    """A server that says a letter now and then holds nobody up."""
+    """A server that sends its header letter by letter runs into the time limit."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def drip() -> None:
@@ -104,12 +104,12 @@ def test_a_head_that_drips_ends() -> None:
     ],
 )
 def test_what_a_site_is(url: str, site: str) -> None:
-    """Host and port in one writing, with www. or without; a subdomain is another site."""
+    """A site is a normalised host and port, with or without www.; a subdomain is another site."""
     assert site_of(url) == site
 
 
 def certificate(folder: Path, host: str) -> Path:
-    """A file with a key, and a certificate for this host that it signed itself."""
+    """Write a file with a private key and a self-signed certificate for this host."""
     key, now = rsa.generate_private_key(65537, 2048), datetime.now(UTC)
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, host)])
     builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
@@ -126,7 +126,9 @@ def certificate(folder: Path, host: str) -> Path:
 def test_certificates_are_for_the_hosts_name(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Though the connection goes to an address that was looked at: another name, or an unknown signer, is refused."""
+    """Although the client connects to a checked IP address, it refuses a certificate for another name or of an unknown
+    issuer.
+    """
     path = certificate(tmp_path, "localhost")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path)
@@ -155,7 +157,7 @@ BAD = {
 
 @pytest.mark.parametrize("case", BAD)
 def test_what_is_no_sitemap_is_refused(case: str) -> None:
-    """With a reason."""
+    """An invalid sitemap is refused with a reason."""
     with pytest.raises(NoSitemap, match="it is not a sitemap"):
         read_sitemap(BAD[case])
 
@@ -169,6 +171,6 @@ def test_what_is_no_sitemap_is_refused(case: str) -> None:
     ],
 )
 def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
-    """A small file that unpacks to more than a sitemap may have, or is not whole, is none."""
+    """A compressed sitemap that unpacks to more than the limit, or is truncated, is refused."""
     with pytest.raises(NoSitemap, match=reason):
         packed_sitemap(data)

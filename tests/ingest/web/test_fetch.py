@@ -1,4 +1,4 @@
-"""`import --sitemap` and `--urls`: a real site on loopback is fetched politely, and no page of it ends the import."""
+"""`import --sitemap` and `--urls` fetch a real site on loopback politely, and no single page ends the import."""
 
 import gzip
 import json
@@ -32,31 +32,31 @@ def site() -> Iterator[Site]:
 
 
 def rows(project: Path) -> dict[str, dict[str, str]]:
-    """The imported pages by URL."""
+    """Return the imported pages by URL."""
     header, *cells = pages(project)
     return {row[0]: dict(zip(header, row, strict=True)) for row in cells}
 
 
 def fetched(project: Path, site: Site, *paths: str, options: tuple[str, ...] = QUICK) -> int:
-    """Import these pages of the site by a list."""
+    """Import these pages of the site with a list of URLs."""
     urls = project / "urls.txt"
     write_text(urls, "URL\n# pages\n\n" + "\n".join(site.url + path for path in paths))
     return imported(project, "--urls", str(urls), *options)
 
 
 def told(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, int]]:
-    """What --json printed."""
+    """Return the JSON that --json printed."""
     answer: dict[str, dict[str, int]] = json.loads(capsys.readouterr().out)
     return answer
 
 
 def reasons(project: Path) -> dict[str, str]:
-    """The rejected URLs."""
+    """Return the reasons of the rejected rows by URL."""
     return {row[2]: row[3] for row in table(project, "rejected_rows.csv")[1:]}
 
 
 def test_a_sitemap_is_imported(project: Path, site: Site) -> None:
-    """Each page with its text, status and facts; its links by their place; robots.txt is asked first, one page once."""
+    """Each page has its text, status and facts and its links their position; robots.txt comes first, each page once."""
     a, b = site.url + "/a/", site.url + "/b/?x=1&y=2"
     site.pages = {
         "/sitemap.xml": sitemap(a, b, a),
@@ -81,7 +81,9 @@ def test_a_sitemap_is_imported(project: Path, site: Site) -> None:
 def test_an_index_of_sitemaps_by_the_hosts_address(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """robots.txt names the index; packed, plain and broken sitemaps; what is of another site is counted."""
+    """robots.txt names the sitemap index; compressed, plain and damaged sitemaps are handled, and other sites' URLs
+    counted.
+    """
     names = ("one.xml.gz", "two.txt", "broken.xml", "gone.xml", "index.xml")
     parts = [f"{site.url}/{name}" for name in names]
     site.pages = {
@@ -107,7 +109,9 @@ def test_an_index_of_sitemaps_by_the_hosts_address(
 
 
 def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is disallowed is not asked for, wildcards too, and counted; the delay that it asks for is kept and told."""
+    """Disallowed URLs, also by wildcards, are counted and never requested; the import observes and reports the crawl
+    delay.
+    """
     rules = "User-agent: *\nDisallow: /\n\nUser-agent: InternalLinker\nDisallow: /*.php$\nAllow: /\nCrawl-delay: 0.6"
     site.pages = {"/robots.txt": rules, "/a": html_page("A"), "/b.php": html_page("B"), "/c": html_page("C")}
     assert fetched(project, site, "/a", "/b.php", "/c", options=(*QUICK, "--json")) == 0
@@ -119,7 +123,7 @@ def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixt
 
 
 def test_requests_are_spaced(project: Path, site: Site) -> None:
-    """By --delay where robots.txt asks for nothing."""
+    """Requests are --delay apart if robots.txt sets no crawl delay."""
     site.pages = {path: html_page(path) for path in ("/a", "/b", "/c")}
     assert fetched(project, site, *site.pages, options=("--allow-private", "--delay", "0.3")) == 0
     assert len(site.times) == 4 and site.times[-1] - site.times[0] > 0.8
@@ -129,7 +133,7 @@ def test_requests_are_spaced(project: Path, site: Site) -> None:
 def test_without_a_word_from_robots_nothing_is_fetched(
     status: int, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A robots.txt that fails ends the import with exit code 4; one that isn't there allows all."""
+    """If robots.txt can't be read, the import ends with exit code 4 and fetches no page."""
     site.pages = {"/robots.txt": Reply("", status), "/a": html_page("A")}
     assert fetched(project, site, "/a") == 4
     assert f"robots.txt can't be read (HTTP {status})" in capsys.readouterr().err
@@ -139,7 +143,9 @@ def test_without_a_word_from_robots_nothing_is_fetched(
 def test_redirects_canonicals_and_errors_are_rows(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each with its status and where it leads; loops end, another site is not entered, what is no HTML is counted."""
+    """Each has a row with its status and target; loops end, other sites aren't fetched, and files other than HTML are
+    counted.
+    """
     site.pages = {
         **{"/old": moved("/mid"), "/mid": moved("/new", 302), "/new": html_page("New")},
         **{"/loop": moved("/pool"), "/pool": moved("/loop"), "/self": moved("/self")},
@@ -173,7 +179,7 @@ def test_redirects_canonicals_and_errors_are_rows(
 
 
 def test_a_long_way_of_redirects_ends(project: Path, site: Site) -> None:
-    """After ten of them the next is a rejected row."""
+    """A page behind more than ten redirects is a rejected row."""
     site.pages = {**{f"/{n}": moved(f"/{n + 1}") for n in range(20)}, "/a": html_page("A")}
     assert fetched(project, site, "/0", "/a") == 0
     assert "/11" not in site.paths and "10 redirects" in reasons(project)[site.url + "/11"]
@@ -182,7 +188,9 @@ def test_a_long_way_of_redirects_ends(project: Path, site: Site) -> None:
 def test_unchanged_pages_are_not_sent_again(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By ETag or by date; what was fetched is kept from import to import, and a changed page is fetched anew."""
+    """Pages are revalidated by ETag or date; unchanged pages come from the last import, and changed ones are fetched
+    again.
+    """
     date = {"Last-Modified": "Wed, 01 Jul 2026 10:00:00 GMT"}
     site.pages = {
         "/a": Reply(html_page("A"), headers={**HTML, "ETag": '"1"'}),
@@ -201,7 +209,7 @@ def test_unchanged_pages_are_not_sent_again(
 
 
 def test_filters_spare_requests(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """What is left out by its address is not asked for, nor what is beyond --limit; all is counted."""
+    """Pages excluded by their URL or beyond --limit are counted and never requested."""
     paths = ["/a", "/tag/x", "/a/page/2", "/a?x=1", "/b", "/c"]
     site.pages = {path: html_page(path) for path in paths}
     options = ("--exclude", "/tag", "--no-pagination", "--no-parameters", "--limit", "2", "--json")
@@ -212,7 +220,9 @@ def test_filters_spare_requests(project: Path, site: Site, capsys: pytest.Captur
 
 
 def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """Endless, packed though nobody asked, cut off: each a rejected row with its reason; the others come in."""
+    """An endless, an unexpectedly compressed and a truncated answer are rejected rows with reasons; other pages are
+    imported.
+    """
     packed = {**HTML, "Content-Encoding": "gzip"}
     site.pages = {
         "/endless": Reply("tea " * 100_000, endless=True),
@@ -229,7 +239,7 @@ def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.
 
 
 def test_a_busy_server_is_given_time(project: Path, site: Site) -> None:
-    """Retry-After is kept; a page that comes after it is a page like any other."""
+    """Retry-After is observed, and the page that follows is imported."""
     answers = iter([Reply("", 429, {"Retry-After": "1"}), Reply(html_page("A"))])
     site.pages = {"/a": lambda: next(answers)}
     assert fetched(project, site, "/a") == 0
@@ -240,7 +250,9 @@ def test_a_busy_server_is_given_time(project: Path, site: Site) -> None:
 def test_a_site_that_is_gone_ends_the_import(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ten failures in a row: exit code 4, the tables stay as they are, and what was fetched is not fetched again."""
+    """Ten failures in a row end the import with exit code 4; the tables stay unchanged, and fetched pages aren't
+    fetched again.
+    """
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     paths = [f"/{n}" for n in range(12)]
     site.pages = {path: Reply("", 503, {"Retry-After": "9999"}) for path in paths}
@@ -253,7 +265,7 @@ def test_a_site_that_is_gone_ends_the_import(
 
 
 def test_files_and_a_site_come_in_at_once(project: Path, site: Site, tmp_path: Path) -> None:
-    """A crawl's facts of a page and its fetched text are one row."""
+    """A crawl's facts and the fetched text of a page become one row."""
     site.pages = {"/a": html_page("A")}
     write_text(tmp_path / "p.csv", f"URL,H1\n{site.url}/a,Crawled\n")
     write_text(tmp_path / "urls.txt", site.url + "/a")
@@ -287,7 +299,7 @@ ERRORS = {
 def test_what_cant_be_fetched_is_a_sentence(
     case: str, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With its exit code; nothing is written."""
+    """Each error is one sentence with its exit code, and nothing is written."""
     site.pages = {"/page": html_page("A"), "/empty.xml": sitemap("https://other.example/a")}
     options, code, sentence = ERRORS[case]
     assert imported(project, *(option.format(site=site.url) for option in options)) == code

@@ -1,4 +1,6 @@
-"""An import that a person ends, or that gets no page, leaves the tables alone; what it fetched is there next time."""
+"""An interrupted import, or one that fetches no page, leaves the tables unchanged and keeps the fetched pages for the
+next import.
+"""
 
 import signal
 import time
@@ -14,7 +16,7 @@ from tests.support.web_sites import html_page
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Ctrl-C as POSIX has it")
 def test_an_interrupted_import(tmp_path: Path) -> None:
-    """Exit code 130; the next import asks for the first page by its ETag."""
+    """Ctrl-C ends the import with exit code 130; the next import requests the first page with its ETag."""
     project = empty_project(tmp_path)
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     urls = project / "urls.txt"
@@ -43,7 +45,7 @@ def test_an_interrupted_import(tmp_path: Path) -> None:
 def test_a_site_that_shuts_us_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where no URL gives a page, that is said, exit code 4; a page that scripts write is counted."""
+    """An import without a single page ends with exit code 4 and the reasons; a page rendered by scripts is counted."""
     forget_settings(monkeypatch)
     project = empty_project(tmp_path)
     write_text(project / "files/urls_rawdata.csv", "my own pages")

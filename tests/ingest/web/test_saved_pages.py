@@ -1,4 +1,4 @@
-"""`import` of saved HTML files: the text without its menus, the links by their place, the page's own address."""
+"""`import` of saved HTML files: the text without menus, links with their positions, and the page's URL."""
 
 import csv
 import json
@@ -32,13 +32,13 @@ def project(tmp_path: Path) -> Path:
 
 
 def rows(project: Path) -> list[dict[str, str]]:
-    """The imported pages by column."""
+    """Return the imported pages by column."""
     header, *cells = pages(project)
     return [dict(zip(header, row, strict=True)) for row in cells]
 
 
 def test_a_page_becomes_a_row_and_its_links(project: Path, tmp_path: Path) -> None:
-    """Title, headline, language and address; the text alone, with its link; each link with its place."""
+    """A file gives its title, headline, language and URL, its main text and link, and the position of each link."""
     write_text(tmp_path / "tea.html", html_page("Tea", head=saved_as(A), links=[("/b/#top", "tea pots")]))
     assert imported(project, str(tmp_path / "tea.html")) == 0
     (row,) = rows(project)
@@ -57,7 +57,7 @@ def test_a_page_becomes_a_row_and_its_links(project: Path, tmp_path: Path) -> No
 
 
 def test_a_folder_is_read_as_wget_saves_a_site(project: Path, tmp_path: Path) -> None:
-    """With --base-url each file's path is its address, index.html is its folder, and links between files hold."""
+    """With --base-url each file's path is its URL, index.html is its folder, and links between files resolve."""
     site = tmp_path / "mirror"
     write_text(
         site / "index.html", html_page("Home", links=[("blog/tea%20pots.html", "pots"), ("about.htm", "us")])
@@ -90,7 +90,7 @@ ADDRESSES = {
 
 @pytest.mark.parametrize("case", ADDRESSES)
 def test_a_saved_page_has_an_address(case: str, project: Path, tmp_path: Path) -> None:
-    """From where a browser saved it, else as the page itself says, else by --base-url."""
+    """The URL comes from the browser's saved-from comment, else from the page itself, else from --base-url."""
     head, base, url = ADDRESSES[case]
     write_text(tmp_path / "tea.html", html_page("Tea", head=head))
     options = ("--base-url", base) if base else ()
@@ -99,7 +99,9 @@ def test_a_saved_page_has_an_address(case: str, project: Path, tmp_path: Path) -
 
 
 def test_a_file_that_cant_be_used_is_told_of(project: Path, tmp_path: Path) -> None:
-    """Without an address, or larger than a page is: a rejected row with file, reason and remedy; the others come in."""
+    """A file without a URL or too large for a page is a rejected row with reason and remedy; other files
+    are imported.
+    """
     site = tmp_path / "site"
     write_text(site / "a.html", html_page("Tea", head=saved_as(A)))
     write_text(site / "b.html", html_page("Pots"))
@@ -122,7 +124,7 @@ ERRORS = {
 def test_what_cant_be_imported_is_a_sentence(
     case: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 3; nothing is written."""
+    """Each error is one sentence with exit code 3, and nothing is written."""
     options, sentence = ERRORS[case]
     (tmp_path / "site").mkdir()
     if options:
@@ -135,7 +137,7 @@ def test_what_cant_be_imported_is_a_sentence(
 def test_pages_and_tables_come_in_at_once(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A crawl's facts and a saved page's text are put together; filters hold for all, each counted."""
+    """A crawl's facts and a saved page's text are merged; filters apply to both, and each is counted."""
     file = crawl(tmp_path / "p.csv", ("URL", "Status Code", "Title"), (A, "200", "Crawled"), (B, "404", ""))
     write_text(tmp_path / "s/a.html", html_page("Tea", head=saved_as(A)))
     write_text(tmp_path / "s/c.html", html_page("Short", "Three words only.", head=saved_as(C)))
@@ -150,7 +152,7 @@ def test_pages_and_tables_come_in_at_once(
 
 
 def test_what_was_imported_imports_again_to_the_same(project: Path, tmp_path: Path) -> None:
-    """Pages and links of saved files come out of our own tables as they went in."""
+    """The tables written from saved pages and links can be imported again without changes."""
     for name, url in (("a", A), ("b", B)):
         write_text(
             tmp_path / f"s/{name}.html", html_page(name, head=saved_as(url), links=[(C, '+1 = "tea"')])
@@ -165,7 +167,7 @@ def test_what_was_imported_imports_again_to_the_same(project: Path, tmp_path: Pa
 
 
 def test_a_run_reads_saved_pages(project: Path, tmp_path: Path) -> None:
-    """Links in the text are known and not proposed again, those of menus count for nothing."""
+    """Links in the text are known and not proposed again; links in menus don't count."""
     for number, (url, text) in enumerate(zip(URLS, TOPICS.values(), strict=True)):
         known = [(URLS[1], "black tea")] if number == 0 else []
         body = f"<p>{text}</p>"
@@ -205,7 +207,7 @@ NOINDEX = {
 
 @pytest.mark.parametrize("case", NOINDEX)
 def test_noindex_is_understood(case: str) -> None:
-    """By the page's meta or its server's header, as far as they are for Google or for all."""
+    """noindex counts in the page's meta tag and the server's header if it applies to Google or to all robots."""
     head, headers, noindex = NOINDEX[case]
     assert read(html_page("Tea", head=head), **headers).indexability == (
         "Non-Indexable" if noindex else "Indexable"
@@ -213,7 +215,7 @@ def test_noindex_is_understood(case: str) -> None:
 
 
 def test_canonical_and_language() -> None:
-    """Of the page first, then of the server; a relative canonical is made a whole one."""
+    """Canonical and language come from the page first, then from the server; a relative canonical becomes absolute."""
     own = read(html_page("x", head='<link rel="CANONICAL" href="../b/">'), link=f'<{C}>; rel="canonical"')
     assert (own.canonical, own.lang) == (B, "en-GB")
     served = read(
@@ -225,7 +227,9 @@ def test_canonical_and_language() -> None:
 
 
 def test_a_link_is_where_it_stands() -> None:
-    """By element or role; an article's own header is its text; in no named part, it counts as text only if it is."""
+    """A link's position follows from its element or role; an article's own header and footer belong to its text, and
+    elements outside the text don't.
+    """
     body = """<div role="navigation"><a href="/1">one</a></div><article><header><h2><a href="/2">two</a></h2></header>
     <p>See <a rel="nofollow" href="/3">three</a>.</p><footer><a href="/4"><img src=x alt="four"></a></footer>
     </article>"""
@@ -236,7 +240,7 @@ def test_a_link_is_where_it_stands() -> None:
 
 
 def test_base_and_odd_addresses() -> None:
-    """`base` counts; what leads to no page, or can't be read, stays as it is, so that it can be counted."""
+    """`base` counts; link targets that aren't pages or can't be parsed stay unchanged so that they can be counted."""
     body = '<a href="x">x</a> <a href="mailto:a@b.example">m</a> <a href="https://[">b</a>'
     targets = {
         link.anchor: link.target for link in read(html_page("x", head='<base href="/z/">', body=body)).links
@@ -247,7 +251,9 @@ def test_base_and_odd_addresses() -> None:
 def test_a_page_without_a_recognised_text_is_read_whole(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """All but menus, footers and scripts; how many there were is told."""
+    """A page without a recognised main text keeps all text but menus, footers and scripts, and such
+    pages are counted.
+    """
     teasers = "".join(f'<div><a href="/{n}/">Offer {n}</a></div>' for n in range(3))
     listing = f"<title>x</title>{saved_as(A)}<nav><a href=/m/>Menu</a></nav><div>{teasers}</div><script>var x</script>"
     write_text(tmp_path / "a.html", listing + " " * 3_000_001)
@@ -260,7 +266,7 @@ def test_a_page_without_a_recognised_text_is_read_whole(
 
 
 def test_a_page_that_the_library_stumbles_over_is_read_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever it raises: the page comes with all its text, and is told apart from those with a main one."""
+    """Whatever the library raises, the page keeps all its text and is marked as read whole."""
 
     def stumbles(*args: object, **options: object) -> str:
         raise RecursionError("maximum recursion depth exceeded")
@@ -285,7 +291,7 @@ def test_a_page_that_the_library_stumbles_over_is_read_whole(monkeypatch: pytest
     ],
 )
 def test_broken_pages_are_read(html: str) -> None:
-    """Nothing that a page may hold ends the reading, or takes long."""
+    """No page content raises an error or takes long."""
     assert read(html).url == A
 
 
@@ -316,6 +322,6 @@ ENCODINGS = {
 
 @pytest.mark.parametrize("case", ENCODINGS)
 def test_encodings(case: str) -> None:
-    """The mark, the server's word, the page's own, else what it looks like."""
+    """The encoding comes from the BOM, else the server's header, else the page's declaration, else detection."""
     data, content_type, text = ENCODINGS[case]
     assert text in decoded(data, content_type)

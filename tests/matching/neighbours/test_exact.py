@@ -1,4 +1,4 @@
-"""The nearest texts of each text: equal to a count of all pairs, in bounded memory."""
+"""The exact nearest neighbours of each text: equal to brute force, in bounded memory."""
 
 import tracemalloc
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from tests.support.vector_sites import assert_same, coarse_vectors, counted, one
 
 @dataclass(frozen=True)
 class Case:
-    """Texts, and what is asked about them."""
+    """Texts and the arguments of one query on them."""
 
     vectors: Vectors
     languages: Ints
@@ -39,7 +39,9 @@ def cases(draw: st.DrawFn) -> Case:
 
 @given(cases())
 def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
-    """Any mask, zeros, equal scores, float16, lists longer than there are columns: order, ends and floors are right."""
+    """Order, ends and floors are correct for any mask, zeros, equal scores, float16 and lists longer
+    than the columns.
+    """
     arguments = case.vectors, case.languages, case.rows, case.columns, case.keep
     expected = counted(*arguments, case.excluded)
 
@@ -50,7 +52,7 @@ def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
 
 @given(cases())
 def test_a_mutual_join_finds_both_sides(case: Case) -> None:
-    """The lists of the rows, then those of the columns among the rows, from one product."""
+    """One product gives the lists of the rows, then those of the columns among the rows."""
     rows = np.setdiff1d(case.rows, case.columns)
 
     found = mutual(case.vectors, case.languages, rows, case.columns, case.keep)
@@ -67,7 +69,7 @@ def test_a_mutual_join_finds_both_sides(case: Case) -> None:
 
 @given(cases(), st.floats(-1, 1, width=32))
 def test_what_is_not_above_a_score_is_left_out(case: Case, bound: float) -> None:
-    """With `above`, exactly the entries above it are found, and the floor says that others may be missing."""
+    """With `above`, exactly the entries above it are found, and the floor shows that others may be missing."""
     arguments = case.vectors, case.languages, case.rows, case.columns, case.keep
     whole = nearest(*arguments)
 
@@ -84,7 +86,7 @@ def test_what_is_not_above_a_score_is_left_out(case: Case, bound: float) -> None
 @pytest.mark.parametrize("dimensions", [32, 800])
 @pytest.mark.parametrize("keep", [10, 128])
 def test_many_tiles_give_what_one_matrix_gives(dimensions: int, keep: int) -> None:
-    """Lists go on over tiles of rows and columns, row by row as well as in the triangle of many dimensions."""
+    """Lists continue over tiles of rows and columns, by rows and in the triangle of many dimensions."""
     count = 3000
     vectors = random_vectors(count, dimensions, topics=30)
     vectors[7] = 0
@@ -106,7 +108,7 @@ def test_many_tiles_give_what_one_matrix_gives(dimensions: int, keep: int) -> No
 
 
 def test_of_many_equal_texts_the_first_rows_are_kept() -> None:
-    """5,000 times the same text: each list is the smallest other rows, in order."""
+    """For 5,000 equal texts each list contains the smallest other rows in order."""
     count, keep = 5000, 40
     vectors = np.tile(random_vectors(1, 16), (count, 1))
 
@@ -117,7 +119,7 @@ def test_of_many_equal_texts_the_first_rows_are_kept() -> None:
 
 
 def test_a_block_is_what_its_arguments_are() -> None:
-    """A task gives what the function that it names gives."""
+    """A task gives the result of the function that it names."""
     vectors, languages = random_vectors(50, 8), one_language(50)
     rows, columns, above = np.arange(20), np.arange(20, 50), np.full(20, 0.2, np.float32)
 
@@ -132,7 +134,7 @@ def test_a_block_is_what_its_arguments_are() -> None:
 @pytest.mark.parametrize("equal", [False, True])
 @pytest.mark.parametrize("count", [6000, 24000])
 def test_memory_beside_the_arrays_is_bounded(count: int, equal: bool) -> None:
-    """At most 90 MB beside vectors and result, for two sizes, and where all texts are equal, too."""
+    """Beside vectors and result at most 90 MB are needed, for two sizes and also for equal texts."""
     vectors = random_vectors(1 if equal else count, 64)
     vectors = np.tile(vectors, (count, 1)) if equal else vectors
     rows, columns, keep = np.arange(2500), np.arange(count), 128

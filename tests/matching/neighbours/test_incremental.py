@@ -1,4 +1,4 @@
-"""Lists of the last run by this run's rows: what is gone, what is new, what both sides of a merge know."""
+"""The last run's lists applied to this run's rows: removed texts, new texts, and merged lists."""
 
 import numpy as np
 from hypothesis import given
@@ -24,7 +24,7 @@ def listed(*lists: list[tuple[int, float]], keep: int = 4, floors: list[float] |
 
 
 def test_lists_follow_their_texts() -> None:
-    """Texts 5, 6, 7 become 7, 9, 5: rows are renumbered, the entry of 6 is gone, the list closes up."""
+    """Texts 5, 6, 7 become 7, 9, 5: rows are renumbered, the entry of 6 is removed, and the list closes the gap."""
     lists = listed([(1, 0.9), (2, 0.8)], [(0, 0.9)], [(0, 0.8)])
 
     found = known(Neighbourhood(digests(5, 6, 7), lists), digests(7, 9, 5), served=1)
@@ -35,7 +35,9 @@ def test_lists_follow_their_texts() -> None:
 
 
 def test_a_list_that_lost_too_much_is_short() -> None:
-    """Two are served: with one left and a known floor the list is made anew, without a floor it is complete."""
+    """Of two required entries one is left: with a known floor the list is computed again, without a floor it is
+    complete.
+    """
     entries = [(1, 0.9), (2, 0.8)]
     lists = listed(entries, entries, entries, floors=[0.7, -np.inf, -np.inf])
     old = Neighbourhood(digests(1, 2, 3), lists)
@@ -48,7 +50,7 @@ def test_a_list_that_lost_too_much_is_short() -> None:
 
 
 def test_of_equal_digests_as_many_stay_as_there_are() -> None:
-    """Three equal texts become two: one is removed; two become three: one is new."""
+    """If three equal texts become two, one is removed; if two become three, one is new."""
     three, two = digests(4, 4, 4), digests(4, 4)
 
     fewer = known(Neighbourhood(three, listed([], [], [])), two, 1)
@@ -60,7 +62,7 @@ def test_of_equal_digests_as_many_stay_as_there_are() -> None:
 
 @given(st.data())
 def test_a_merge_knows_what_both_sides_know(data: st.DataObject) -> None:
-    """Any scores parted into two lists with floors: the merged list is the best of all, as far as it says."""
+    """Scores split into two lists with floors merge into the best of all scores down to the merged floor."""
     scores = data.draw(st.lists(st.integers(-4, 4), min_size=1, max_size=14))
     side = data.draw(st.lists(st.booleans(), min_size=len(scores), max_size=len(scores)))
     ranked = sorted((-score / 4, row) for row, score in enumerate(scores))
@@ -82,7 +84,7 @@ def test_a_merge_knows_what_both_sides_know(data: st.DataObject) -> None:
 
 @given(st.lists(st.tuples(st.floats(-1, 1, width=32), st.integers(0, 2**31 - 1)), min_size=1))
 def test_keys_order_as_scores_and_then_rows_do(pairs: list[tuple[float, int]]) -> None:
-    """Keys give back what went in and sort by falling score, equals by row."""
+    """Keys decode to their scores and rows and sort by descending score, then by row."""
     scores, rows = np.array([p[0] for p in pairs], np.float32), np.array([p[1] for p in pairs], np.int32)
 
     keys = keys_of(scores, rows)

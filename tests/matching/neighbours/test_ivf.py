@@ -1,4 +1,4 @@
-"""Cells of near texts: each text in one, and as many compared as the recall needs."""
+"""IVF cells: each text belongs to one cell, and as many cells are probed as the recall requires."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tests.support.vector_sites import one_language, random_vectors
 
 
 def test_cells_are_the_same_every_time() -> None:
-    """Two runs part the same texts in the same way, with each cell its own nearest."""
+    """Two runs give the same cells, and each cell is its own nearest."""
     vectors = random_vectors(900, 16, topics=30)
 
     one, other = cells_of(vectors, 30), cells_of(vectors, 30)
@@ -19,7 +19,7 @@ def test_cells_are_the_same_every_time() -> None:
 
 
 def test_texts_of_a_topic_share_a_cell() -> None:
-    """In 20 far topics, two texts of one topic are in one cell nine times of ten."""
+    """With 20 distant topics, two texts of one topic share a cell nine times out of ten."""
     topic = np.repeat(np.arange(20), 40)
     centres = random_vectors(20, 64).astype(np.float32)
     vectors = centres[topic] + 0.03 * random_vectors(800, 64, 1).astype(np.float32)
@@ -34,7 +34,9 @@ def test_texts_of_a_topic_share_a_cell() -> None:
 
 @pytest.mark.parametrize("probes", [1, 4, 30])
 def test_every_text_is_in_one_task_with_the_targets_of_near_cells(probes: int) -> None:
-    """The tasks' rows are all texts once; their pairs are the share that was told, with all cells all pairs."""
+    """The tasks' rows contain each text once; their pairs are the predicted share, and all pairs if all cells are
+    probed.
+    """
     vectors = random_vectors(900, 16, topics=30)
     cells = cells_of(vectors, 30)
     targets = np.arange(900) % 3 > 0
@@ -52,7 +54,7 @@ def test_every_text_is_in_one_task_with_the_targets_of_near_cells(probes: int) -
 @pytest.mark.parametrize("topics", [0, 30])
 @pytest.mark.parametrize("recall", [0.5, 0.9, 0.99, 1.0])
 def test_the_probes_find_what_was_asked(topics: int, recall: float) -> None:
-    """With so many probes that part of the neighbours is in the tasks, with one less it is not."""
+    """The probe count reaches the required recall, and one probe less doesn't."""
     vectors = random_vectors(900, 16, topics=topics)
     cells, everything, all_targets = cells_of(vectors, 30), np.arange(900), np.ones(900, bool)
     truth = nearest(vectors, one_language(900), everything, everything, 5).rows
@@ -70,7 +72,7 @@ def test_the_probes_find_what_was_asked(topics: int, recall: float) -> None:
 
 
 def test_no_neighbours_need_one_probe() -> None:
-    """Where no text has a neighbour, the own cell is enough."""
+    """If no text has a neighbour, a text's own cell is enough."""
     cells = cells_of(random_vectors(9, 4), 3)
 
     assert probes_for(cells, np.arange(2), np.full((2, 3), -1), 0.99) == 1

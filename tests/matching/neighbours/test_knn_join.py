@@ -1,4 +1,4 @@
-"""A join of all texts: the same lists whether new, resumed or from the last run's, and it says how it went."""
+"""The k-NN join of all texts gives the same lists whether new, resumed or incremental, and reports how it ran."""
 
 from dataclasses import replace
 from hashlib import blake2b
@@ -54,7 +54,7 @@ def joined(
 def assert_right(found: Joined, vectors: Vectors, languages: Ints, targets: Bools) -> None:
     rows = np.arange(len(vectors))
     expected = counted(vectors, languages, rows, np.flatnonzero(targets), SERVED)
-    # A floor may be lower than the last score where the next ones are known, too.
+    # A floor may be lower than the last score if the next scores are known, too.
     assert (np.isneginf(found.nearest.floors) >= np.isneginf(expected.floors)).all()
     floors = np.where(np.isfinite(found.nearest.floors), expected.floors, -np.inf)
     assert_same(replace(found.nearest, floors=floors), replace(expected, floors=floors), vectors, rows)
@@ -70,13 +70,15 @@ def sites(draw: st.DrawFn, most: int = 14) -> tuple[Vectors, Ints, Bools]:
 
 @given(sites())
 def test_a_first_join_is_a_count_of_all_pairs(site: tuple[Vectors, Ints, Bools]) -> None:
-    """One text, no targets, equal texts, any language: the lists are right."""
+    """A first join equals the brute-force result, also for one text, no targets, equal texts and any language."""
     assert_right(joined(*site), *site)
 
 
 @given(st.data())
 def test_any_run_of_changes_ends_where_a_full_join_ends(data: st.DataObject) -> None:
-    """Texts that come, go, move, become targets or change their language or text: each step's lists are right."""
+    """Texts are added, removed, moved, made targets and given other languages or texts; the lists are correct after
+    each step.
+    """
     store = MemoryStore()
     vectors, languages, targets = data.draw(sites())
     for _ in range(data.draw(st.integers(2, 6))):
@@ -94,7 +96,9 @@ def test_any_run_of_changes_ends_where_a_full_join_ends(data: st.DataObject) -> 
 
 
 def test_long_runs_of_small_changes_stay_right() -> None:
-    """Twenty-four weeks of 3% swapped, added and removed of 300 texts: incremental, and equal to a count to 1e-6."""
+    """Over twenty-four weeks with 3% of 300 texts swapped, added and removed, joins are incremental and
+    exact to 1e-6.
+    """
     draw, store = np.random.default_rng(1), MemoryStore()
     vectors = random_vectors(300, 24, topics=20).astype(np.float32)
     languages = draw.integers(-1, 3, 300).astype(np.int32)
@@ -121,7 +125,7 @@ def test_long_runs_of_small_changes_stay_right() -> None:
 
 
 def test_an_unchanged_site_costs_nothing() -> None:
-    """The second join of the same texts compares nothing and gives the same lists."""
+    """A second join of the same texts compares nothing and gives the same lists."""
     vectors, store, second = random_vectors(80, 8), MemoryStore(), Counting()
     first = joined(vectors, store=store)
 
@@ -132,7 +136,7 @@ def test_an_unchanged_site_costs_nothing() -> None:
 
 
 def test_each_changed_pair_is_multiplied_once() -> None:
-    """With 10 of 500 texts changed, the blocks hold each changed text with every other once."""
+    """With 10 of 500 texts changed, the blocks contain each changed text with every other text once."""
     vectors, store, second = random_vectors(500, 16), MemoryStore(), Counting()
     joined(vectors, store=store)
     vectors[:10] = random_vectors(10, 16, 5)
@@ -144,7 +148,7 @@ def test_each_changed_pair_is_multiplied_once() -> None:
 
 
 def test_equal_texts_are_told_apart_by_their_number() -> None:
-    """Of three equal texts one goes: the others stay each other's nearest."""
+    """If one of three equal texts is removed, the other two remain each other's nearest."""
     vectors = random_vectors(40, 8).astype(np.float32)
     vectors[[3, 9, 20]] = vectors[3]
     store = MemoryStore()
@@ -157,7 +161,7 @@ def test_equal_texts_are_told_apart_by_their_number() -> None:
 
 
 def test_another_length_of_list_makes_all_anew() -> None:
-    """What was stored for fewer neighbours is not taken."""
+    """Lists stored for fewer neighbours aren't used."""
     vectors, store = random_vectors(60, 8), MemoryStore()
     joined(vectors, store=store)
     before = store.whole["model"]
@@ -170,7 +174,7 @@ def test_another_length_of_list_makes_all_anew() -> None:
 
 
 def test_a_killed_join_goes_on_where_it_was() -> None:
-    """Of four blocks two are in the store when the run is killed: the next run does two, with equal lists."""
+    """If a run is killed after two of four blocks, the next run computes the other two and gives equal lists."""
     vectors, store, second = random_vectors(5000, 8), MemoryStore(), Counting()
     store.blocks_until_it_fails = 2
     with pytest.raises(KeyboardInterrupt):
@@ -185,7 +189,7 @@ def test_a_killed_join_goes_on_where_it_was() -> None:
 
 
 def test_blocks_of_other_texts_are_not_taken() -> None:
-    """A run is killed, a text changes: all blocks are done again."""
+    """If a text changes after a killed run, all blocks are computed again."""
     vectors, store, second = random_vectors(5000, 8), MemoryStore(), Counting()
     store.blocks_until_it_fails = 2
     with pytest.raises(KeyboardInterrupt):
@@ -199,7 +203,7 @@ def test_blocks_of_other_texts_are_not_taken() -> None:
 
 
 def test_a_large_join_by_cells_reaches_its_recall() -> None:
-    """Texts in topics: less than half of the pairs are compared, and of the true lists 99% are found."""
+    """For texts in topics, less than half of the pairs are compared and 99% of the true neighbours are found."""
     vectors, compute = random_vectors(4000, 32, topics=60), Counting()
 
     found = joined(vectors, compute=compute, exact_seconds=0)
@@ -212,7 +216,7 @@ def test_a_large_join_by_cells_reaches_its_recall() -> None:
 
 
 def test_vectors_without_topics_are_joined_exactly() -> None:
-    """Directions at random have no cells worth the name: all pairs are compared instead."""
+    """Random directions have no useful cells, so all pairs are compared."""
     vectors = random_vectors(1500, 64)
 
     found = joined(vectors, exact_seconds=0)
@@ -233,7 +237,7 @@ def test_changes_to_a_join_by_cells_keep_its_recall() -> None:
 
 
 def test_lists_that_lost_their_recall_are_made_anew() -> None:
-    """Stored lists below the wanted recall are not kept: here the stored ones are reversed."""
+    """Stored lists below the required recall, here reversed ones, are computed again."""
     vectors, store = random_vectors(4000, 32, topics=60), MemoryStore()
     joined(vectors, store=store, exact_seconds=0)
     old = store.whole["model"]

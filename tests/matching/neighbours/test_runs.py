@@ -1,4 +1,4 @@
-"""A whole run compares all pages at once, the next one what has changed: with the links of a run that knows nothing."""
+"""A whole run compares all pages at once and the next one only the changes, with the links of a first run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +15,7 @@ WORDS = "green black white tea iron steel clay pot pan cup kettle spoon leaf wat
 
 
 def texts(count: int) -> list[str]:
-    """A text a page; no two have the same letters."""
+    """Return a text per page; no two have the same letters."""
     return [f"{WORDS[at % 15]} {WORDS[(3 * at) % 13]} {'xyz'[at % 3] * (1 + at)} page" for at in range(count)]
 
 
@@ -30,7 +30,7 @@ def run(made: RunContext, choice: Choice | None = None) -> tuple[Joined | None, 
 
 
 def links(recommendations: Sequence[Recommendation]) -> list[tuple[str, list[tuple[str, float]]]]:
-    """Each page's targets with their scores to five decimals."""
+    """Return each page's targets with their scores to five decimals."""
     return [
         (each.source.url, [(link.target.url, round(link.target.score, 5)) for link in each.links])
         for each in recommendations
@@ -38,7 +38,7 @@ def links(recommendations: Sequence[Recommendation]) -> list[tuple[str, list[tup
 
 
 def test_all_at_once_gives_the_links_of_one_at_a_time() -> None:
-    """A run that compares all pages first proposes what a run does that compares each when its turn comes."""
+    """Comparing all pages in advance and comparing each page in turn give the same links."""
     made, compute = site(texts(40)), Counting()
     joined, together = run(replace(made, compute=compute))
     nothing, apart = run(made)
@@ -48,7 +48,9 @@ def test_all_at_once_gives_the_links_of_one_at_a_time() -> None:
 
 
 def test_a_second_run_compares_what_has_changed() -> None:
-    """One page changed, two new, one gone: pairs with them are compared, and the links are those of a first run."""
+    """With one page changed, two new and one gone, only pairs with them are compared, and the links equal a first
+    run's.
+    """
     before, store = texts(60), MemoryStore()
     run(replace(site(before), compute=Counting(), joins=store))
     after = [*before[:20], "another oolong text", *before[21:-1], "a new page of glass", "and one more"]
@@ -64,7 +66,7 @@ def test_a_second_run_compares_what_has_changed() -> None:
 
 
 def test_another_model_compares_all_again() -> None:
-    """What one model left is of no use to another."""
+    """Another model doesn't use the lists of the first."""
     store = MemoryStore()
     run(replace(site(texts(40)), compute=Counting(), joins=store))
     other = Letters()
@@ -75,7 +77,7 @@ def test_another_model_compares_all_again() -> None:
 
 
 def test_vectors_that_hold_for_one_run_leave_nothing() -> None:
-    """Word statistics are other ones in each run, so their neighbours are not kept."""
+    """Neighbours by LSA aren't stored, because its vectors differ in each run."""
     store = MemoryStore()
     encoder = Letters(corpus_bound=True)
     joined, _ = run(replace(site(texts(40)), encoder=encoder, compute=Counting(), joins=store))
@@ -84,7 +86,7 @@ def test_vectors_that_hold_for_one_run_leave_nothing() -> None:
 
 
 def test_a_part_of_the_rows_is_compared_alone() -> None:
-    """A trial of a few rows neither compares all pages nor touches what the last whole run left."""
+    """A trial with a few rows neither compares all pages nor changes the lists of the last whole run."""
     store, compute = MemoryStore(), Counting()
     made = replace(site(texts(40)), compute=compute, joins=store)
     joined, found = run(made, Choice(limit=3))

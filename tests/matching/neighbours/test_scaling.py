@@ -1,4 +1,4 @@
-"""The constants in docs/scaling.md are those of the code; tests/docs holds its tables."""
+"""The constants in docs/scaling.md equal those of the code; tests/docs checks its tables."""
 
 import re
 
@@ -9,7 +9,7 @@ from tests.support.small_project import REPOSITORY
 
 
 def test_the_package_is_the_same_everywhere() -> None:
-    """Guide, error and project ask for the same versions of it."""
+    """The guide, the error and the project require the same versions of the package."""
     texts = {
         name: (REPOSITORY / name).read_text(encoding="utf-8")
         for name in ("pyproject.toml", "internal_linker/adapters/compute/dask.py")
@@ -19,6 +19,6 @@ def test_the_package_is_the_same_everywhere() -> None:
 
 
 def test_constants_of_the_guide_are_the_codes() -> None:
-    """Rows of a block, candidates and the seconds from which cells are used stand there as in the code."""
+    """The guide's rows per block, candidates and minimum seconds for cells equal the code's constants."""
     assert f"n/{EXACT_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
     assert f"(if comparing all would take more than {EXACT_SECONDS:.0f} seconds)" in GUIDE
