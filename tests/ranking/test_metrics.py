@@ -142,9 +142,7 @@ def test_cutting_without_positions_comes_close_to_cutting_by_them(
 
 
 def test_figures_worked_out_by_hand() -> None:
-    """Hit, recall and NDCG of the first five, and the first hit's rank in the whole list, equal
-    hand-calculated values.
-    """
+    """Hit, recall and NDCG of the first five, and the first hit's overall rank, equal hand-calculated values."""
     ranked = {"s": [*"xaybzc"], "late": [*"uvwxyza"], "all": [*"abcdefg"]}
     truth = {"s": {*"abc"}, "late": {"a"}, "all": {*"abcdefg"}, "missing": {"a"}}
     found = measure(truth, ranked)
@@ -233,9 +231,7 @@ def test_reach_is_the_share_of_pairs_among_the_first_candidates() -> None:
 
 
 def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:
-    """A half, a fifth and n equal folds are the same on every computer, and each fold has the overall share of cold
-    pages.
-    """
+    """Halves, fifths and folds are fixed and even, and each fold has the overall share of cold pages."""
     urls = [url(number) for number in range(5000)]
     assert [each for each in range(12) if hidden(url(0), url(each))] == [0, 3, 4, 5, 6, 8, 10, 11]
     assert sum(hidden(url(0), each) for each in urls) / 5000 == pytest.approx(1 / 2, abs=0.02)
@@ -271,9 +267,7 @@ def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:
     ],
 )
 def test_anchors_are_cut(text: str, anchors: list[str], left: str) -> None:
-    """Whole phrases are removed in any script and spacing; part of a longer word is removed only if the anchor occurs
-    nowhere else.
-    """
+    """Whole phrases are removed in any script and spacing; longer words stay unless the anchor is nowhere else."""
     assert without_anchors(text, anchors) == left
 
 
