@@ -63,9 +63,7 @@ def proposed(
 @settings(max_examples=3 * settings().max_examples)
 @given(sites())
 def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
-    """An anchor is at its position in its sentence, ends at whole words and not at function words, and has 2 to 8
-    words.
-    """
+    """An anchor is at its position in its sentence, has 2 to 8 whole words, and no function word at either end."""
     pages, links = site
     for source, found in proposed(pages, links):
         content = str(source.content)

@@ -123,9 +123,7 @@ def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai
 def test_when_the_cap_is_reached_the_next_run_goes_on(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At the cap the exit code is 6, all links are written and the note names the cap; later runs send only the
-    remaining questions.
-    """
+    """At the cap the run writes all links, names the cap and ends with 6; later runs send only the other questions."""
     cap = 6_000  # a request reserves some 5,000 tokens and uses some 400
     switch_on(project, openai, max_anchor_tokens=cap)
     assert run(project) == 6
@@ -146,9 +144,7 @@ def test_when_the_cap_is_reached_the_next_run_goes_on(
 def test_a_failing_service_costs_no_link(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str], status: int
 ) -> None:
-    """After a failure the exit code is 6, and all links have the anchors found without a model and a note; the next run
-    tries again.
-    """
+    """After a failure the run ends with 6, a note, and the anchors found without a model; the next run tries again."""
     plain = project.with_name("plain")
     shutil.copytree(project, plain)
     write_settings(plain, PLAIN)

@@ -77,9 +77,7 @@ def test_a_batch_is_kept_before_the_next_is_waited_for() -> None:
 
 
 def test_a_service_that_fails_loses_nothing_that_was_finished() -> None:
-    """After a failure finished rows stay, missing ones are counted and explained, and the next run
-    encodes only these.
-    """
+    """After a failure finished rows stay, missing ones are counted and explained, and the next run encodes them."""
     cache, encoder = MemoryVectors(), Letters(fails_after=1)
     result = run([*TEXTS, Text("", "")], encoder, cache)
     assert (result.encoded, result.missing, result.problem) == (2, 3, "Letters: the service is down.")
@@ -188,9 +186,7 @@ def test_vectors_of_the_cache_come_in_blocks() -> None:
 
 
 def test_shortened_vectors_are_cut_behind_the_cache() -> None:
-    """Each row is the whole vector's beginning scaled to length one; the cache has the whole vector, so another length
-    is free.
-    """
+    """Each row is the scaled beginning of the whole cached vector, so that another length costs nothing."""
     cache, letters = MemoryVectors(), Letters()
     whole = run(TEXTS, letters, cache).vectors
     for first in (5, 26):

@@ -88,9 +88,7 @@ def test_labels_are_never_lost(folder: Path) -> None:
 
 
 def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """If pairs are good from 0.6 and borderline from 0.4, the proposed settings are those thresholds,
-    with precision 1.
-    """
+    """If pairs are good from 0.6 and borderline from 0.4, the settings are these thresholds, with precision 1."""
     calibrate(folder, "--pairs", "80")
     label(folder, 0.6, 0.4)
     capsys.readouterr()
@@ -119,9 +117,7 @@ def test_a_precision_that_is_not_reached_proposes_nothing(
 def test_existing_links_serve_until_there_are_labels(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Figures from existing links are called lower bounds and are omitted without links; with labels the links don't
-    matter.
-    """
+    """Without labels, figures from existing links, if any, are called lower bounds; with labels they don't matter."""
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
     assert f"Fewer than {LEAST_LABELS} pairs are labelled" in out and "There is no such link" in out
@@ -140,9 +136,7 @@ def test_existing_links_serve_until_there_are_labels(
 def test_a_labelled_pair_that_was_linked_since_still_counts(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A labelled pair linked since is no longer a candidate, but counts with its row's strength, and a sentence says
-    so.
-    """
+    """A labelled pair that has since been linked counts with its row's strength, and a sentence says so."""
     calibrate(folder, "--pairs", "60")
     label(folder, 0.6, 0.4)
     strong = [row for row in read_csv(folder / "files/labels.csv") if float(row["Strength"]) >= 0.6][:3]
@@ -178,9 +172,7 @@ def test_a_row_that_can_not_be_used_is_named(
 
 
 def test_a_pair_with_two_labels_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two spellings of the same URLs are one pair: equal labels count once, and different ones raise an error with the
-    row.
-    """
+    """Spellings of a URL pair are one pair: equal labels count once, and different ones raise an error."""
     pair = ("https://a.example/x", "https://a.example/y")
     other = ("https://a.example/x/", "https://a.example/y?utm_source=mail")
     rows = [("Label", "Source", "Target"), ("good", *pair), ("good", *other), ("bad", *other)]

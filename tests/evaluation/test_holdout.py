@@ -67,9 +67,7 @@ def test_half_of_the_links_is_chosen_by_their_hash() -> None:
 
 
 def test_links_into_another_language_are_not_asked_for() -> None:
-    """Links into another language are hidden but not evaluated, because a ranking within one language
-    can't find them.
-    """
+    """Links into another language are hidden but not evaluated, because a monolingual ranking can't find them."""
     site = hide(collected({GREEN: "en", WHITE: "de", STORAGE: "en"}), HIDINGS["all"], cut_anchors=False)
     assert site.truth[GREEN] == {STORAGE}
     assert WHITE not in site.truth

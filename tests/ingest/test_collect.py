@@ -1,6 +1,4 @@
-"""Collecting input rows as pages and sources: columns by name, merged spellings of a URL, and a reason for each
-rejected row.
-"""
+"""Collecting input rows as pages and sources: columns by name, one page per URL, and a reason for each reject."""
 
 from collections import Counter
 
@@ -141,9 +139,7 @@ def test_rows_of_one_page_fill_each_other() -> None:
 
 
 def test_another_content_of_the_same_page_is_reported() -> None:
-    """If two rows of a page differ in content, the first is used and the other is reported with the used
-    row's number.
-    """
+    """If two rows of a page differ in content, the first is used and the other's reason names its number."""
     found = collect(None, pages_table([A, "one"], [B, "b"], [A + "/", "two"]), queries_in_sheet=False)
     assert found.pages[0].content == "one"
     assert rejected(found) == [

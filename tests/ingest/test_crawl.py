@@ -92,9 +92,7 @@ def test_columns_by_name(project: Path, tmp_path: Path) -> None:
 
 
 def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> None:
-    """A page's facts come from its own row, not its redirect's, and its text from any file; rejected rows keep their
-    reasons.
-    """
+    """A page's facts come from its own row, not its redirect's, and its text from any file; rejects have reasons."""
     texts = crawl(tmp_path / "texts.csv", ("URL", "Main Content"), (A, "Green tea."), (A + "#x", "Other."))
     header = ("Address", "Title 1", "Status Code", "Redirect URL")
     crawled = crawl(
@@ -128,9 +126,7 @@ def test_a_workbook_with_a_title_line(
 def test_a_workbook_that_would_fill_the_memory_is_refused(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A workbook with a cell far out, an empty workbook and a missing one each end with one sentence and
-    exit code 3.
-    """
+    """A workbook with a cell far out, an empty and a missing workbook each give one sentence and exit code 3."""
     with xlsxwriter.Workbook(tmp_path / "far.xlsx") as book:
         book.add_worksheet().write("XFD1048576", "x")
     workbook(tmp_path / "empty.xlsx", [])

@@ -211,9 +211,7 @@ def test_no_part_of_a_document_escapes_the_look(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("given", ["", "  \n", "?!", "-"])
 def test_nothing_to_read_is_refused(given: str) -> None:
-    """An empty text, white space, Markdown marks alone and an empty standard input are refused because they contain no
-    words.
-    """
+    """An empty text or standard input, white space, and Markdown marks alone are refused for lack of words."""
     with pytest.raises(InputError, match="no words"):
         read(given, stdin=b"\xef\xbb\xbf \n")
 

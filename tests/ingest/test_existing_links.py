@@ -34,9 +34,7 @@ def pairs(found: Collected) -> list[tuple[str, str]]:
 
 
 def test_a_crawls_export_is_read_as_it_comes() -> None:
-    """In all_inlinks.csv the column Destination is the target, not the HTML attribute Target; anchors
-    become one line.
-    """
+    """In all_inlinks.csv Destination is the target, not the HTML attribute Target; anchors become one line."""
     found = add_links(SITE, links_table(crawled(A, B), crawled(B, C), header=CRAWL))
     assert found.links == (ExistingLink(A, B, "tea"), ExistingLink(B, C, "tea"))
     assert (found.inner_links, found.skipped_links, found.rejects) == (2, 0, ())
@@ -109,9 +107,7 @@ def test_links_of_other_pages_are_kept_and_not_counted() -> None:
 
 
 def test_a_row_that_is_no_link_is_rejected_with_number_and_reason() -> None:
-    """A row with an invalid source or target is rejected with the column's name; mailto: and similar links are skipped
-    and blank rows ignored.
-    """
+    """A reject's reason names the invalid column; mailto: and similar links are skipped, blank rows ignored."""
     found = add_links(
         SITE,
         links_table([A, "/b", "x"], ["", B, "x"], [A, "mailto:a@e.example", "x"], ["", " ", "x"], [A]),
@@ -126,9 +122,7 @@ def test_a_row_that_is_no_link_is_rejected_with_number_and_reason() -> None:
 
 
 def test_a_table_that_tells_of_no_link_is_doubted() -> None:
-    """A table with only another site's links, or none in a text, gets a warning; one usable link or no
-    row gets none.
-    """
+    """A table with rows but no usable link, or none in a text, gets a warning; an empty table gets none."""
     menu = add_links(SITE, links_table(crawled(A, B, position="Navigation"), header=CRAWL))
     assert "none of its 1 rows is a link in a page's text" in doubt(menu, "links.csv")
     other = add_links(SITE, links_table(["http://x.example/a", "http://x.example/b", ""]))
@@ -166,9 +160,7 @@ def _mails(ends: list[tuple[str, str]]) -> int:
     ("cell", "start"), [("12", 12), (" 7 ", 7), ("", -1), ("no", -1), ("-3", -1), ("9" * 5000, -1), ("²", -1)]
 )
 def test_a_links_place_is_read_where_the_table_has_it(cell: str, start: int) -> None:
-    """The column Start is the position of the anchor's first character in the main content; invalid
-    cells are ignored.
-    """
+    """The column Start is the anchor's first position in the main content; invalid cells are ignored."""
     header = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.START)
     table = links_table((url("a"), url("b"), "tea", cell), header=header)
     (link,) = add_links(Collected((), (), (), 0), table).links

@@ -169,9 +169,7 @@ def test_a_run_reads_what_was_imported(project: Path, tmp_path: Path) -> None:
 def test_a_person_is_asked(
     answer: str | None, options: tuple[str, ...], done: bool, project: Path, tmp_path: Path
 ) -> None:
-    """At a terminal the import shows the columns and asks for confirmation; Enter means yes, and --yes skips the
-    question.
-    """
+    """At a terminal the import shows the columns and asks; Enter means yes, and --yes skips the question."""
     file = crawl(tmp_path / "p.csv", ("Adresse",), (A,))
     ours, theirs = os.openpty()
     arguments = ["-m", "internal_linker", "import", file, "--project", str(project), *options]

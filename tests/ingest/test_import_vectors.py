@@ -28,9 +28,7 @@ def project(tmp_path: Path) -> Path:
 def test_a_crawls_embeddings(
     name: str, project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Comma-separated and JSON embeddings are read from a column of any usual name, and the output names the setting to
-    use them.
-    """
+    """Comma-separated and JSON embeddings are read under any column name, and the output names the setting."""
     rows = ((A, "200", "0.25,-1.5e-05, 3"), (B, "404", ""), (C, "200", "[0.1, 0.20, -0.3]"))
     file = crawl(tmp_path / "internal_all.csv", ("Address", "Status Code", name), *rows)
     assert imported(project, file) == 0

@@ -89,9 +89,7 @@ def test_a_page_that_answers_leads_nowhere_though_another_row_redirects() -> Non
 
 
 def test_content_in_html_becomes_text_and_links() -> None:
-    """HTML content becomes plain text; its links are resolved against the page and through redirects, without mail
-    addresses, scripts and fragments.
-    """
+    """HTML content becomes text; page links are resolved, also through redirects, and other links are dropped."""
     html = (
         '<p>Green <a href="../b/?utm_source=x">black tea</a>, <a href="//shop.example/old" rel="nofollow">'
         'pots</a></p><a href="#top">top</a> <a href="mailto:x@y.example">m</a> <a href="tel:1">t</a>'

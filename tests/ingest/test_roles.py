@@ -124,9 +124,7 @@ def test_orphans_may_be_linked_from_a_source(tmp_path: Path) -> None:
 def test_pages_of_the_same_text_are_left_out(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of pages with the same text, whatever their spacing and markup, only the first stays; pages without text aren't
-    copies.
-    """
+    """Of pages with one text in any spacing and markup only the first stays; pages without text aren't copies."""
     rows = [
         *((BLOG, "green tea"), (SHOP, "<p>green\n tea</p>"), (INFO, "Green tea")),
         *((SITE + "/1", ""), (SITE + "/2", "")),

@@ -24,9 +24,7 @@ def corpus(n: int, seed: int = 0) -> sparse.csr_matrix:
 
 
 def test_the_nearest_are_found() -> None:
-    """Nearly all of the 20 pages with the highest cosine are found, though terms occur in far more pages
-    than are kept.
-    """
+    """Nearly all of the 20 pages with the highest cosine are found, though terms have far more pages than are kept."""
     terms = corpus(4000)
     assert np.bincount(terms.indices).max() > 5 * CHAMPIONS
     rows = np.arange(0, 4000, 20)
@@ -39,9 +37,7 @@ def test_the_nearest_are_found() -> None:
 
 
 def test_lists_are_in_order_and_hold_what_they_may() -> None:
-    """Rows ascend, padded with -1, and never contain the text itself, a text that isn't a target, or
-    another language.
-    """
+    """Rows ascend, padded with -1, without the text itself, texts that aren't targets, and other languages."""
     terms = corpus(400)
     targets, languages = np.arange(400) % 3 > 0, (np.arange(400) // 40) % 3 - 1
     found = Postings(terms, targets, languages).nearest(np.arange(400), 50)

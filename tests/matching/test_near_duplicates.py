@@ -57,9 +57,7 @@ def unit(rows: Sequence[Sequence[float]]) -> Vectors:
 
 
 def copies(count: int, others: int) -> tuple[list[Page], Vectors]:
-    """Return this number of copies of one text, each with a word of its own, and as many other texts of
-    the same words.
-    """
+    """Return copies of one text, each with a word of its own, and other texts of the same words in any order."""
     dice = np.random.default_rng(1)
     texts = [[*FIFTY, f"own{number}"] for number in range(count)]
     texts += [dice.choice(FIFTY, 40).tolist() for _ in range(others)]

@@ -55,9 +55,7 @@ def by_hand(one: tuple[str, str], other: tuple[str, str], texts: list[tuple[str,
 
 
 def test_the_weights_are_those_of_a_count_by_hand() -> None:
-    """Words and pairs are weighted by rarity, with repeated title words; terms of a single page count towards the
-    length.
-    """
+    """Words and pairs are weighted by rarity, title words repeatedly; terms of one page count in the length."""
     texts = [
         ("green tea", "how to brew green tea at home"),
         ("black tea", "black tea is green tea left to wither"),
@@ -150,9 +148,7 @@ def test_likeness_to_linked_pages_is_the_mean_cosine() -> None:
 
 
 def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
-    """With many pairs of few words, colliding in the hash table, the weights still equal the independent
-    calculation.
-    """
+    """If pairs of few words collide in the hash table, weights still equal the independent calculation."""
     dice = np.random.default_rng(3)
     few = [("", " ".join(f"w{word}" for word in dice.integers(0, 20, 40))) for _ in range(9)]
     found = cosines(index_of(*few))

@@ -188,9 +188,7 @@ def test_sections_that_are_off_and_errors_link_to_nothing(brief: Ask, tmp_path: 
 
 
 def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:
-    """A planned URL that matches an exclusion pattern gets no links, and a note names the pattern; excluded targets get
-    none.
-    """
+    """A planned URL that matches an exclusion gets no links and a note names the pattern; so with targets."""
     folder = make_small_project(tmp_path)
     write_text(folder / "config/excluded_urls.txt", "/tag/\n/water/\nbrief")
     found = brief(folder, "Fresh tea leaves and water", "--url", f"{SITE}/tag/tea/", "--limit", "10")

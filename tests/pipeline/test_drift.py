@@ -146,9 +146,7 @@ def test_a_slight_shift_fires_with_another_recipe_only() -> None:
 
 
 def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
-    """A crawl with half of its content missing is reported: those pages' links have no similarity and
-    few have a score.
-    """
+    """A crawl without half of the content is reported: those links have no similarity and few have a score."""
     before = run()
     half = run(25, seed=2)
     without = [*[0] * BINS, 125]

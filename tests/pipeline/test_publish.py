@@ -64,9 +64,7 @@ def review(project: Path) -> list[tuple[str, ...]]:
 def test_a_broken_crawl_does_not_reach_the_sheet(
     tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """If half of the pages shrink to one sentence, the run reports drift and leaves the Sheet unchanged unless drift is
-    accepted.
-    """
+    """If half of the pages shrink to one sentence, the run reports drift and keeps the Sheet unless it is accepted."""
     project = make_project(tmp_path, PAGES)
     use_standins(project, google=google, settings={"embedding_provider": "lsa"})
     assert do(project, "run") == 0
@@ -192,9 +190,7 @@ def test_a_link_names_words_that_stand_in_its_source(tmp_path: Path) -> None:
 
 
 def test_words_at_the_terminal_are_heeded_by_the_next_run(tmp_path: Path) -> None:
-    """`review` reads keys line by line without a terminal: the next run accepts the first link and drops the rejected
-    second one.
-    """
+    """`review` reads keys line by line without a terminal; the next run follows the acceptance and the rejection."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa", "review": "none"})
     assert do(project, "run") == 0
     arguments = [sys.executable, "-m", "internal_linker", "review", "--by", "Ann", "--project", str(project)]

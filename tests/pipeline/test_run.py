@@ -253,9 +253,7 @@ def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
 
 
 def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None:
-    """Pages in an unsupported language aren't encoded, which the run reports; pages in two languages are
-    never linked.
-    """
+    """Pages in an unsupported language aren't encoded, and a notice says so; links never join two languages."""
     told, encoder, sink = Told(), Letters(languages=frozenset({"en"})), Kept()
     rows = [
         ["a", "green tea", "en"],

@@ -108,9 +108,7 @@ def assert_serp_first(output: list[dict[str, str]]) -> None:
 def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The run detects the unsupported language, notes that only words match, and gives no link an
-    embedding similarity.
-    """
+    """For an unsupported language the run notes that only words match; no link has an embedding similarity."""
     project = make_project(tmp_path, 2)
     use_standins(project, settings={"embedding_provider": "local"})
     texts = {

@@ -1,6 +1,4 @@
-"""Allocating the links of a whole site: each source gets its best targets, each target enough inlinks, at the least
-loss of score.
-"""
+"""Allocating a site's links: each source gets its best, each target enough, at the least loss of score."""
 
 import re
 import time
@@ -81,9 +79,7 @@ def random_site(seed: int) -> Site:
 
 
 def result_of(site: Site, chosen: Bools) -> list[float]:
-    """Return the filled places, the targets with a first link, a second, ..., and the total score, in order of
-    priority.
-    """
+    """Return the filled places, the targets with at least 1, 2, ... links, and the total score, by priority."""
     counted = np.array(site.inlinks(chosen))
     levels = [float((counted > level).sum()) for level in range(site.least)]
     return [float(chosen.sum()), *levels, float(site.edges.scores[chosen].sum())]
@@ -193,9 +189,7 @@ def test_an_orphan_is_served_over_a_chain() -> None:
 
 
 def test_a_link_below_the_floor_serves_no_minimum() -> None:
-    """Links below the floor aren't exchanged for a minimum and don't count towards one; a source still fills its places
-    with them.
-    """
+    """Links below the floor don't count towards a minimum and cause no exchange; a source still fills its places."""
     edges = edges_of((0, 0, 9.0), (0, 1, 1.0), (1, 0, 9.0), (1, 1, 0.9), (2, 1, 0.8))
     site = Site(edges, 3, 2, count=1, least=1, floor=2.0)
     assert site.spread().tolist() == [True, False, True, False, True]

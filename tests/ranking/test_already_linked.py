@@ -90,9 +90,7 @@ def test_a_search_result_that_is_linked_already_is_no_link(tmp_path: Path) -> No
 
 
 def test_links_in_the_pages_html_count(tmp_path: Path) -> None:
-    """Links in an HTML Main Content count as existing links; the page is compared by its words, so the tags change no
-    link.
-    """
+    """Links in an HTML Main Content count, and only its words are compared: the tags change no link."""
     folder = make_project(tmp_path, {"links_per_page": 2})
     plain = run(folder)
     pages = [
@@ -144,9 +142,7 @@ def test_a_link_to_a_redirect_is_a_link_to_its_page(tmp_path: Path) -> None:
 def test_pages_in_other_languages_are_told_once_each(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a multilingual site, each page outside the most common language has one row; pages of unknown language have
-    none.
-    """
+    """On a multilingual site, pages outside the most common language have one row each, unknown ones none."""
     folder = make_project(tmp_path)
     languages = ["fa", "en", "de", "en", "", "en"]
     rows = [(url, slug, "?", lang) for url, slug, lang in zip(URLS, TOPICS, languages, strict=True)]

@@ -140,9 +140,7 @@ def test_cutting_without_positions_comes_close_to_cutting_by_them(
 
 
 def test_figures_worked_out_by_hand() -> None:
-    """Hit, recall and NDCG of the first five, and the first hit's rank in the whole list, equal
-    hand-calculated values.
-    """
+    """Hit, recall and NDCG of the first five, and the first hit's overall rank, equal hand-calculated values."""
     ranked = {"s": [*"xaybzc"], "late": [*"uvwxyza"], "all": [*"abcdefg"]}
     truth = {"s": {*"abc"}, "late": {"a"}, "all": {*"abcdefg"}, "missing": {"a"}}
     found = measure(truth, ranked)
@@ -231,9 +229,7 @@ def test_reach_is_the_share_of_pairs_among_the_first_candidates() -> None:
 
 
 def test_splits_are_even_fixed_and_tell_nothing_of_each_other() -> None:
-    """A half, a fifth and n equal folds are the same on every computer, and each fold has the overall share of cold
-    pages.
-    """
+    """Halves, fifths and folds are fixed and even, and each fold has the overall share of cold pages."""
     urls = [url(number) for number in range(5000)]
     assert [each for each in range(12) if hidden(url(0), url(each))] == [0, 3, 4, 5, 6, 8, 10, 11]
     assert sum(hidden(url(0), each) for each in urls) / 5000 == pytest.approx(1 / 2, abs=0.02)

@@ -41,9 +41,7 @@ def test_probabilities_are_the_shares_of_links(seed: int) -> None:
 
 @pytest.mark.parametrize("n", [2, 49, 120, 5000])
 def test_a_higher_score_is_never_less_probable(n: int) -> None:
-    """Probabilities are between 0 and 1 and never fall with the score, also beyond the training scores and for random
-    links.
-    """
+    """Probabilities are in 0 to 1 and never fall with the score, even for unseen scores and random links."""
     rng = np.random.default_rng(n)
     made = calibrate(rng.normal(size=n), rng.random(n) < 0.3)
     told = made.probability(np.linspace(-10, 10, 500))

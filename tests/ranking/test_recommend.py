@@ -70,9 +70,7 @@ PAGES = site(6, 15)
 
 
 def test_every_page_gets_its_inlinks() -> None:
-    """Without `min_inlinks` some pages get no inlink; with it each gets the minimum, and every page still has its
-    links.
-    """
+    """Without `min_inlinks` some pages get no inlink; with it each gets the minimum and keeps its own links."""
     alone, spread = links(PAGES, 0), links(PAGES, 2)
     assert min(inlinks(alone)[page.key] for page in PAGES) == 0
     assert min(inlinks(spread)[page.key] for page in PAGES) >= 2
@@ -120,9 +118,7 @@ def test_what_is_linked_already_is_no_inlink_to_hand_out() -> None:
 
 
 def test_links_of_similar_pages_lead() -> None:
-    """The link targets of a page's most similar pages rank higher, even beyond its own candidates; it never gets
-    itself.
-    """
+    """Targets of a page's most similar pages rank higher, even beyond its own candidates; it never gets itself."""
     site = link_sites.pages(150)
     alone = next(iter(link_sites.ranking(site, []).of([0])))
     near = [candidate.key for candidate in alone[:12]]

@@ -27,9 +27,7 @@ SOME = st.sets(st.sampled_from(NAMES))
 def test_no_rule_is_ever_broken(
     ranked: list[Candidate], known: set[str], barred: set[str], any_on_site: bool, own: str, count: int
 ) -> None:
-    """The links never include the page itself, an excluded or unknown page or a repeat; they stay within the limit,
-    best first.
-    """
+    """Links are distinct, allowed, known, never the page itself, within the limit, and best first."""
     where = Targets(
         {url(name): url(name) for name in known - barred},
         {url(name): GONE for name in barred},
@@ -79,9 +77,7 @@ def test_a_full_row_needs_no_word() -> None:
 
 
 def test_targets_are_the_pages_that_may_be_shown() -> None:
-    """Errors, copies and excluded pages are barred with their reason, a query's own URL is known, and no
-    page is lost.
-    """
+    """Errors, copies and excluded pages are barred with a reason, a query's own URL is known; no page is lost."""
     tag = Page(url("tag/x"), "https://shop.example/TAG/../tag/x")
     pages = [page("a"), page("gone", issue=GONE), tag, page("b")]
     sources = [
@@ -114,9 +110,7 @@ def test_what_is_barred_stays_barred_with_the_whole_site_open() -> None:
 
 
 def test_what_a_page_links_to_is_no_new_link() -> None:
-    """Neither a linked page nor the original of which the page is a copy is selected; the note mentions
-    existing links.
-    """
+    """Neither a linked page nor the original of a copy is selected; the note mentions existing links."""
     me = source(of=page("me", "text"))
     links = [
         ExistingLink(me.key, url("a")),
@@ -143,9 +137,7 @@ def letters(links: Sequence[Link]) -> str:
 
 
 def test_accepted_links_keep_their_places() -> None:
-    """Accepted links keep their ranks and the others fill the remaining ones in order; figures are those
-    of this run.
-    """
+    """Accepted links keep their ranks, others fill the rest in order; the figures are this run's."""
     ranked = [Candidate(url(name), url(name), score=at) for at, name in enumerate("abcd")]
     where = targets(*"abcdex")
     found = select(source("x"), ranked, where, 4, "", accepted=[link("c", 3), link("e", 1)]).links

@@ -125,9 +125,7 @@ def test_new_pages_keep_their_place() -> None:
 
 @pytest.mark.parametrize("pairs", [CHANCE, POPULAR])
 def test_a_probability_stands_beside_every_candidate(pairs: tuple[tuple[int, int], ...]) -> None:
-    """Probabilities are between 0 and 1 and average near the share of links among pairs; without the lesson there are
-    none.
-    """
+    """Probabilities are between 0 and 1 and average near the share of links; without the lesson there are none."""
     plain, ours, lesson = taught(pairs)
     told = [probability for one in orders(ours) for _, _, probability in one]
     assert all(0 <= each <= 1 for each in told)

@@ -1,6 +1,4 @@
-"""Eligible targets from search results: queries are plain words, only eligible results are kept, and no credit is
-wasted.
-"""
+"""Eligible targets from search results: queries are plain words, and no credit is wasted."""
 
 import pytest
 from hypothesis import given
@@ -100,9 +98,7 @@ def test_a_path_in_the_template_bounds_the_targets() -> None:
 
 
 def test_a_result_outside_the_lists_is_written_as_it_was_found() -> None:
-    """If any page of the site may be a target, the URL keeps its slash, to avoid a redirect, and loses tracking
-    parameters.
-    """
+    """If any page of the site may be a target, the URL keeps its slash, to avoid a redirect, and loses tracking."""
     (found,) = eligible(url("new/?srsltid=x&id=1#top"), any_on_site=True)
     assert found == SerpTarget(url("new?id=1"), url("new/?id=1"), 1)
 
@@ -113,9 +109,7 @@ def test_a_query_without_a_page_has_no_page_to_leave_out() -> None:
 
 
 def test_a_result_that_redirects_stands_for_its_page() -> None:
-    """A redirect or copy of a listed page counts as that page, at the better rank; one that leads elsewhere is no
-    target.
-    """
+    """A redirect or copy of a listed page counts as that page, at the better rank; others aren't targets."""
     aliases = {url("old"): url("a"), url("copy"): url("me"), url("lost"): "https://o.example/"}
     where = Targets({url(name): url(name) for name in ("me", "a", "b")}, {url("old"): MOVED}, aliases=aliases)
     hits = [SerpHit(url(name), rank) for rank, name in enumerate(("copy", "old", "lost", "b", "a"), 1)]
@@ -124,9 +118,7 @@ def test_a_result_that_redirects_stands_for_its_page() -> None:
 
 
 def test_a_result_that_is_linked_already_is_no_target() -> None:
-    """A page that the source already links to is skipped in favour of the next result; for another source it stays a
-    target.
-    """
+    """The next result replaces one that the source already links to; for another source it stays a target."""
     where = Targets({url(name): url(name) for name in "ab"}, {}, linked={url("me"): [url("a")]})
     hits = [SerpHit(url("a"), 1), SerpHit(url("b"), 2)]
     for me, names in (("me", "b"), ("you", "ab")):

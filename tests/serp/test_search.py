@@ -115,9 +115,7 @@ def test_nothing_found_is_believed_after_two_tries() -> None:
 
 @pytest.mark.parametrize("error", FINAL)
 def test_a_final_error_stops_every_further_call(error: type[ServiceError]) -> None:
-    """After an error such as no credits, a bad key or a closed budget no call follows; each row says so, and the cache
-    still answers.
-    """
+    """No credits, a bad key or a closed budget stop all calls; each row says so, and the cache still answers."""
     engine = Engine({q("one"): links("ab"), q("two"): error("Serper", "the account is empty.")})
     cache = MemorySerp()
     cache.put(*q("four"), engine.market, SerpPage(tuple(links("cd")), 1))

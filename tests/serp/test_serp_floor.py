@@ -13,9 +13,9 @@ OIL, NEW = f"{SITE}/oil/", f"{SITE}/new/"
 
 
 def run(folder: Path, capsys: pytest.CaptureFixture[str], **settings: object) -> tuple[dict[str, str], str]:
-    """The first page's links with the origin of each, and the figures of the summary.
+    """Return the first page's links with the origin of each, and the figures of the summary.
 
-    The search finds for it a page about something else, one without content, and one about the same.
+    The search returns a page about another topic, one without content, and one about the same topic.
     """
     make_project(folder)
     rows = [(url, slug, text) for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]

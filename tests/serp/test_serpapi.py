@@ -319,9 +319,7 @@ def test_keeps_the_pace(stand_in: SerpApiStandIn) -> None:
 
 
 def test_the_account_is_free_to_ask(stand_in: SerpApiStandIn) -> None:
-    """Requesting the remaining searches and hourly limit costs no search; a wrong key and an empty
-    account are errors.
-    """
+    """Requesting the account's limits costs no search; a wrong key and an empty account are errors."""
     assert client(stand_in).check() == "250 searches left, 10000 an hour allowed"
     assert stand_in.units == 0
     with pytest.raises(CredentialsRefused):
@@ -374,9 +372,7 @@ def test_a_query_in_any_script_arrives_as_it_is(stand_in: SerpApiStandIn) -> Non
 def test_the_search_step_keeps_its_answers_apart_and_without_the_key(
     stand_in: SerpApiStandIn, tmp_path: Path
 ) -> None:
-    """SerpApi's results are cached under its name without the key, are free the second time, and aren't used for
-    another service.
-    """
+    """SerpApi's results are cached under its name without the key, free the second time, and for no other service."""
     stand_in.answers = lambda words, site: [url("a"), url("b")]
     engine = open_database("sqlite:///cache.sqlite3", tmp_path)
     cache = SerpResultCache(engine, 7)

@@ -39,9 +39,7 @@ def blocks(words: list[str]) -> list[tuple[str, ...]]:
 
 
 def test_a_call_on_many_pages_leaves_them() -> None:
-    """The repeated block is removed from any position; each page's own words stay in order, and other pages stay
-    unchanged.
-    """
+    """A repeated block is removed anywhere; each page's own words stay in order, and other pages stay unchanged."""
     texts = [f"{own(page, page)} {CALL} {own(-page)}" for page in range(MANY)] + [
         own(page) for page in range(99)
     ]
@@ -65,7 +63,7 @@ def test_blocks_are_those_of_a_count_by_hand(seed: int) -> None:
 
 
 def test_a_share_of_a_large_site_and_a_handful_of_a_small_one_are_its_own() -> None:
-    """A block at the limit stays; repetitions within one page count as one page."""
+    """A block at the limit stays on large and small sites, and repetitions within one page count as one page."""
     few = [f"{own(page)} {CALL}" for page in range(FEW_PAGES)] + [own(99)]
     assert without_boilerplate(few) == few
     size = 2000

@@ -52,9 +52,7 @@ def test_only_real_tags_make_html(text: str, html: bool) -> None:
     ],
 )
 def test_a_text_is_what_a_person_reads(html: str, text: str) -> None:
-    """Blocks become lines, inline tags don't split words, and entities become characters; scripts, menus and comments
-    are removed.
-    """
+    """Blocks become lines, inline tags split no word, entities are decoded; scripts, menus and comments go."""
     assert read_html(html).text == text
 
 

@@ -31,7 +31,7 @@ TEXTS = [
 SHORT = [Text(f"Page {number:04}", "tea leaves " * 40) for number in range(600)]
 ROUND = -(-CHARS_A_ROUND // len(SHORT[0].title + SHORT[0].body))
 SHORT = SHORT[: 3 * ROUND]
-# Prints by how much encoding raises the peak of this process, in MB, and on how many cores.
+# Prints the rise of this process's peak memory in MB, and the number of cores.
 MEMORY = """
 import os, resource
 from internal_linker.core.records import Text
@@ -110,9 +110,7 @@ def test_a_huge_cell_is_cut_before_it_is_read(encoder: LocalEncoder) -> None:
 
 
 class Held(LocalEncoder):
-    """An encoder that passes the first `free` chunks without the model; the others wait for `gate`, and
-    one may fail.
-    """
+    """An encoder that passes `free` chunks without the model; the others wait for `gate`, and one may fail."""
 
     def __init__(self, free: int, failing: int = -1) -> None:
         super().__init__()

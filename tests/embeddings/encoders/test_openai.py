@@ -108,9 +108,7 @@ def test_an_empty_text_is_refused_before_anything_is_sent(stand_in: OpenAIStandI
 
 
 def test_a_foreign_server_is_asked_gently(stand_in: OpenAIStandIn) -> None:
-    """Another server gets no key, at most 256 inputs per request and texts cut by bytes, returns floats and costs
-    nothing.
-    """
+    """Another server gets no key, at most 256 byte-cut inputs per request, returns floats and costs nothing."""
     stand_in.api_key, stand_in.refuse_base64 = "none", True
     budget = money(0)
     encoder = encoder_at(stand_in, model=FOREIGN, api_key="", max_input_tokens=20, budget=budget)

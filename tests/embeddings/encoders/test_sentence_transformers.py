@@ -68,9 +68,7 @@ def by_the_recipe(folder: Path, text: Text, pooling: str) -> Vectors:
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max"])
 def test_a_vector_is_what_its_recipe_says(folder: Path, pooling: str) -> None:
-    """A vector is the mean of at most four chunks, each with the title and pooled as configured; float32 with length
-    one.
-    """
+    """A vector is the float32 unit mean of at most four chunks, each with the title and pooled as configured."""
     encoder = encoder_of(folder, pooling=pooling)
     assert encoder.recipe.startswith(f"title+4x{POSITIONS}/{pooling}/") and len(encoder.recipe) <= 100
     found = vectors(encoder, TEXTS)

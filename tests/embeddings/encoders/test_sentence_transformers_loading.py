@@ -72,9 +72,7 @@ class Payload:
 
 
 def test_no_code_of_a_model_is_run(folder: Path, tmp_path: Path) -> None:
-    """A model with a pickle among its weights or a foreign class in modules.json is refused, and its
-    code doesn't run.
-    """
+    """A model with pickled objects or a foreign class in modules.json is refused, and its code doesn't run."""
     pickled = shutil.copytree(folder, tmp_path / "pickled")
     (pickled / "model.safetensors").unlink()
     torch.save({"weights": Payload(tmp_path / "run")}, pickled / "pytorch_model.bin")
@@ -130,9 +128,7 @@ def test_a_models_name_is_fetched_once(folder: Path, tmp_path: Path) -> None:
 
 
 def load(names: list[str], env: dict[str, str]) -> list[str]:
-    """Return the recipe or error of each model from another process, which reads the hub's and cache's locations at its
-    start.
-    """
+    """Return each model's recipe or error from a new process, which reads the hub and cache settings at its start."""
     done = subprocess.run(
         [sys.executable, "-c", LOAD, *names], env=env, capture_output=True, text=True, check=True
     )

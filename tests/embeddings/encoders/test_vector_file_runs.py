@@ -60,9 +60,7 @@ def similarities(folder: Path) -> dict[tuple[str, str], float]:
 
 
 def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With matryoshka_dimensions only the first dimensions are compared, and links.csv says so; LSA
-    vectors stay whole.
-    """
+    """matryoshka_dimensions shortens the vectors, and links.csv says so; LSA vectors stay whole."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv", "matryoshka_dimensions": 2})
     write_csv(folder / "v.csv", [("URL", "Embedding"), *((url, f"1 0 {at}") for at, url in enumerate(URLS))])
     assert command("run", "--project", str(folder)) == 0

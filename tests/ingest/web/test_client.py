@@ -126,9 +126,7 @@ def certificate(folder: Path, host: str) -> Path:
 def test_certificates_are_for_the_hosts_name(
     site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Although the client connects to a checked IP address, it refuses a certificate for another name or of an unknown
-    issuer.
-    """
+    """A certificate is checked against the host's name, not the connected address; unknown issuers are refused."""
     path = certificate(tmp_path, "localhost")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(path)

@@ -81,9 +81,7 @@ def test_a_sitemap_is_imported(project: Path, site: Site) -> None:
 def test_an_index_of_sitemaps_by_the_hosts_address(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """robots.txt names the sitemap index; compressed, plain and damaged sitemaps are handled, and other sites' URLs
-    counted.
-    """
+    """robots.txt names the index; compressed, plain and damaged sitemaps are handled, and foreign URLs counted."""
     names = ("one.xml.gz", "two.txt", "broken.xml", "gone.xml", "index.xml")
     parts = [f"{site.url}/{name}" for name in names]
     site.pages = {
@@ -109,9 +107,7 @@ def test_an_index_of_sitemaps_by_the_hosts_address(
 
 
 def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """Disallowed URLs, also by wildcards, are counted and never requested; the import observes and reports the crawl
-    delay.
-    """
+    """Disallowed URLs, also by wildcards, are counted and not requested; the crawl delay is observed and reported."""
     rules = "User-agent: *\nDisallow: /\n\nUser-agent: InternalLinker\nDisallow: /*.php$\nAllow: /\nCrawl-delay: 0.6"
     site.pages = {"/robots.txt": rules, "/a": html_page("A"), "/b.php": html_page("B"), "/c": html_page("C")}
     assert fetched(project, site, "/a", "/b.php", "/c", options=(*QUICK, "--json")) == 0
@@ -143,9 +139,7 @@ def test_without_a_word_from_robots_nothing_is_fetched(
 def test_redirects_canonicals_and_errors_are_rows(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Each has a row with its status and target; loops end, other sites aren't fetched, and files other than HTML are
-    counted.
-    """
+    """Pages have rows with status and target; loops end, other sites aren't fetched, non-HTML files are counted."""
     site.pages = {
         **{"/old": moved("/mid"), "/mid": moved("/new", 302), "/new": html_page("New")},
         **{"/loop": moved("/pool"), "/pool": moved("/loop"), "/self": moved("/self")},
@@ -188,9 +182,7 @@ def test_a_long_way_of_redirects_ends(project: Path, site: Site) -> None:
 def test_unchanged_pages_are_not_sent_again(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Pages are revalidated by ETag or date; unchanged pages come from the last import, and changed ones are fetched
-    again.
-    """
+    """Pages are revalidated by ETag or date: unchanged ones are reused, and changed ones are fetched again."""
     date = {"Last-Modified": "Wed, 01 Jul 2026 10:00:00 GMT"}
     site.pages = {
         "/a": Reply(html_page("A"), headers={**HTML, "ETag": '"1"'}),
@@ -220,9 +212,7 @@ def test_filters_spare_requests(project: Path, site: Site, capsys: pytest.Captur
 
 
 def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """An endless, an unexpectedly compressed and a truncated answer are rejected rows with reasons; other pages are
-    imported.
-    """
+    """Endless, unexpectedly compressed and truncated answers are rejected with reasons; other pages are imported."""
     packed = {**HTML, "Content-Encoding": "gzip"}
     site.pages = {
         "/endless": Reply("tea " * 100_000, endless=True),
@@ -250,9 +240,7 @@ def test_a_busy_server_is_given_time(project: Path, site: Site) -> None:
 def test_a_site_that_is_gone_ends_the_import(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ten failures in a row end the import with exit code 4; the tables stay unchanged, and fetched pages aren't
-    fetched again.
-    """
+    """Ten consecutive failures end the import with exit code 4; tables stay, and fetched pages aren't fetched again."""
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     paths = [f"/{n}" for n in range(12)]
     site.pages = {path: Reply("", 503, {"Retry-After": "9999"}) for path in paths}

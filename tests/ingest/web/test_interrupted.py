@@ -1,6 +1,4 @@
-"""An interrupted import, or one that fetches no page, leaves the tables unchanged and keeps the fetched pages for the
-next import.
-"""
+"""An interrupted import, or one that gets no page, leaves the tables unchanged and keeps what it fetched."""
 
 import signal
 import time

@@ -99,9 +99,7 @@ def test_a_saved_page_has_an_address(case: str, project: Path, tmp_path: Path) -
 
 
 def test_a_file_that_cant_be_used_is_told_of(project: Path, tmp_path: Path) -> None:
-    """A file without a URL or too large for a page is a rejected row with reason and remedy; other files
-    are imported.
-    """
+    """A file without a URL or too large is a rejected row with reason and remedy; other files are imported."""
     site = tmp_path / "site"
     write_text(site / "a.html", html_page("Tea", head=saved_as(A)))
     write_text(site / "b.html", html_page("Pots"))
@@ -228,7 +226,7 @@ def test_canonical_and_language() -> None:
 
 def test_a_link_is_where_it_stands() -> None:
     """A link's position follows from its element or role; an article's own header and footer belong to its text, and
-    elements outside the text don't.
+    unnamed elements only if the text contains them.
     """
     body = """<div role="navigation"><a href="/1">one</a></div><article><header><h2><a href="/2">two</a></h2></header>
     <p>See <a rel="nofollow" href="/3">three</a>.</p><footer><a href="/4"><img src=x alt="four"></a></footer>
@@ -251,9 +249,7 @@ def test_base_and_odd_addresses() -> None:
 def test_a_page_without_a_recognised_text_is_read_whole(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A page without a recognised main text keeps all text but menus, footers and scripts, and such
-    pages are counted.
-    """
+    """Without a recognised main text all but menus, footers and scripts is read, and such pages are counted."""
     teasers = "".join(f'<div><a href="/{n}/">Offer {n}</a></div>' for n in range(3))
     listing = f"<title>x</title>{saved_as(A)}<nav><a href=/m/>Menu</a></nav><div>{teasers}</div><script>var x</script>"
     write_text(tmp_path / "a.html", listing + " " * 3_000_001)

@@ -39,9 +39,7 @@ def cases(draw: st.DrawFn) -> Case:
 
 @given(cases())
 def test_the_lists_are_those_of_a_count_of_all_pairs(case: Case) -> None:
-    """Order, ends and floors are correct for any mask, zeros, equal scores, float16 and lists longer
-    than the columns.
-    """
+    """Order, ends and floors are correct for any mask, zeros, ties, float16 and lists longer than the columns."""
     arguments = case.vectors, case.languages, case.rows, case.columns, case.keep
     expected = counted(*arguments, case.excluded)
 

@@ -35,9 +35,7 @@ def test_lists_follow_their_texts() -> None:
 
 
 def test_a_list_that_lost_too_much_is_short() -> None:
-    """Of two required entries one is left: with a known floor the list is computed again, without a floor it is
-    complete.
-    """
+    """With one of two required entries left, a list with a floor is computed again; one without is complete."""
     entries = [(1, 0.9), (2, 0.8)]
     lists = listed(entries, entries, entries, floors=[0.7, -np.inf, -np.inf])
     old = Neighbourhood(digests(1, 2, 3), lists)

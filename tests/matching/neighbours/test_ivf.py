@@ -34,9 +34,7 @@ def test_texts_of_a_topic_share_a_cell() -> None:
 
 @pytest.mark.parametrize("probes", [1, 4, 30])
 def test_every_text_is_in_one_task_with_the_targets_of_near_cells(probes: int) -> None:
-    """The tasks' rows contain each text once; their pairs are the predicted share, and all pairs if all cells are
-    probed.
-    """
+    """The tasks' rows contain each text once; their pairs are the predicted share, with all cells all pairs."""
     vectors = random_vectors(900, 16, topics=30)
     cells = cells_of(vectors, 30)
     targets = np.arange(900) % 3 > 0

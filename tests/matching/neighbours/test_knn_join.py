@@ -76,9 +76,7 @@ def test_a_first_join_is_a_count_of_all_pairs(site: tuple[Vectors, Ints, Bools])
 
 @given(st.data())
 def test_any_run_of_changes_ends_where_a_full_join_ends(data: st.DataObject) -> None:
-    """Texts are added, removed, moved, made targets and given other languages or texts; the lists are correct after
-    each step.
-    """
+    """Lists are correct after each step of added, removed, moved and changed texts, targets and languages."""
     store = MemoryStore()
     vectors, languages, targets = data.draw(sites())
     for _ in range(data.draw(st.integers(2, 6))):
@@ -96,9 +94,7 @@ def test_any_run_of_changes_ends_where_a_full_join_ends(data: st.DataObject) -> 
 
 
 def test_long_runs_of_small_changes_stay_right() -> None:
-    """Over twenty-four weeks with 3% of 300 texts swapped, added and removed, joins are incremental and
-    exact to 1e-6.
-    """
+    """In 24 weeks of 3% of 300 texts swapped, added and removed, joins are incremental and exact to 1e-6."""
     draw, store = np.random.default_rng(1), MemoryStore()
     vectors = random_vectors(300, 24, topics=20).astype(np.float32)
     languages = draw.integers(-1, 3, 300).astype(np.int32)

@@ -48,9 +48,7 @@ def test_all_at_once_gives_the_links_of_one_at_a_time() -> None:
 
 
 def test_a_second_run_compares_what_has_changed() -> None:
-    """With one page changed, two new and one gone, only pairs with them are compared, and the links equal a first
-    run's.
-    """
+    """With one page changed, two new and one gone, only their pairs are compared; links equal a first run's."""
     before, store = texts(60), MemoryStore()
     run(replace(site(before), compute=Counting(), joins=store))
     after = [*before[:20], "another oolong text", *before[21:-1], "a new page of glass", "and one more"]
