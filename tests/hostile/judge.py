@@ -187,5 +187,5 @@ def _wrong(case: Hostile, answer: _Answer, project: Path) -> str:
     if case.file and case.file not in error and "store_url" not in error:
         return f"does not name {case.file}: {error[:300]}"
     if not re.search(r"[.?)]$", error):
-        return f"is no sentence: {error[:300]}"
+        return f"is not a sentence: {error[:300]}"
     return "" if len(error) < 1000 else f"is {len(error)} characters long"
