@@ -1,1 +1,1 @@
-"""What the promises of the README rest on: the real program among killers, bad weather and busy editors."""
+"""Trials behind the README's promises: the real program with kills, failing services and active editors."""

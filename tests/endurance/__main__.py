@@ -1,6 +1,6 @@
-"""Try the promises at length, print a table, end at the first broken one.
+"""Test the promises at length, print a table, and stop at the first broken one.
 
-python -m tests.endurance                    all of it, for hours
+python -m tests.endurance                    all trials (takes hours)
 python -m tests.endurance --only kills --kills 200 --seed 1
 """
 
@@ -27,13 +27,13 @@ from tests.support.small_project import REPOSITORY, finish, start
 Row = tuple[str, str]
 YEAR_PAGES = 500
 _LONGEST_KIND_S = 1800.0
-# Chat requests go out one by one, so that each silence of a minute counts.
+# Chat requests are sequential, so that each minute without an answer counts.
 CHATTY, CHATTY_PAGES = {"anchor_model": "gpt-4.1-mini", "max_anchor_tokens": 10**7}, 60
 
 
 @dataclass(frozen=True)
 class Trials:
-    """How much of each is tried."""
+    """The number of trials of each kind."""
 
     kills: int
     weathers: int
@@ -45,7 +45,7 @@ class Trials:
     folder: Path
 
     def killed(self) -> Iterator[Row]:
-        """The run is killed and run again."""
+        """Kill the run, and run again."""
         like = calm(self.folder)
         done = list(kill_at_boundaries(like, range(1, like.boundaries + 1), self.folder))
         yield f"killed at each of {len(done)} boundaries", _paid_again(done)
@@ -53,7 +53,7 @@ class Trials:
         yield f"killed at {len(done)} random moments", f"{_paid_again(done)} of {_all(like)}"
 
     def weathered(self) -> Iterator[Row]:
-        """Three of ten answers go wrong."""
+        """Let three of ten answers fail."""
         with world(self.folder / "fair", settings=CHATTY, pages=CHATTY_PAGES) as of:
             code, said = of.run(longest=600.0)
             assert code == 0, said
@@ -64,52 +64,52 @@ class Trials:
             spoilt, calls = sum(one.spoilt for one in done), sum(one.calls for one in done)
             longest = max(one.seconds for one in done)
             yield (
-                f"{len(done)} runs, {' and '.join(services)} in bad weather",
-                f"the result of fair weather; {spoilt} of {calls} answers spoilt, {sum(one.charged for one in done)} "
+                f"{len(done)} runs, {' and '.join(services)} failing at random",
+                f"the same result; {spoilt} of {calls} answers failed, {sum(one.charged for one in done)} "
                 f"of them charged; nothing else charged twice; the longest run {longest:.0f} s",
             )
 
     def capped(self) -> Iterator[Row]:
-        """Caps in bad weather."""
+        """Test the caps while services fail."""
         done = [trial for seed in range(self.budgets) for trial in spend(seed)]
         for trial in done:
             trial.check()
         nearest = max(trial.charged / trial.cap for trial in done)
         yield (
             f"{len(done)} caps, 1 to 32 requests in flight",
-            f"none passed; at the most {nearest:.0%} was charged",
+            f"none exceeded; at most {nearest:.0%} was charged",
         )
 
     def edited(self) -> Iterator[Row]:
-        """An editor works on the Sheet while it is written."""
+        """Let an editor work on the Sheet while a run writes it."""
         for tab, work in {"main queries": schedules, "Review": reviews}.items():
             done = list(work(range(self.seed, self.seed + self.schedules)))
             acts, told = sum(len(one.done) for one in done), sum(one.reported for one in done)
             yield (
                 f"{len(done)} schedules of an editor in the tab of {tab}, {acts} acts",
-                f"no foreign cell changed; {told} gaps told, all healed",
+                f"no foreign cell changed; {told} gaps reported, all filled",
             )
 
     def hostile(self) -> Iterator[Row]:
-        """Bad input."""
+        """Judge hostile input."""
         for kind in KINDS:
-            # In a process of its own: what was tried before must not count as memory.
+            # In a separate process, so that the memory of earlier trials doesn't count.
             code, said, errors = finish(start("-m", "tests.hostile", kind, cwd=REPOSITORY), _LONGEST_KIND_S)
             assert code == 0, said + errors
             _, count, _, slowest, most, _ = re.split(r" ?\| ?", said.splitlines()[2])[1:-1]
-            yield f"{count} hostile {kind}", f"answered; the slowest {slowest}; at the most {most} MB"
+            yield f"{count} hostile {kind}", f"answered; slowest {slowest}; at most {most} MB"
 
     def soaked(self) -> Iterator[Row]:
-        """A large site in bad weather."""
+        """Run a large site while services fail."""
         for done in soak(self.pages, self.folder, self.seed):
             yield (
                 done.when,
                 f"{done.peak_mb:,.0f} MB; so far {done.texts:,} texts and {done.searches:,} searches charged, "
-                f"{done.spoilt:,} answers spoilt, a log of {done.logged:,} bytes, a cache of {done.cache_mb:,.0f} MB",
+                f"{done.spoilt:,} answers failed, a log of {done.logged:,} bytes, a cache of {done.cache_mb:,.0f} MB",
             )
 
     def lived(self) -> Iterator[Row]:
-        """Weekly runs."""
+        """Run every week."""
         weeks = list(year(self.folder / "year", self.runs, YEAR_PAGES))
         told = {one.number: one for one in (*weeks[3:4], *weeks[12::13], weeks[-1])}
         caches = ", ".join(f"{one.cache / 1e6:.1f} (run {number + 1})" for number, one in told.items())
@@ -117,27 +117,27 @@ class Trials:
         check(weeks)
         yield (
             f"{len(weeks)} weekly runs over {YEAR_PAGES:,} pages",
-            f"MB of the cache: {caches}; at the most {longest:,} bytes of log a run; "
-            f"{weeks[-1].texts} texts paid for in the last one; {weeks[-1].words} words of editors, none lost; "
+            f"MB of the cache: {caches}; at most {longest:,} bytes of log a run; "
+            f"{weeks[-1].texts} texts paid for in the last one; {weeks[-1].words} decisions of editors, none lost; "
             f"{weeks[0].rows:,} rows in Review at first, {weeks[-1].rows:,} at last",
         )
 
 
 def main() -> None:
-    """Do what is asked for."""
+    """Run the requested trials."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     names = ("kills", "weather", "caps", "editors", "hostile", "soak", "year")
     parser.add_argument("--only", action="append", choices=names, help="one part; may be repeated")
-    parser.add_argument("--kills", type=int, default=200, metavar="N", help="at so many random moments")
+    parser.add_argument("--kills", type=int, default=200, metavar="N", help="kills at random moments")
     parser.add_argument(
         "--weathers", type=int, default=3, metavar="N", help="runs for each service, and for all"
     )
     parser.add_argument("--budgets", type=int, default=30, metavar="N", help="seeds, twelve caps each")
-    parser.add_argument("--schedules", type=int, default=200, metavar="N", help="of an editor")
-    parser.add_argument("--pages", type=int, default=50_000, metavar="N", help="of the soak")
-    parser.add_argument("--runs", type=int, default=52, metavar="N", help="of the year, 35 or more")
+    parser.add_argument("--schedules", type=int, default=200, metavar="N", help="schedules of an editor")
+    parser.add_argument("--pages", type=int, default=50_000, metavar="N", help="pages of the soak")
+    parser.add_argument("--runs", type=int, default=52, metavar="N", help="runs of the year, 35 or more")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     amounts = (

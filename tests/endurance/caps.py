@@ -1,4 +1,4 @@
-"""Spend up to a cap in bad weather, many requests at a time, and read the servers' ledgers."""
+"""Spend up to a cap while services fail, with many requests at a time, and check the servers' ledgers."""
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +21,7 @@ PRICE = 1.0
 
 @dataclass(frozen=True)
 class Spent:
-    """What one trial cost by the server's ledger, in the cap's unit, and what the client counted."""
+    """The cost of one trial by the server's ledger, in the cap's unit, and by the client's count."""
 
     when: str
     cap: float
@@ -29,13 +29,13 @@ class Spent:
     counted: float
 
     def check(self) -> None:
-        """Raises AssertionError where more was charged than the cap allows, or than was counted."""
+        """Raise AssertionError if the server charged more than the cap allows or than the client counted."""
         assert self.charged <= self.cap + 1e-9, self
         assert self.charged <= self.counted + 1e-9, self
 
 
 def spend(seed: int) -> Iterator[Spent]:
-    """Searches and vectors, with each number of requests in flight; seeds draw the weather, from fair to foul."""
+    """Yield trials of searches and vectors with each number of requests in flight; the seed draws the failures."""
     probability = (0.0, 0.3, 0.6)[seed % 3]
     for in_flight in IN_FLIGHT:
         yield _searches(seed, in_flight, probability)

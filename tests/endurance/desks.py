@@ -1,4 +1,4 @@
-"""Somebody who works on a Sheet between our requests: what is common to all tabs."""
+"""A person who works on a Sheet between our requests: the parts common to all tabs."""
 
 import random
 import re
@@ -10,28 +10,28 @@ import gspread
 
 from tests.standins import GoogleStandIn, Request
 
-# An editor does so much while a run writes.
+# The most changes that an editor makes while a run writes.
 MOST_ACTS = 6
 
 
 class Acting(Protocol):
-    """An editor: `done` names what was done so far."""
+    """An editor; `done` lists the actions so far."""
 
     dice: random.Random
     done: list[str]
 
     def act(self) -> None:
-        """Do one thing."""
+        """Make one change."""
 
 
 @contextmanager
 def at_work(google: GoogleStandIn, editor: Acting) -> Iterator[None]:
-    """Before each of our requests the editor may do one thing, for as long as the block lasts."""
+    """Let the editor make one change before some of our requests, for the duration of the block."""
     busy = False
 
     def hook(request: Request) -> None:
         nonlocal busy
-        # The editor's own requests come while ours waits.
+        # The editor's own requests run while ours waits.
         if busy or not re.search("/values|batchUpdate", request.path) or len(editor.done) >= MOST_ACTS:
             return
         busy = True
@@ -49,7 +49,7 @@ def at_work(google: GoogleStandIn, editor: Acting) -> Iterator[None]:
 
 
 def insert(tab: gspread.Worksheet, dimension: str, at: int) -> None:
-    """An empty row or column ("ROWS", "COLUMNS") before the one that stands at `at`, from 0."""
+    """Insert an empty row or column ("ROWS", "COLUMNS") before position `at`, from 0."""
     span = {"sheetId": tab.id, "dimension": dimension, "startIndex": at, "endIndex": at + 1}
     request = {"insertDimension": {"range": span, "inheritFromBefore": at > 0}}
     tab.spreadsheet.batch_update({"requests": [request]})

@@ -1,8 +1,8 @@
-"""The real program, which kills itself at its n-th boundary: steps, and the writing, syncing and naming of files.
+"""The real program, killing itself at its n-th boundary: a step, or the writing, syncing or naming of a file.
 
     python -m tests.endurance.doomed N FILE run --project DIR
 
-With N = 0 it lives, and writes into FILE how many boundaries there were.
+With N = 0 it survives and writes the number of boundaries into FILE.
 """
 
 import os
@@ -17,7 +17,7 @@ passed = 0
 
 
 def main() -> None:
-    """Wrap the boundaries, then be the program."""
+    """Wrap the boundaries, then run the program."""
     doom, tally = int(sys.argv[1]), Path(sys.argv[2])
 
     def boundary(work: Callable[..., Any]) -> Callable[..., Any]:
@@ -30,7 +30,7 @@ def main() -> None:
 
         return wrapped
 
-    # Before the program is imported: its defaults are these functions.
+    # Wrapped before the program is imported, since its defaults are these functions.
     os.replace, os.fsync = boundary(os.replace), boundary(os.fsync)
     from internal_linker.cli import main as program
     from internal_linker.usecases.console import Reporter
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def reached(doom: int) -> None:
-    """Count a boundary; die at the one that is named."""
+    """Count a boundary, and die at the requested one."""
     global passed  # noqa: PLW0603 - the count is what this program is for
     passed += 1
     if passed == doom:

@@ -1,4 +1,4 @@
-"""Let somebody sort, insert, delete, rename and write in the Sheet between our requests, and look at every cell."""
+"""An editor sorts, inserts, deletes, renames and writes in the Sheet between our requests; every cell is checked."""
 
 import random
 import re
@@ -16,24 +16,24 @@ from tests.standins.gspread_client import gspread_client
 from tests.support.sheets import SITE, links_for, sheet
 
 ROWS, LINKS = 12, 3
-# How a row is known to the editor, who never changes it.
+# The column that identifies a row; the editor never changes it.
 ROW = "Row"
 _OURS = re.compile(rf"{SITE}.*-to-\d")
 OURS = [f"Link {rank}" for rank in range(1, LINKS + 1)]
-# Names by which rows are found, which the editor leaves in place.
+# The columns that identify a row for us; the editor leaves them in place.
 KEYS = ["URL", "Main Query"]
 KEPT = {ROW, *KEYS}
 
 
 @dataclass
 class Editor:
-    """Another client of the same Sheet, which changes one thing at a time, and all that it holds besides our links.
+    """Another client of the same Sheet, which makes one change at a time, and everything in it besides our links.
 
     Attributes:
-        tab: through gspread's own client.
-        dice: decides what is done, and where.
-        theirs: of each row the texts that aren't ours, by column.
-        done: what was done, in order.
+        tab: the tab in gspread's own client.
+        dice: the random choice of what to do, and where.
+        theirs: each row's texts that aren't ours, by column.
+        done: the actions so far, in order.
     """
 
     tab: gspread.Worksheet
@@ -43,7 +43,7 @@ class Editor:
     _count: int = 0
 
     def act(self) -> None:
-        """Do one thing, whatever comes to mind."""
+        """Make one random change."""
         grid = self.tab.get_all_values()
         rows = [self._sort, self._insert_row, self._fill_row, self._delete_row]
         columns = [self._insert_column, self._fill_column, self._delete_column, self._rename]
@@ -57,11 +57,11 @@ class Editor:
         self.tab.sort((self._any_column(grid), order), range=f"A2:{last}")  # type: ignore[arg-type]
 
     def _insert_row(self, grid: list[list[str]]) -> None:
-        """It is empty at first."""
+        """Insert an empty row."""
         insert(self.tab, "ROWS", self.dice.randint(1, len(grid)))
 
     def _fill_row(self, grid: list[list[str]]) -> None:
-        """An empty row, if there is one, becomes another page's, to which links may lead."""
+        """Turn an empty row, if one exists, into another page's, which links may lead to."""
         empty = [at for at, line in enumerate(grid) if not any(line)]
         if empty:
             at, name = self.dice.choice(empty), self._name("new")
@@ -78,11 +78,11 @@ class Editor:
         del self.theirs[grid[at][grid[0].index(ROW)]]
 
     def _insert_column(self, grid: list[list[str]]) -> None:
-        """It is empty at first."""
+        """Insert an empty column."""
         insert(self.tab, "COLUMNS", self.dice.randint(0, len(grid[0])))
 
     def _fill_column(self, grid: list[list[str]]) -> None:
-        """An empty column, if there is one, gets a name and a text in each row."""
+        """Give an empty column, if one exists, a name and a text in each row."""
         empty = [at for at, name in enumerate(grid[0]) if not name]
         if empty:
             at, name = self.dice.choice(empty), self._name("Extra")
@@ -101,7 +101,7 @@ class Editor:
                 texts.pop(name, None)
 
     def _rename(self, grid: list[list[str]]) -> None:
-        """From now on the column is the editor's own."""
+        """Rename one of our columns, which then belongs to the editor."""
         ours = [name for name in grid[0] if name in OURS]
         if ours:
             old, new = self.dice.choice(ours), self._name("Kept")
@@ -109,7 +109,7 @@ class Editor:
             self.tab.update_cell(1, at + 1, new)
             for row in self._rows(grid):
                 name, text = grid[row][grid[0].index(ROW)], grid[row][at]
-                # What we wrote there a moment before may be taken back.
+                # We may take back what we have just written there.
                 if not _OURS.fullmatch(text):
                     self.theirs[name][new] = text
 
@@ -127,7 +127,7 @@ class Editor:
         self.theirs[grid[at][grid[0].index(ROW)]][column] = text
 
     def _rows(self, grid: list[list[str]]) -> list[int]:
-        """Where rows of pages stand, from 0."""
+        """Return the positions of rows of pages, from 0."""
         return [at for at, line in enumerate(grid) if at and line[grid[0].index(ROW)]]
 
     def _is_theirs(self, column: str) -> bool:
@@ -143,7 +143,7 @@ class Editor:
 
 @dataclass(frozen=True)
 class Edited:
-    """What came of one schedule: what the editor did, and how many sentences said that a link found no place."""
+    """The result of one schedule: the editor's actions, and the number of messages about links without a place."""
 
     when: str
     done: Sequence[str]
@@ -151,10 +151,10 @@ class Edited:
 
 
 def schedules(seeds: range) -> Iterator[Edited]:
-    """One delivery for each seed, with an editor at work, then another one without.
+    """Deliver twice per seed: with an editor at work, then without.
 
     Raises:
-        AssertionError: a cell of the editor's has changed, or a link stands where it doesn't belong; it names
+        AssertionError: a cell of the editor's has changed, or a link is in the wrong place; the message names
             the seed.
     """
     for seed in seeds:
@@ -187,9 +187,9 @@ def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
     for item in links:
         there = _row_of(item) in editor.theirs
         assert _row_of(item) in placed or item.source.url in told or not there, (
-            f"{when}: not told: {item.source}"
+            f"{when}: not reported: {item.source}"
         )
-    # Once nobody moves anything, the next run puts everything right.
+    # Without an editor at work, the next run corrects everything.
     again = ours.deliver(links, "run")
     placed = _check(google.grid("Main"), editor, old, f"{when}, again")
     missing = {name for name in editor.theirs if name in old} - placed
@@ -198,9 +198,10 @@ def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
 
 
 def _check(grid: list[list[str]], editor: Editor, old: dict[str, set[str]], when: str) -> set[str]:
-    """All that is the editor's is as it was; our columns hold a row's own links or its old texts.
+    """Assert that the editor's cells are unchanged, and that ours have a row's own links or its old texts.
 
-    The answer names the rows that hold all of their links.
+    Returns:
+        The names of the rows that have all of their links.
     """
     header, rows = grid[0], {_cell(line, grid[0].index(ROW)): line for line in grid[1:] if any(line)}
     assert rows.keys() == editor.theirs.keys(), f"{when}: rows {rows.keys() ^ editor.theirs.keys()}"
@@ -218,7 +219,7 @@ def _check(grid: list[list[str]], editor: Editor, old: dict[str, set[str]], when
 
 
 def _grid(dice: random.Random) -> list[list[str]]:
-    """A tab with our columns, all or some of them, or none yet."""
+    """Return a tab with all, some or none of our columns."""
     ours = OURS[: dice.choice([0, 1, LINKS, LINKS])]
     names = [f"row{number:02}" for number in range(ROWS)]
     rows = []

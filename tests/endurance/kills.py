@@ -1,4 +1,4 @@
-"""Kill the real program, look at what it left, let it run again, and compare with a run that nobody disturbed."""
+"""Kill the real program, check what it left, run it again, and compare with an undisturbed run."""
 
 import random
 import subprocess
@@ -21,20 +21,20 @@ from tests.endurance.worlds import (
 )
 from tests.support.small_project import start
 
-# Servers finish what they had begun when the client was killed.
+# Servers finish the requests in progress when the client is killed.
 _SETTLED_S = 0.5
 
 
 @dataclass(frozen=True)
 class Calm:
-    """What comes of the second week where nobody disturbs it.
+    """The second week without disturbance.
 
     Attributes:
         before: the world after the first week.
-        old, new: what both weeks leave.
+        old, new: the outcomes of both weeks.
         texts, pages: texts and result pages that the second week pays for.
-        seconds: how long its run takes.
-        boundaries: how many there are to be killed at.
+        seconds: the duration of its run.
+        boundaries: the number of boundaries of its run.
     """
 
     before: State
@@ -48,7 +48,7 @@ class Calm:
 
 @dataclass(frozen=True)
 class Killed:
-    """What a kill cost: texts and result pages that were under way and had to be paid for again."""
+    """The cost of a kill: texts and result pages that were in flight and had to be paid for again."""
 
     when: str
     texts: int
@@ -56,7 +56,7 @@ class Killed:
 
 
 def calm(folder: Path) -> Calm:
-    """Two weeks without a disturbance."""
+    """Run two weeks without a disturbance."""
     with world(folder / "first") as first:
         _ends_well(first)
         before = keep(first, folder / "kept")
@@ -82,7 +82,7 @@ def calm(folder: Path) -> Calm:
 
 
 def kill_at_moments(like: Calm, count: int, seed: int, folder: Path) -> Iterator[Killed]:
-    """Kill at so many random moments of a run.
+    """Kill at this many random moments of a run.
 
     Raises:
         AssertionError: a promise was broken; it names the seed.

@@ -12,7 +12,7 @@ from internal_linker.cli import main as program
 
 
 def main() -> None:
-    """Move the clock, then be the program."""
+    """Move the clock, then run the program."""
     with time_machine.travel(datetime.now(UTC) + timedelta(days=int(sys.argv[1]))):
         program(sys.argv[2:])
 

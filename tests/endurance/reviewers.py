@@ -1,4 +1,4 @@
-"""Let somebody sort, insert, delete and decide in the tab Review between our requests, and look at every cell."""
+"""An editor sorts, inserts, deletes and decides in the tab Review between our requests; every cell is checked."""
 
 import random
 from collections import Counter
@@ -18,28 +18,28 @@ from tests.standins.gspread_client import gspread_client
 from tests.support.reviews import put, review_tab, row, shown
 from tests.support.sheets import SITE
 
-# Links of the first run; the second one keeps the first of them, lets go of the rest, and has some new ones.
+# Links of the first run; the second run keeps the first of them, withdraws the rest, and has some new ones.
 OLD, KEPT = [f"old{number:02}" for number in range(12)], 8
 NEW = ["newx", "newy", "newz"]
-# Columns of the tool's that an editor may take away by another name.
+# The tool's columns that an editor may rename.
 FREE = ["Sentence", "Score", "Tier", "Why"]
 WORDS = {"Status": ("accepted", "rejected"), "Anchor": ("own anchor",), "Notes": ("own note",)}
 
 
 @dataclass
 class Reviewer:
-    """Another client of the tab, which changes one thing at a time, and all that it holds of theirs.
+    """Another client of the tab, which makes one change at a time, and everything in it that isn't ours.
 
     Attributes:
-        tab: through gspread's own client.
-        dice: decides what is done, and where.
+        tab: the tab in gspread's own client.
+        dice: the random choice of what to do, and where.
         wanted: ids of links that this run shows.
-        steady: those of them whose status and anchor this run doesn't write: of two who write into a cell at once, the
-            last one wins.
-        words: of each link the texts that aren't ours, by column.
-        own: texts of rows that are about no link.
-        deleted: links whose rows were deleted; where we meant to delete others just then, they come back as they were.
-        done: what was done, in order.
+        steady: the wanted ids whose status and anchor this run doesn't write: if two clients write into a cell at
+            once, the last one wins.
+        words: each link's texts that aren't ours, by column.
+        own: texts of rows without a link.
+        deleted: links whose rows were deleted; if we were about to delete others, they come back unchanged.
+        done: the actions so far, in order.
     """
 
     tab: gspread.Worksheet
@@ -53,7 +53,7 @@ class Reviewer:
     _count: int = 0
 
     def act(self) -> None:
-        """Do one thing, whatever comes to mind."""
+        """Make one random change."""
         grid = self.tab.get_all_values()
         rows = [self._sort, self._sort, self._insert_row, self._own_row, self._delete_row]
         columns = [self._insert_column, self._fill_column, self._delete_column, self._rename]
@@ -67,11 +67,11 @@ class Reviewer:
         self.tab.sort((by, order), range=f"A2:{rowcol_to_a1(len(grid), len(grid[0]))}")  # type: ignore[arg-type]
 
     def _insert_row(self, grid: list[list[str]]) -> None:
-        """It stays empty."""
+        """Insert an empty row."""
         insert(self.tab, "ROWS", self.dice.randint(1, len(grid)))
 
     def _own_row(self, grid: list[list[str]]) -> None:
-        """A row that is about no link: a text in one of the editors' columns or in one of their own."""
+        """Write a text into an empty row without a link, in one of the editors' columns or one of their own."""
         empty = [at for at, line in enumerate(grid) if not any(line)]
         places = [at for at, name in enumerate(grid[0]) if name == "Notes" or self._is_own(name)]
         if empty and places:
@@ -79,7 +79,7 @@ class Reviewer:
             self.tab.update_cell(self.dice.choice(empty) + 1, self.dice.choice(places) + 1, name)
 
     def _delete_row(self, grid: list[list[str]]) -> None:
-        """A row of the tool's; a link that is wanted comes back, without a word."""
+        """Delete one of the tool's rows; a wanted link comes back, without its texts."""
         if rows := self._links(grid):
             link = self.dice.choice([*rows])
             self.tab.delete_rows(rows[link] + 1)
@@ -87,11 +87,11 @@ class Reviewer:
             self.deleted.add(link)
 
     def _insert_column(self, grid: list[list[str]]) -> None:
-        """It is empty at first."""
+        """Insert an empty column."""
         insert(self.tab, "COLUMNS", self.dice.randint(0, len(grid[0])))
 
     def _fill_column(self, grid: list[list[str]]) -> None:
-        """An empty column, if there is one, gets a name and a text in each wanted link's row."""
+        """Give an empty column, if one exists, a name and a text in each wanted link's row."""
         empty = [at for at, name in enumerate(grid[0]) if not name]
         if empty and not any(line[empty[0]] for line in grid):
             name, rows = self._name("Own"), self._links(grid)
@@ -112,13 +112,13 @@ class Reviewer:
                 texts.pop(grid[0][at], None)
 
     def _rename(self, grid: list[list[str]]) -> None:
-        """From now on the column is nobody's."""
+        """Rename one of the tool's columns, which the tool then leaves alone."""
         free = [at for at, name in enumerate(grid[0]) if name in FREE]
         if free:
             self.tab.update_cell(1, self.dice.choice(free) + 1, self._name("Kept"))
 
     def _decide(self, grid: list[list[str]]) -> None:
-        """A word beside a link that stays."""
+        """Write a decision or text beside a link that stays."""
         rows = {link: at for link, at in self._links(grid).items() if link in self.wanted}
         columns = [name for name in grid[0] if name in EDITORS or self._is_own(name)]
         if rows and columns:
@@ -131,7 +131,7 @@ class Reviewer:
             self.words.setdefault(link, {})[column] = text
 
     def _links(self, grid: list[list[str]]) -> dict[str, int]:
-        """Where links stand that can be told by their id and, as people do, by their source, from 0."""
+        """Return the positions from 0 of rows that both the tool (by id) and people (by source) recognise."""
         link, source = (grid[0].index(name) for name in (LINK_ID, SOURCE))
         known = {row(name).id: row(name).source for name in (*OLD, *NEW)}
         return {line[link]: at for at, line in enumerate(grid) if line[source] == known.get(line[link])}
@@ -145,10 +145,10 @@ class Reviewer:
 
 
 def reviews(seeds: range) -> Iterator[Edited]:
-    """One delivery for each seed, with an editor at work, then another one without.
+    """Deliver twice per seed: with an editor at work, then without.
 
     Raises:
-        AssertionError: a word of the editor's has changed, or a row isn't as it should be; it names the seed.
+        AssertionError: a text of the editor's has changed, or a row is wrong; the message names the seed.
     """
     for seed in seeds:
         with GoogleStandIn({"Main": []}, reads_per_minute=10_000, writes_per_minute=10_000) as google:
@@ -172,8 +172,8 @@ def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
     when = f"{when}, {', '.join(reviewer.done)}"
     _check(shown(google), reviewer, when)
     left = _left(google, wanted)
-    assert gaps or not left, f"{when}: not told: {left}"
-    # Once nobody moves anything, the next run puts everything right.
+    assert gaps or not left, f"{when}: not reported: {left}"
+    # Without an editor at work, the next run corrects everything.
     again = review_tab(google).write(wanted)
     _check(shown(google), reviewer, f"{when}, again")
     left = _left(google, wanted)
@@ -182,7 +182,7 @@ def _schedule(google: GoogleStandIn, when: str, dice: random.Random) -> Edited:
 
 
 def _write(google: GoogleStandIn, wanted: Sequence[ReviewRow]) -> list[str]:
-    """What could not be done; columns that went just when others were to be put beside them are refused as a whole."""
+    """Return what could not be done; the Sheet rejects a write whose columns were just deleted."""
     try:
         return review_tab(google).write(wanted)
     except ServiceError as error:
@@ -192,7 +192,7 @@ def _write(google: GoogleStandIn, wanted: Sequence[ReviewRow]) -> list[str]:
 
 
 def _changed(link: ReviewRow, dice: random.Random) -> ReviewRow:
-    """What the second run says of a link: some of it is new."""
+    """Return a link as the second run has it, partly changed."""
     return replace(
         link,
         score=dice.choice([0.75, 0.9, 0.8]),
@@ -207,7 +207,7 @@ def _steady(link: ReviewRow) -> tuple[str, str]:
 
 
 def _check(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
-    """Each word stands beside its link, which has one row; other rows hold only what editors wrote there."""
+    """Assert that each text is beside its link, which has one row, and that other rows have only editors' texts."""
     header, place = grid[0], grid[0].index(LINK_ID)
     rows = Counter(line[place] for line in grid[1:] if line[place])
     assert not rows - Counter({*rows}), f"{when}: two rows of {rows - Counter({*rows})}"
@@ -220,11 +220,11 @@ def _check(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
             assert found == text, f"{when}: {column} of {link} is {found!r} and was {text!r}"
     _check_silence(grid, reviewer, when)
     others = {text for line in grid[1:] if not line[place] for text in line if text}
-    assert others == reviewer.own, f"{when}: {others ^ reviewer.own} in rows of nobody"
+    assert others == reviewer.own, f"{when}: {others ^ reviewer.own} in rows without a link"
 
 
 def _check_silence(grid: list[list[str]], reviewer: Reviewer, when: str) -> None:
-    """What no editor wrote is nobody's word."""
+    """Assert that no cell looks edited that no editor wrote."""
     at = {name: grid[0].index(name) for name in (*EDITORS, LINK_ID, PROPOSED)}
     for line in grid[1:]:
         said = reviewer.words.get(line[at[LINK_ID]], {})
@@ -242,7 +242,7 @@ def _check_silence(grid: list[list[str]], reviewer: Reviewer, when: str) -> None
 
 
 def _left(google: GoogleStandIn, wanted: Sequence[ReviewRow]) -> str:
-    """What the tab lacks, "" for nothing."""
+    """Return what the tab lacks, "" for nothing."""
     grid = shown(google)
     board = Board(grid[0], grid[1:])
     left = merge(board, wanted)

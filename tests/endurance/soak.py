@@ -1,4 +1,4 @@
-"""A large site in bad weather: the memory that the real program takes, and what it leaves in its folder."""
+"""A large site with failing services: the memory that the real program takes, and the size of its folder."""
 
 import subprocess
 import sys
@@ -15,25 +15,25 @@ from tests.endurance.worlds import HEADER, World, fill, queries, world
 from tests.support.small_project import environment, write_csv
 
 WORDS, LINKS_A_PAGE, PAGES_A_QUERY = 100, 3, 10
-# As OpenAI's text-embedding-3-small has them.
+# The dimensions of OpenAI's text-embedding-3-small.
 DIMENSIONS = 1536
-# What a run takes at the most: MB for the program, KB a page.
+# A run's memory limit: MB for the program, KB per page.
 PROGRAM_MB, PAGE_KB = 500, 36
-# Bytes that a run writes into the log at the most, whatever the site and the weather.
+# The most bytes that a run may write into the log, whatever the site and the failures.
 LOG_A_RUN = 6_000
 
 
 @dataclass(frozen=True)
 class Soaked:
-    """One run, and what the world has come to by then.
+    """One run, and the world's totals after it.
 
     Attributes:
-        when: which run it was.
-        seconds: how long it took.
-        peak_mb: the most that it and its processes held together; 0 where that is unknown.
-        texts, searches: what was charged so far.
-        spoilt: answers that went wrong so far.
-        logged: bytes of the log.
+        when: the run's name.
+        seconds: the run's duration.
+        peak_mb: the peak memory of all its processes together; 0 where that is unknown.
+        texts, searches: the texts and result pages charged so far.
+        spoilt: the failed answers so far.
+        logged: the bytes of the log.
         cache_mb: the size of the cache.
     """
 
@@ -48,12 +48,12 @@ class Soaked:
 
 
 def soak(pages: int, folder: Path, seed: int) -> Iterator[Soaked]:
-    """A first run in bad weather, and a second one in which nothing has changed.
+    """Make a first run with failing services, and a second one without changes.
 
     Args:
-        pages: of the site.
-        folder: an empty one.
-        seed: the weather's.
+        pages: the pages of the site.
+        folder: an empty folder.
+        seed: the seed of the failures.
 
     Raises:
         AssertionError: a run failed, took too much memory, paid for anything twice or wrote too much into its log.
@@ -72,7 +72,7 @@ def soak(pages: int, folder: Path, seed: int) -> Iterator[Soaked]:
 
 
 def _enlarge(of: World, site: list[Row]) -> None:
-    """Put so many pages, with links between them, in the place of the usual ones."""
+    """Replace the usual pages with this many, with links between them."""
     fill(of.project, site)
     links = [("Source", "Destination", "Anchor"), *synthetic_links(len(site), LINKS_A_PAGE)]
     write_csv(of.project / "files/existing_links.csv", links)

@@ -1,4 +1,4 @@
-"""Let three of ten answers go wrong in every way there is, and compare the run with one in fair weather."""
+"""Let three of ten answers fail in every possible way, and compare the run with an undisturbed one."""
 
 import time
 from collections import Counter
@@ -14,7 +14,7 @@ from tests.standins.openai import NAN_VECTOR, NO_DATA, ONE_MISSING, SAME_INDEX
 SERVICES = ("google", "openai", "serper")
 PROBABILITY = 0.3
 BUSY = {"message": "Too many requests", "error": {"message": "Too many requests"}}
-# What any service may do instead of answering well.
+# Failures that any service may have.
 GUSTS: tuple[Fault, ...] = (
     Reply(429, json=BUSY, headers={"Retry-After": "1"}),
     Reply(429, json=BUSY),
@@ -27,16 +27,16 @@ GUSTS: tuple[Fault, ...] = (
     CutOff(honest=True),
     Drip(2.0),
 )
-# Longer than any client waits for a word.
+# Longer than any client waits for an answer.
 LULL = Stall(130.0, after_work=True)
 VECTORS: tuple[Fault, ...] = (ONE_MISSING, SAME_INDEX, NAN_VECTOR, NO_DATA)
-# Whatever comes, a call is made no more often than this, and a run takes no longer.
+# Limits in all cases: tries per call and seconds per run.
 MOST_TRIES, LONGEST_S = 12, 600.0
 
 
 @dataclass(frozen=True)
 class Weathered:
-    """What a run in bad weather took: seconds, calls, spoilt answers, and how many of those had been charged."""
+    """A run with failing services: seconds, calls, failed answers, and how many of those were charged."""
 
     when: str
     seconds: float
@@ -46,7 +46,7 @@ class Weathered:
 
 
 def storm(of: World, services: Iterable[str], seed: int, more: Sequence[Fault] = ()) -> None:
-    """From now on these services fail so often, signing in included."""
+    """Make these services fail at random from now on, signing in included."""
     for name in services:
         service: StandIn = getattr(of, name)
         service.script_on = ""
@@ -63,20 +63,20 @@ def in_weather(
     settings: Mapping[str, object] | None = None,
     pages: int = PAGES,
 ) -> Iterator[Weathered]:
-    """A first week with these services in bad weather.
+    """Run a first week while these services fail.
 
     Args:
-        fair: what it leaves in fair weather.
-        services: of `SERVICES`.
-        seeds: one run for each.
-        folder: an empty one.
-        more: faults beside the usual ones.
-        settings: the run's, beside the usual ones.
-        pages: of the site.
+        fair: the outcome without failures.
+        services: names from `SERVICES`.
+        seeds: one run for each seed.
+        folder: an empty folder.
+        more: failures besides the usual ones.
+        settings: the run's settings besides the usual ones.
+        pages: the pages of the site.
 
     Raises:
-        AssertionError: the run ended otherwise than in fair weather, or paid for anything twice that had come
-            whole; it names the seed.
+        AssertionError: the outcome differs from the one without failures, or the run paid twice for a complete
+            answer; the message names the seed.
     """
     for seed in seeds:
         when = f"{' and '.join(services)} in weather {seed}"
@@ -92,10 +92,10 @@ def in_weather(
 
 
 def looked_at(of: World, when: str, seconds: float) -> Weathered:
-    """What the servers' ledgers say.
+    """Check the servers' ledgers and return the run's figures.
 
     Raises:
-        AssertionError: something that had come whole was paid for again, or asked for too often.
+        AssertionError: a complete answer was paid for again, or requested too often.
     """
     calls = [*of.serper.ledger, *of.openai.ledger, *of.google.ledger]
     paid = [*of.serper.calls("search"), *of.openai.calls("embeddings|chat")]
@@ -112,12 +112,12 @@ def looked_at(of: World, when: str, seconds: float) -> Weathered:
 
 
 def is_spoilt(call: Call) -> bool:
-    """Whether the client can't have made use of the answer, however good it was at first."""
+    """Return whether the client can't have used the answer, however good it was originally."""
     return not (type(call.fault) is Fault or isinstance(call.fault, Drip))
 
 
 def asked_for(call: Call) -> list[str]:
-    """The texts that a request embeds, the result page that it searches, or what it asks a chat model."""
+    """Return the texts that a request embeds, the result page it searches, or what it asks a chat model."""
     body = call.body
     if "messages" in body:
         return [str(body["messages"])]

@@ -1,4 +1,4 @@
-"""A project with its services on loopback: one state of it can be copied as often as a trial needs."""
+"""A project with its services on loopback; its state can be copied for each trial."""
 
 import copy
 import csv
@@ -20,12 +20,12 @@ from tests.standins import GoogleStandIn, OpenAIStandIn, SerperStandIn
 from tests.support.sites import use_standins
 from tests.support.small_project import finish, start, write_csv
 
-# Two requests of texts, and searches for a tenth of the pages.
+# Enough pages for two embedding requests, with searches for a tenth of them.
 PAGES, WORDS, QUERIED = 300, 30, 30
 HEADER = ["URL", "Main Query", "Owner", "Link 1", "Link 2", "Link 3", "Link 4", "Link 5"]
-# So many of them are the editors' own.
+# The number of links that are the editors' own.
 FOREIGN = 3
-# What is in flight at the most, as the settings have it.
+# The most requests in flight, by the settings.
 TEXTS_IN_FLIGHT, SEARCHES_IN_FLIGHT = 4 * 256, 16
 FILES = (
     "Output.csv",
@@ -47,16 +47,16 @@ class World:
     google: GoogleStandIn
 
     def run(self, *more: str, longest: float = 60.0) -> tuple[int, str]:
-        """The real program, to its end: exit code and all that it said."""
+        """Run the real program to its end, and return the exit code and all output."""
         code, out, err = finish(self.start(*more), longest)
         return code, out + err
 
     def start(self, *more: str) -> Any:
-        """The real program as a process."""
+        """Start the real program as a process."""
         return start("-m", "internal_linker", "run", *more, "--project", str(self.project), cwd=self.project)
 
     def results(self) -> dict[str, str]:
-        """What the result files say, but for the name of the run."""
+        """Return the result files without the name of the run."""
         found = {}
         for name in FILES:
             path = self.project / "files" / name
@@ -64,34 +64,34 @@ class World:
         return found
 
     def sheet(self) -> list[list[str]]:
-        """The tab with the main queries, each row as wide as the header."""
+        """Return the tab with the main queries, each row as wide as the header."""
         return [[*row, *[""] * (len(HEADER) - len(row))] for row in self.google.grid("Main")]
 
     def outcome(self) -> "Outcome":
-        """All that a run leaves for people."""
+        """Return everything that a run leaves for users."""
         return Outcome(self.results(), self.sheet(), sorted(self.google.grid("Review")))
 
     def embedded(self) -> Counter[str]:
-        """How often each text was paid for."""
+        """Return how often each text was paid for."""
         calls = [call for call in self.openai.calls("embeddings") if call.units]
         return Counter(text for call in calls for text in call.body["input"])
 
     def searched(self) -> Counter[tuple[str, int]]:
-        """How often each result page was paid for."""
+        """Return how often each result page was paid for."""
         calls = [call for call in self.serper.calls("search") if call.units]
         return Counter((call.body["q"], call.body["page"]) for call in calls)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What people see: the result files by name, the tab with the main queries, the rows of the tab Review."""
+    """What users see: the result files by name, the tab with the main queries, the rows of the tab Review."""
 
     results: Mapping[str, str]
     sheet: Sequence[Sequence[str]]
     review: Sequence[Sequence[str]]
 
     def differs(self, wanted: "Outcome") -> str:
-        """The first thing that is not as wanted; "" for none."""
+        """Return the first difference from the wanted outcome; "" for none."""
         for name, text in self.results.items():
             for ours, theirs in zip_longest(text.splitlines(), wanted.results[name].splitlines()):
                 if ours != theirs:
@@ -110,14 +110,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class State:
-    """What a world is made from: the project's folder and the Sheet."""
+    """What a world starts from: the project's folder and the Sheet."""
 
     folder: Path
     spreadsheets: Mapping[str, Any]
 
 
 def kept(project: Path, table: str) -> int:
-    """Rows of a table of a project's cache."""
+    """Return the rows of a table of a project's cache."""
     with closing(sqlite3.connect(project / "files/cache.sqlite3")) as file:
         return int(file.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
 
@@ -131,7 +131,7 @@ def world(
     settings: Mapping[str, object] | None = None,
     pages: int = PAGES,
 ) -> Iterator[World]:
-    """A world of its own in an empty folder: new, or as it was kept; with these settings beside the usual ones."""
+    """Yield a separate world in an empty folder, new or from a state, with these settings besides the usual ones."""
     site = synthetic(pages, WORDS)
     urls = sorted({url for url, *_ in site})
     if state:
@@ -159,18 +159,18 @@ def world(
 
 
 def keep(of: World, folder: Path) -> State:
-    """A state that worlds can be made from."""
+    """Return a state that worlds can start from."""
     shutil.copytree(of.project, folder)
     return State(folder, copy.deepcopy(of.google.spreadsheets))
 
 
 def fill(project: Path, pages: Sequence[Sequence[str]]) -> None:
-    """Put the pages into the project's folder."""
+    """Write the pages into the project's folder."""
     write_csv(project / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *pages])
 
 
 def a_week_later(of: World) -> None:
-    """A tenth of the pages has changed, some have gone, some are new; editors have other queries."""
+    """Change a tenth of the pages, remove some and add some; editors have other queries."""
     pages = [list(page) for page in synthetic(PAGES, WORDS)]
     for at in range(0, len(pages), 10):
         pages[at][2] = " ".join(reversed(pages[at][2].split()))
@@ -183,19 +183,19 @@ def a_week_later(of: World) -> None:
 
 
 def queries(pages: Sequence[Sequence[str]], every: int) -> list[list[str]]:
-    """Rows of the tab with the main queries, one for each so many pages."""
+    """Return the rows of the tab with the main queries: every `every`-th page has one."""
     rows = enumerate(pages[::every])
     return [[url, f"{title.lower()} tips", f"editor {at}"] for at, (url, title, *_) in rows]
 
 
 def _found(words: str, urls: Sequence[str]) -> list[str]:
-    """Five results for a query, always the same ones."""
+    """Return five results for a query, always the same ones."""
     first = sum(words.encode()) % len(urls)
     return [urls[(first + 7 * step) % len(urls)] for step in range(5)]
 
 
 def _last_words(asked: str) -> str:
-    """What a chat model says of anchors: the end of each sentence."""
+    """Return a chat model's answer about anchors: the end of each sentence."""
     ends = {str(link["link"]): link["sentence"].split()[-3:] for link in json.loads(asked)}
     return json.dumps({link: " ".join(words).strip(".") for link, words in ends.items()})
 

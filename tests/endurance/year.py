@@ -1,4 +1,4 @@
-"""Week after week: pages come, change and go, editors decide, the clock moves on; what the folder grows to."""
+"""Weekly runs over a simulated year: pages come, change and go, editors decide, and the folder's growth is checked."""
 
 import random
 from collections.abc import Iterator, Sequence
@@ -19,28 +19,28 @@ from tests.support.small_project import finish, start
 
 PAGES_A_QUERY, LONGEST_S = 10, 300.0
 CACHE = "files/cache.sqlite3"
-# A vector's last use is noted once a month: so many days after it was needed last it is gone.
+# A vector's last use is noted once a month: this many days after it was last needed it is gone.
 GONE_AFTER = KEPT_DAYS + 31
-# Until then the cache may grow to so many times its first size; from then on it is level, but for what editors
-# decided, which is kept.
+# Until then the cache may grow to this many times its first size; after that it is level, except for editors'
+# decisions, which are kept.
 GROWN, LEVEL = 4, 1.1
-# Bytes by which any file may grow; and of each link that an editor rejected, in the list of targets left out.
+# Bytes by which any file may grow, and the list of excluded targets per link that an editor rejected.
 _SPARE, _REJECTED = 1_000, 120
 EXCLUDED = "files/excluded_targets.csv"
 
 
 @dataclass(frozen=True)
 class Week:
-    """What a run paid for, and the sizes of what lies in the folder after it, in bytes.
+    """What a run paid for, and the sizes of the folder's files after it, in bytes.
 
     Attributes:
-        number: of the run, from 0.
-        texts, searches: what was paid for.
-        words: links that editors decided so far.
-        rows: of the tab Review.
-        cache: the database.
-        logs: the log and the older ones.
-        others: all other files by name.
+        number: the run's number, from 0.
+        texts, searches: the texts and result pages paid for.
+        words: the links that editors have decided so far.
+        rows: the rows of the tab Review.
+        cache: the database's size.
+        logs: the size of the log and its older files.
+        others: the sizes of all other files by name.
     """
 
     number: int
@@ -54,17 +54,17 @@ class Week:
 
 
 def year(folder: Path, runs: int, pages: int, *, churn: float = 0.02, days: int = 7) -> Iterator[Week]:
-    """So many runs, so many days apart.
+    """Run this many times, this many days apart.
 
     Args:
-        folder: an empty one.
-        runs: how many.
-        pages: of the site.
-        churn: the share of the pages that change from run to run; as many go, as many come.
-        days: between two runs.
+        folder: an empty folder.
+        runs: the number of runs.
+        pages: the pages of the site.
+        churn: the share of pages that change between two runs; as many go, and as many come.
+        days: the days between two runs.
 
     Raises:
-        AssertionError: a run failed or paid for what it had, a word of an editor was lost, or the log grew too long.
+        AssertionError: a run failed or paid for what it had, an editor's text was lost, or the log grew too long.
     """
     dice, editors = random.Random(1), Editors()
     pool = synthetic(pages + runs * ceil(churn * pages), WORDS)
@@ -72,13 +72,13 @@ def year(folder: Path, runs: int, pages: int, *, churn: float = 0.02, days: int 
     with world(folder, pages=pages) as of:
         _fill_logs(of.project)
         client = gspread_client(of.google)
-        # An editor is in no hurry, and writes a range over thousands of rows.
+        # An editor works without a time limit, and writes a range over thousands of rows.
         client.set_timeout(LONGEST_S)
         sheet = client.open_by_key(of.google.spreadsheet_id)
         for number in range(runs):
             fill(of.project, site)
             of.google.set_grid("Main", [HEADER, *queries(site, PAGES_A_QUERY)])
-            # The servers' clock moves, too: they look at the times of what is signed.
+            # The servers' clock moves, too: they check the time of signed requests.
             with time_machine.travel(datetime.now(UTC) + timedelta(days=number * days)):
                 done = _run(of, number, days, len(editors.status))
                 assert done.texts == changed, (changed, done)
@@ -90,19 +90,19 @@ def year(folder: Path, runs: int, pages: int, *, churn: float = 0.02, days: int 
 
 
 def check(weeks: Sequence[Week], days: int = 7) -> None:
-    """Whether the folder stopped growing.
+    """Assert that the folder has stopped growing.
 
     Raises:
-        AssertionError: it did not; or there are too few weeks to tell.
+        AssertionError: the folder still grows, or there are too few weeks to tell.
     """
-    # What the first run needed goes, then what the second one withdrew; the next one takes the room.
+    # First the first run's data go, then what the second run withdrew; the next run reuses the space.
     first, level = weeks[0], weeks[ceil(GONE_AFTER / days) + 2 :]
-    assert len(level) > 1, "What is half a year old was not seen to go."
+    assert len(level) > 1, "No data half a year old were seen to go."
     for week in level:
         assert week.cache <= LEVEL * level[0].cache, (level[0], week)
     for week in weeks:
         assert week.cache <= GROWN * first.cache, (first, week)
-        # Editors decide, and write one note a week: these rows stay.
+        # Editors decide, and write one note a week: these rows stay in the cache.
         assert week.rows <= first.rows + week.words + week.number, (first, week)
         assert week.others.keys() == first.others.keys(), (first, week)
         for name, size in week.others.items():
@@ -111,13 +111,13 @@ def check(weeks: Sequence[Week], days: int = 7) -> None:
 
 
 def _fill_logs(project: Path) -> None:
-    """As many runs have left them: the next one has to rotate."""
+    """Fill the logs as many runs would, so that the next one has to rotate."""
     for name in (LOG_FILE, *(f"{LOG_FILE}.{old}" for old in range(1, OLD_FILES + 1))):
         (project / name).write_text(f"{name}\n" + "x" * (MAX_BYTES - 1000), encoding="utf-8")
 
 
 def _live(site: list[Row], ahead: list[Row], count: int, dice: random.Random) -> int:
-    """So many pages change, and so many others give way to new ones; how many texts that makes."""
+    """Change this many pages, replace as many others with new ones, and return how many texts that makes."""
     places = dice.sample(range(len(site)), 2 * count)
     for at in places[:count]:
         url, title, text, lang = site[at]

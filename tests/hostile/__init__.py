@@ -1,1 +1,1 @@
-"""Input that nobody should have: each is put into a good project, and the real command line is let loose on it."""
+"""Hostile input: each case is put into a good project, which the real command line then runs."""

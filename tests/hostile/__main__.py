@@ -9,7 +9,7 @@ from tests.hostile.judge import KINDS, judge
 
 
 def main() -> None:
-    """All kinds, or those that are named."""
+    """Judge all kinds, or those named."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("kinds", nargs="*", metavar="KIND", help=f"of {', '.join(KINDS)}")
     parser.add_argument("--some", type=int, default=0, metavar="N", help="so many of each kind, by the seed")

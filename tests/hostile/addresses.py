@@ -1,4 +1,4 @@
-"""URLs that are none, that lie, or that do harm where they are opened."""
+"""URLs that are invalid, misleading, or harmful when opened."""
 
 from collections.abc import Iterator
 
@@ -78,7 +78,7 @@ URLS = (
 
 
 def addresses() -> Iterator[Hostile]:
-    """Each where a page's URL stands, where a query's does, and where links and redirects lead."""
+    """Yield each as a page's URL, as a query's, and as the target of links and redirects."""
     for number, url in enumerate(URLS):
         shown = f"URL {number}, {url[:40]!r}"
         pages = rows_of(PAGES)

@@ -1,4 +1,4 @@
-"""What a hostile input is."""
+"""The type of a hostile input."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +10,10 @@ class Hostile:
     """One hostile input.
 
     Attributes:
-        name: what it is.
-        put: puts it into a project's folder.
-        file: the file that an error must name; "" where none is to be named.
-        arguments: the command that meets it.
+        name: a description of the input.
+        put: the function that puts the input into a project's folder.
+        file: the file that an error must name; "" for none.
+        arguments: the command to run on it.
     """
 
     name: str
@@ -23,7 +23,7 @@ class Hostile:
 
 
 def holds(name: str, file: str, content: bytes | str, *, arguments: tuple[str, ...] = ("run",)) -> Hostile:
-    """A file of the project with other content."""
+    """Return a function that gives a file of the project another content."""
     raw = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
     def put(project: Path) -> None:

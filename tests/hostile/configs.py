@@ -1,4 +1,4 @@
-"""Settings, keys and patterns that are damaged, mad or something else's."""
+"""Settings, keys and patterns that are damaged, absurd or of another kind."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ DEEP = 100_000
 
 
 def patterns() -> Iterator[Hostile]:
-    """Regular expressions that would hang, explode or be something else."""
+    """Yield patterns that would hang, explode, or that are something else."""
     mad = (
         *("(a+)+$", "(a|a)*$", "(.*)*x", "(x+x+)+y", "^(([a-z])+.)+[A-Z]([a-z])+$", "(a{1,1000}){1,1000}"),
         *("((a{100}){100}){100}", "a{1000000}", "a{2,1}", "[", "]", "(", ")", "*", "+", "?", "a**", "\\"),
@@ -56,7 +56,7 @@ def patterns() -> Iterator[Hostile]:
 
 
 def settings() -> Iterator[Hostile]:
-    """settings.toml as no editor should save it."""
+    """Yield damaged settings.toml files."""
     mad: dict[str, bytes | str] = {
         "empty": "",
         "no TOML": "links_per_page: 5",
@@ -101,7 +101,7 @@ def settings() -> Iterator[Hostile]:
 
 
 def keys() -> Iterator[Hostile]:
-    """Key files that hold something else."""
+    """Yield key files with something else in them."""
     good = make_service_account("https://oauth2.googleapis.com")
     pem = good["private_key"]
     accounts: dict[str, bytes | str] = {
@@ -137,7 +137,7 @@ def keys() -> Iterator[Hostile]:
     sheet = ("run", "--dry-run")
     for name, content in accounts.items():
         case = holds(name, ACCOUNT, content, arguments=sheet)
-        # Without its line breaks a key can still be read.
+        # A key without its line breaks is still readable.
         file = "" if name == "a key without line breaks" else case.file
         yield Hostile(
             case.name, _beside(case, 'google_sheet_id = "x"\nquery_source = "sheet"\n'), file, sheet

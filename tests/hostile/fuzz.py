@@ -1,8 +1,8 @@
-"""Let atheris (libFuzzer) loose on one reader, guided by the code that each input reaches.
+"""Fuzz one reader with atheris (libFuzzer), guided by the code that each input reaches.
 
 python -m tests.hostile.fuzz html --runs 1000000 --seed 7
 
-It ends with the first input that breaks a promise, and prints it; new inputs that reached more lie in --corpus.
+It ends with the first input that breaks a promise, and prints it; inputs that reach new code are kept in --corpus.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from tests.hostile.seeds import SEEDS
 
 
 def main() -> None:
-    """Never returns: libFuzzer ends the process, with 0 where every input had a good answer."""
+    """Fuzz without returning: libFuzzer ends the process, with 0 if every input had a good answer."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -1,4 +1,4 @@
-"""Let the command line loose on hostile inputs, one after the other, and say what it got wrong."""
+"""Run the command line on hostile inputs, one after the other, and report wrong answers."""
 
 import io
 import multiprocessing
@@ -39,13 +39,13 @@ KINDS: dict[str, Callable[[], Iterator[Hostile]]] = {
     "workbooks": workbooks,
     "large": large,
 }
-# Their memory is measured one by one, and not all of what they are kept busy with can be interrupted.
+# These need separate processes: memory is measured for each, and not all of their work can be interrupted.
 ALONE = frozenset({"large"})
-# An answer comes within so many seconds, in so many MB of memory.
+# The limits of an answer: seconds, and MB of memory.
 LONGEST_S, MOST_MB = 10.0, 1000.0
-# After so many seconds nobody waits for it any more.
+# Seconds after which a command counts as hanging.
 _HANGS_S = 30.0
-# What a run imports late.
+# Modules that a run imports late.
 _LATE = (
     *(
         "internal_linker.usecases.project",
@@ -58,7 +58,7 @@ if sys.platform == "win32":
     _FRESH = multiprocessing.get_context("spawn")
 else:
     _FRESH = multiprocessing.get_context("forkserver")
-    # The start of the program is not what is judged.
+    # The program's start-up time doesn't count.
     _FRESH.set_forkserver_preload([__name__, *_LATE])
 _DOCUMENTED = {*ExitCode} - {ExitCode.UNEXPECTED, ExitCode.INTERRUPTED, ExitCode.FINDINGS}
 _GOOD = (ExitCode.SUCCESS, ExitCode.GAPS)
@@ -66,7 +66,7 @@ _GOOD = (ExitCode.SUCCESS, ExitCode.GAPS)
 
 @dataclass(frozen=True)
 class Judged:
-    """What came of one input: exit code, seconds, MB that the process held at the most, and what was wrong."""
+    """The result for one input: exit code, seconds, peak MB of the process, and what was wrong."""
 
     name: str
     code: int
@@ -76,7 +76,7 @@ class Judged:
 
 
 class _Answer(NamedTuple):
-    """A command's exit code (-1 where it took too long), all that was said, its seconds, and MB held at the most."""
+    """A command's exit code (-1 if it took too long), its output, its seconds, and its peak MB."""
 
     code: int
     said: str
@@ -85,11 +85,11 @@ class _Answer(NamedTuple):
 
 
 class _TooLong(BaseException):
-    """No handler of the program's takes it for an error of its own."""
+    """A timeout that no handler of the program can mistake for its own error."""
 
 
 def judge(kind: str, folder: Path, some: int = 0, seed: int = 0) -> Iterator[Judged]:
-    """Run each of a kind in a copy of one good project, or so many of them."""
+    """Run all cases of a kind, or some of them, in copies of one good project."""
     cases = [*KINDS[kind]()]
     if some:
         cases = random.Random(seed).sample(cases, some)
@@ -106,10 +106,10 @@ def judge(kind: str, folder: Path, some: int = 0, seed: int = 0) -> Iterator[Jud
 
 
 def _peak_mb() -> float:
-    """MB that this process held at the most; 0 where that is unknown."""
+    """Return this process's peak MB; 0 where that is unknown."""
     if sys.platform == "win32":
         return 0.0
-    # What a process begins with counts in its ru_maxrss: that of the tests, with all they have loaded.
+    # A process's ru_maxrss includes what it starts with: the tests' memory, with all they have loaded.
     status = Path("/proc/self/status")
     if status.exists():
         return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1e3
@@ -121,7 +121,7 @@ def _peak_mb() -> float:
 
 @patch.object(limits, "ATTEMPTS", 1)
 def _command(*arguments: str, clock: Callable[[], float] = time.monotonic) -> _Answer:
-    """What a good key leads to can't be reached from here, and is tried once."""
+    """Run the command in this process with a single try per request: no service can be reached from here."""
     said, code = io.StringIO(), 0
     before, began = signal.getsignal(signal.SIGTERM), clock()
     _alarm(_HANGS_S)
@@ -139,7 +139,7 @@ def _command(*arguments: str, clock: Callable[[], float] = time.monotonic) -> _A
 
 
 def _alone(*arguments: str) -> _Answer:
-    """The command in a process of its own, which is killed where nothing else ends it."""
+    """Run the command in a separate process, which is killed if it doesn't end."""
     ours, theirs = _FRESH.Pipe(duplex=False)
     process = _FRESH.Process(target=_send, args=(theirs, arguments))
     process.start()
@@ -155,12 +155,12 @@ def _alone(*arguments: str) -> _Answer:
 
 
 def _send(answers: Connection, arguments: tuple[str, ...]) -> None:
-    """Long work takes longer where others work, too: the processor's time counts."""
+    """Send the answer with processor time as its clock, since other load makes long work take longer."""
     answers.send(_command(*arguments, clock=time.process_time))
 
 
 def _alarm(seconds: float) -> None:
-    """Windows has none: there a hang is a hang of the tests."""
+    """Set a timer; Windows has none, so there a hang hangs the tests."""
     if hasattr(signal, "setitimer"):
         signal.signal(signal.SIGALRM, _late)
         signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -182,10 +182,10 @@ def _wrong(case: Hostile, answer: _Answer, project: Path) -> str:
         return f"ended with {code}: {said[-300:]}"
     if code in _GOOD:
         return "" if (project / "files/Output.csv").exists() else "left no Output.csv"
-    # An error of ours is the last line: its sentence names the file and what to do.
+    # Our error is the last line: its sentence names the file and what to do.
     error = said.strip().splitlines()[-2 if "logfile.txt" in said.strip().splitlines()[-1] else -1]
     if case.file and case.file not in error and "store_url" not in error:
         return f"does not name {case.file}: {error[:300]}"
     if not re.search(r"[.?)]$", error):
-        return f"is no sentence: {error[:300]}"
+        return f"is not a sentence: {error[:300]}"
     return "" if len(error) < 1000 else f"is {len(error)} characters long"

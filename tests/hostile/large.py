@@ -1,4 +1,4 @@
-"""Tables far larger than any site's: each is written when it is put, piece by piece, and is never in memory."""
+"""Tables far larger than any site's, written piece by piece when needed and never in memory."""
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, repeat
@@ -13,7 +13,7 @@ ROWS = MANY // 2
 
 
 def large() -> Iterator[Hostile]:
-    """Long cells, many columns, many rows, and many of what costs time in HTML."""
+    """Yield long cells, many columns, many rows, and many repetitions of HTML that is slow to parse."""
     contents = {
         "50 MB of words": _long("tea leaves and water "),
         "50 MB of words of their own": (f"tea{number:07} " for number in range(SIZE // 11)),
@@ -52,12 +52,12 @@ def large() -> Iterator[Hostile]:
 
 
 def _long(piece: str) -> Iterator[str]:
-    """50 MB of one piece."""
+    """Return 50 MB of one piece."""
     return repeat(piece * 1000, SIZE // (1000 * len(piece)) + 1)
 
 
 def _more(name: str, file: str, *parts: Iterable[str]) -> Hostile:
-    """A good table with more at its end."""
+    """Return a good table with more at its end."""
     return _is(name, file, [text_of(rows_of(file))], *parts)
 
 

@@ -1,4 +1,4 @@
-"""Every reader of outside data, as a function of bytes that fails where a promise is broken: for fuzzers."""
+"""Every reader of outside data, as a function of bytes that fails if a promise is broken, for fuzzers."""
 
 import io
 import json
@@ -42,7 +42,7 @@ from tests.support.builders import whole
 from tests.support.drafts import zipped
 from tests.support.small_project import SITE
 
-# No reader takes longer for a few thousand bytes.
+# The most seconds for a few thousand bytes.
 LONGEST_S = 2.0
 STATUSES = (200, 400, 401, 402, 403, 404, 408, 409, 413, 429, 500, 503)
 SECRET, _NOWHERE = "sk-secret-secret", "http://127.0.0.1:9/v1"
@@ -50,7 +50,7 @@ _TAB = Tab("Main", 0, 26, {})
 
 
 def pages(raw: bytes) -> None:
-    """Every row is a page or has its reason, and contents hold no sign that broke the table."""
+    """Assert that every row is a page or has a reason, and every page's key is its URL's normal form."""
     with _file(raw, InputError) as file:
         table = whole(CsvTable(file))
         found = collect(None, table, queries_in_sheet=False)
@@ -60,7 +60,7 @@ def pages(raw: bytes) -> None:
 
 
 def queries(raw: bytes) -> None:
-    """Every row is a source or has its reason; a query is one line."""
+    """Assert that every row is a source or has a reason, and every query is one line."""
     with _file(raw, InputError) as file:
         table = whole(CsvTable(file))
         found = collect(table, None, queries_in_sheet=False)
@@ -71,7 +71,7 @@ def queries(raw: bytes) -> None:
 
 
 def links(raw: bytes) -> None:
-    """Every row is a link, is left out and counted, or has its reason."""
+    """Assert that every row is a link, is skipped and counted, or has a reason."""
     with _file(raw, InputError) as file:
         table = whole(CsvTable(file))
         found = add_links(Collected((), (), (), 0), CsvTable(file).stream())
@@ -84,7 +84,7 @@ def links(raw: bytes) -> None:
 
 
 def encoding(raw: bytes) -> None:
-    """The file opens in what was recognised, and what stands for a lost sign is told."""
+    """Assert that the file opens in the recognised encoding, and a remark reports replaced characters."""
     with _file(raw, InputError) as file:
         known = recognise(file)
         text = file.read_text(known.encoding, "replace")
@@ -92,7 +92,7 @@ def encoding(raw: bytes) -> None:
 
 
 def html(raw: bytes) -> None:
-    """Clean lines without the reader's own marks; headings are lines; links are texts."""
+    """Assert that lines are clean and without the reader's own marks, and headings are lines."""
     text = raw.decode("utf-8", "surrogateescape")
     is_html(text)
     found = read_html(text)
@@ -103,7 +103,7 @@ def html(raw: bytes) -> None:
 
 
 def urls(raw: bytes) -> None:
-    """A normal form is its own, in ASCII without a sign that could break a table, and without_tracking keeps it."""
+    """Assert that a normal form is stable, ASCII, safe in tables, and unchanged by without_tracking."""
     with suppress(ValueError):
         url = raw.decode("utf-8", "surrogateescape")
         key = normal_form(url)
@@ -113,7 +113,7 @@ def urls(raw: bytes) -> None:
 
 
 def patterns(raw: bytes) -> None:
-    """A list of patterns, or the line that is none."""
+    """Assert that the file gives patterns, or an error for an invalid line."""
     with _file(raw, ConfigurationError) as file:
         found = read_exclusions(file)
         matched = found.match(SITE, f"{SITE}/tea/")
@@ -122,7 +122,7 @@ def patterns(raw: bytes) -> None:
 
 
 def settings(raw: bytes) -> None:
-    """Settings, or what is wrong with them."""
+    """Assert that the file gives settings, or an error."""
     with tempfile.TemporaryDirectory() as folder, _told(ConfigurationError):
         (Path(folder) / "config").mkdir()
         (Path(folder) / "config/settings.toml").write_bytes(raw)
@@ -130,13 +130,13 @@ def settings(raw: bytes) -> None:
 
 
 def account(raw: bytes) -> None:
-    """A key's fields, or why it is none, without a word of it."""
+    """Assert that the file gives a key's fields, or an error without any of its content."""
     with _told(ConfigurationError), _file(raw, ConfigurationError) as file:
         assert isinstance(key_fields(plain_text(file, "service_account.txt"))["private_key"], str)
 
 
 def workbook(raw: bytes) -> None:
-    """Verdicts and a table of texts, or why there are none."""
+    """Assert that the file gives decisions and a table of texts, or an error."""
     with _file(raw, InputError, "review.xlsx") as file:
         assert isinstance(ReviewWorkbook(file).read(), list)
     with _file(raw, InputError, "crawl.xlsx") as file:
@@ -145,7 +145,7 @@ def workbook(raw: bytes) -> None:
 
 
 def draft(raw: bytes) -> None:
-    """A title or a text, headings among its lines, or why there is none; Word's own XML may be anything."""
+    """Assert that a draft has a title or text, with headings among its lines, or an error, for any Word XML."""
     for name in ("draft.md", "draft.txt", "draft.docx"):
         with _file(raw, InputError, name) as file:
             _is_brief(read_brief(str(file), io.BytesIO))
@@ -159,12 +159,12 @@ def _is_brief(brief: Brief) -> None:
 
 
 def serper(raw: bytes) -> None:
-    """Links that are texts and a cost of 0 or more, or an error without the key."""
+    """Assert that links are texts and the cost is 0 or more, or an error without the key."""
     _searches(_serper(), raw)
 
 
 def serpapi(raw: bytes) -> None:
-    """As Serper."""
+    """Assert the same of SerpApi."""
     _searches(_serpapi(), raw)
 
 
@@ -180,7 +180,7 @@ def _searches(client: Serper | SerpApi, raw: bytes) -> None:
 
 
 def openai(raw: bytes) -> None:
-    """Unit vectors and words, or an error without the key."""
+    """Assert that the answer gives unit vectors or words, or an error without the key."""
     status, body = _status(raw)
     chat = _chat()
     answers = chat._server.answers
@@ -196,7 +196,7 @@ def openai(raw: bytes) -> None:
 
 
 def google(raw: bytes) -> None:
-    """Tabs and rows, or an error of ours for whatever Google said."""
+    """Assert that Google's answer gives tabs and rows, or one of our errors."""
     status, body = _status(raw)
     sheet, answer = _spreadsheet(), _json(body)
     sheet._circuit = Circuit("Google Sheets")
@@ -212,7 +212,7 @@ def google(raw: bytes) -> None:
 
 
 def headers(raw: bytes) -> None:
-    """Seconds to wait that are a number, 0 or more, or None."""
+    """Assert that the waiting time is a finite number of seconds from 0, or None."""
     seconds = retry_after({"retry-after": _header(raw)})
     assert seconds is None or 0 <= seconds < float("inf")
 
@@ -255,10 +255,10 @@ def _chat() -> OpenAIChat:
 
 
 def read(name: str, raw: bytes) -> None:
-    """Let a reader loose on these bytes.
+    """Give these bytes to a reader.
 
     Raises:
-        AssertionError: a promise is broken; whatever else comes is no documented error.
+        AssertionError: a promise is broken. Any other exception is undocumented, too.
     """
     began = time.process_time()
     READERS[name](raw)
@@ -267,7 +267,7 @@ def read(name: str, raw: bytes) -> None:
 
 @contextmanager
 def _told(*kinds: type[InternalLinkerError]) -> Iterator[None]:
-    """Errors of these kinds are answers: short sentences without a secret."""
+    """Accept errors of these kinds as answers: short sentences without a secret."""
     said = "."
     try:
         yield
@@ -279,7 +279,7 @@ def _told(*kinds: type[InternalLinkerError]) -> Iterator[None]:
 
 @contextmanager
 def _file(raw: bytes, kind: type[InternalLinkerError], name: str = "table.csv") -> Iterator[Path]:
-    """A file with these bytes; the reader's errors are its answers, and name it."""
+    """Yield a file with these bytes; errors of this kind are accepted as answers."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(raw)
@@ -288,18 +288,18 @@ def _file(raw: bytes, kind: type[InternalLinkerError], name: str = "table.csv") 
 
 
 def _is_used(url: str, number: int, keys: set[str], rejects: tuple[Reject, ...]) -> None:
-    """A row's URL has a normal form that is there, or a reason."""
+    """Assert that a row's URL has a known normal form, or the row has a reason."""
     if number not in {reject.row for reject in rejects}:
         assert normal_form(url) in keys
 
 
 def _status(raw: bytes) -> tuple[int, bytes]:
-    """The first byte chooses an answer's status, the rest is its body."""
+    """Return an answer's status, chosen by the first byte, and the rest as its body."""
     return STATUSES[raw[0] % len(STATUSES)] if raw else 200, raw[1:]
 
 
 def _json(raw: bytes) -> object:
-    """What the client's library makes of an answer."""
+    """Return what the client's library makes of an answer."""
     with suppress(ValueError, RecursionError):
         return json.loads(raw)
     return None

@@ -1,4 +1,4 @@
-"""A few good inputs of each reader: what fuzzers damage."""
+"""A few good inputs for each reader, which fuzzers damage."""
 
 import gzip
 import json
@@ -43,7 +43,7 @@ def _tables(file: str) -> list[bytes]:
 
 
 def _answers(*bodies: object) -> list[bytes]:
-    """Each with a first byte for each kind of status."""
+    """Return each answer with a first byte for each kind of status."""
     texts = [json.dumps(body).encode() for body in bodies]
     return [bytes([status]) + text for text in texts for status in (0, 1, 2, 4, 9)]
 

@@ -1,4 +1,4 @@
-"""Caches and workbooks that are damaged, locked, newer or somebody else's."""
+"""Caches and workbooks that are damaged, locked, newer or someone else's."""
 
 import io
 import random
@@ -12,7 +12,7 @@ from pathlib import Path
 from tests.hostile.cases import Hostile, holds
 
 CACHE, REVIEW = "files/cache.sqlite3", "files/review.xlsx"
-# What is put into every cell of a table of ours.
+# Values to put into every cell of one of our tables.
 ODD = (
     *("NULL", "''", "'tea'", "x'00ff'", "-1", "1e308"),
     *("9223372036854775807", "'\ud7ff{[\"'", "zeroblob(100000)"),
@@ -23,7 +23,7 @@ _HOLDERS: list[sqlite3.Connection] = []
 
 
 def databases() -> Iterator[Hostile]:
-    """cache.sqlite3 as no crash should leave it."""
+    """Yield damaged or foreign cache.sqlite3 files."""
     for name, content in {
         "no database": b"tea",
         "the first bytes of one": b"SQLite format 3\0",
@@ -57,7 +57,7 @@ def databases() -> Iterator[Hostile]:
 
 
 def workbooks() -> Iterator[Hostile]:
-    """review.xlsx as no spreadsheet program should save it."""
+    """Yield damaged or foreign review.xlsx files."""
     names = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     sheet = f'<worksheet xmlns="{names}"><sheetData>{{}}</sheetData></worksheet>'
     cell = '<row r="{0}"><c r="A{0}" t="inlineStr"><is><t>tea</t></is></c></row>'
@@ -83,7 +83,7 @@ def workbooks() -> Iterator[Hostile]:
 
 
 def one_sheet(*cells: str) -> bytes:
-    """A workbook with one row of texts."""
+    """Return a workbook with one row of texts."""
     row = "".join(
         f'<c r="{letter}1" t="inlineStr"><is><t>{cell}</t></is></c>'
         for letter, cell in zip("ABCDEFGH", cells, strict=False)
@@ -105,7 +105,7 @@ def _cut(raw: bytes, share: float) -> bytes:
 
 
 def _noise(raw: bytes, seed: int) -> bytes:
-    """Some hundred bytes are others; sometimes the header's, too."""
+    """Change some hundred bytes, sometimes including the header's."""
     dice, changed = random.Random(seed), bytearray(raw)
     for _ in range(200):
         changed[dice.randrange(0 if seed % 4 == 0 else 100, len(raw))] = dice.randrange(256)
@@ -125,7 +125,7 @@ def _filled(table: str, value: str) -> Hostile:
     def put(project: Path) -> None:
         with closing(sqlite3.connect(project / CACHE)) as file:
             for _, column, _, _, _, key in file.execute(f"PRAGMA table_info({table})").fetchall():
-                # What must not be empty, or not twice, takes no such value.
+                # Columns that must not be empty, or must be unique, reject such a value.
                 if not key:
                     file.execute(f"UPDATE OR IGNORE {table} SET {column} = {value}")
             file.commit()
@@ -145,7 +145,7 @@ def _no_workbook(project: Path) -> None:
 
 
 def _locked(project: Path) -> None:
-    """For as long as this process lives, or the connection."""
+    """Lock the database for the life of this process or of the connection."""
     holder = sqlite3.connect(project / CACHE)
     holder.execute("PRAGMA locking_mode=EXCLUSIVE")
     holder.execute("BEGIN EXCLUSIVE")
@@ -165,7 +165,7 @@ def _zip(parts: dict[str, str]) -> bytes:
 
 
 def _workbook(sheet: str) -> bytes:
-    """A workbook with one sheet, as bare as readers take it."""
+    """Return a minimal workbook with one sheet that readers accept."""
     kinds, office = (
         "http://schemas.openxmlformats.org/package/2006",
         "http://schemas.openxmlformats.org/officeDocument/2006",

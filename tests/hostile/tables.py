@@ -1,4 +1,4 @@
-"""CSV files as no program should write them: encodings, shapes, and things that are no files at all."""
+"""Damaged CSV files: encodings, shapes, and things that aren't files."""
 
 import codecs
 import csv
@@ -23,7 +23,7 @@ ENCODINGS = (
     *("cp1252", "cp1251", "cp037", "shift_jis", "gb18030", "big5", "euc-kr", "iso2022_jp", "koi8-r"),
     *("mac_roman", "iso8859-8", "cp1256", "tis-620"),
 )
-# How bytes get damaged on their way.
+# How bytes get damaged in transit.
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "as it is": lambda raw: raw,
     "without its last byte": lambda raw: raw[:-1],
@@ -39,7 +39,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 def rows_of(file: str) -> list[tuple[str, ...]]:
-    """A good table."""
+    """Return a good table."""
     urls = [f"{SITE}/{slug}/" for slug in TOPICS]
     names = [slug.replace("-", " ") for slug in TOPICS]
     rows: dict[str, Sequence[tuple[str, ...]]] = {
@@ -51,14 +51,14 @@ def rows_of(file: str) -> list[tuple[str, ...]]:
 
 
 def text_of(rows: Sequence[Sequence[str]], separator: str = ",") -> str:
-    """A table as a CSV file."""
+    """Return a table as CSV text."""
     file = io.StringIO()
     csv.writer(file, delimiter=separator).writerows(rows)
     return file.getvalue()
 
 
 def encodings() -> Iterator[Hostile]:
-    """Every encoding, in every damage."""
+    """Yield every encoding in every kind of damage."""
     accented = [[cell.replace("tea", "té") for cell in row] for row in rows_of(PAGES)]
     for encoding in ENCODINGS:
         raw = text_of(accented).encode(encoding, "replace")
@@ -67,7 +67,7 @@ def encodings() -> Iterator[Hostile]:
 
 
 def shapes() -> Iterator[Hostile]:
-    """Every table in every shape that is none."""
+    """Yield tables in every invalid shape."""
     for file, header in HEADERS.items():
         rows = rows_of(file)
         body, line = text_of(rows), ",".join(header)
@@ -117,7 +117,7 @@ def shapes() -> Iterator[Hostile]:
 
 
 def no_files() -> Iterator[Hostile]:
-    """Things that stand where a table should."""
+    """Yield things at a table's path that aren't files."""
     archive, packed = io.BytesIO(), text_of(rows_of(PAGES)).encode()
     with zipfile.ZipFile(archive, "w") as parts:
         parts.writestr("urls_rawdata.csv", packed)

@@ -1,4 +1,4 @@
-"""Whatever a reader of outside data is given, it answers: with what it read, or with an error of ours."""
+"""Every reader of outside data answers any input with what it read or with one of our errors."""
 
 import importlib.util
 import json
@@ -18,7 +18,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["data", "index", "embedding"]), inner),
 )
 KEYS = ("choices", "content", "credits", "data", "details", "error", "link", "message", "organic", "usage")
-# What fuzzers found, each of which ended a run in a traceback.
+# Inputs found by fuzzers, each of which once ended a run in a traceback.
 FOUND = {
     "google": [b"\x09" + b"[" * 100_000, b"\x092\x1e", b"\x00{}", b"\x00[]", b'\x00{"values": 5}'],
     "openai": [
@@ -30,7 +30,7 @@ FOUND = {
 
 @st.composite
 def damaged(draw: st.DrawFn, name: str) -> bytes:
-    """A good input with pieces cut out, doubled, exchanged or put in."""
+    """Return a good input with pieces cut out, doubled, exchanged or inserted."""
     raw = bytearray(draw(st.sampled_from(SEEDS[name])))
     for _ in range(draw(st.integers(1, 5))):
         start, end = sorted(draw(st.tuples(*[st.integers(0, len(raw))] * 2)))
@@ -43,7 +43,7 @@ def damaged(draw: st.DrawFn, name: str) -> bytes:
 
 @pytest.mark.parametrize("name", READERS)
 def test_any_bytes_have_an_answer(name: str) -> None:
-    """Bytes of any kind, and good inputs that were damaged: no error but ours, no row without a word, no hang."""
+    """Random bytes and damaged good inputs raise only our errors, lose no row silently, and never hang."""
 
     @settings(derandomize=True)
     @given(st.binary() | damaged(name))
@@ -59,7 +59,7 @@ def test_any_bytes_have_an_answer(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["serper", "openai", "google"])
 def test_any_json_has_an_answer(name: str) -> None:
-    """Answers of services that are JSON, and nothing else of what was promised."""
+    """Services' answers may be any JSON, without any of the promised fields."""
 
     @settings(derandomize=True)
     @given(st.integers(0, 255), JSON | st.dictionaries(st.sampled_from(KEYS), JSON))
@@ -70,7 +70,7 @@ def test_any_json_has_an_answer(name: str) -> None:
 
 
 def test_a_moment_that_is_none_asks_for_no_pause() -> None:
-    """A Retry-After of the hour 5 times 10^49 is no word on when to come back."""
+    """A Retry-After in the hour 5 times 10^49 is ignored."""
     assert retry_after({"retry-after": FOUND["headers"][0].decode()}) is None
 
 
@@ -80,7 +80,7 @@ def test_a_moment_that_is_none_asks_for_no_pause() -> None:
 )
 @pytest.mark.parametrize("name", READERS)
 def test_the_code_guides_a_fuzzer_to_no_other_answer(name: str, tmp_path: Path) -> None:
-    """Some hundred inputs, each grown from those that reached more of the reader's code."""
+    """Some hundred inputs, each grown from those that reached more of a reader's code, get good answers."""
     bounds = ("--runs", "2000", "--seconds", "2", "--seed", "1", "--corpus", str(tmp_path))
     code, _, said = finish(start("-m", "tests.hostile.fuzz", name, *bounds, cwd=REPOSITORY))
     assert code == 0, said[-3000:]

@@ -1,4 +1,4 @@
-"""Every reader of what a site's server says, as a function of bytes that fails where a promise is broken."""
+"""Readers of a site's server's answers, as functions of bytes that fail if a promise is broken."""
 
 import math
 from contextlib import suppress
@@ -16,7 +16,7 @@ _POSITIONS = {CONTENT, "Navigation", "Header", "Footer", "Aside"}
 
 
 def web_page(raw: bytes) -> None:
-    """A head (a line) and a page: lines without breaks, known positions, a content that can be read again."""
+    """Assert that a page has a one-line head, lines without breaks, known positions and a re-readable content."""
     head, _, body = raw.partition(b"\n")
     said = head.decode("latin-1")
     html = decoded(body, said)
@@ -30,7 +30,7 @@ def web_page(raw: bytes) -> None:
 
 
 def sitemap(raw: bytes) -> None:
-    """Addresses without white space around them, or the reason why it is none."""
+    """Assert that a sitemap gives URLs without surrounding white space, or the reason why it isn't one."""
     found = list[str](), list[str]()
     with suppress(NoSitemap):
         found = packed_sitemap(raw)
@@ -40,7 +40,7 @@ def sitemap(raw: bytes) -> None:
 
 
 def robots(raw: bytes) -> None:
-    """A yes or no for every address, and a delay that can be waited for."""
+    """Assert that robots.txt gives yes or no for every URL, and a delay that a client can wait."""
     rules, delay = rules_of(raw)
     for path in ("/", "/a/b?c=d", "/%7Etea", "/ä", ""):
         assert rules.can_fetch(SITE + path, "InternalLinker") in (True, False)
@@ -49,7 +49,7 @@ def robots(raw: bytes) -> None:
 
 
 def embedding(raw: bytes) -> None:
-    """A list of so many numbers, which reads again as it is, or the reason why it is none."""
+    """Assert that an embedding is a list of the right length that reads back unchanged, or a reason."""
     with suppress(ValueError):
         numbers, count = vector_cell(raw.decode("utf-8", "surrogateescape"))
         assert vector_cell(numbers) == (numbers, count)

@@ -1,7 +1,7 @@
-"""Draw mutations of the program, see which the quick tier notices, and write RESULTS.md.
+"""Draw mutations of the program, test which the quick tier notices, and write RESULTS.md.
 
-python -m tests.mutations --seed 0 --count 200          goes on where it was interrupted
-python -m tests.mutations --seed 0 --count 200 text     of these, the ones in the room `text`; RESULTS.md stays
+python -m tests.mutations --seed 0 --count 200          continues an interrupted run
+python -m tests.mutations --seed 0 --count 200 text     only those in the package `text`; RESULTS.md is unchanged
 """
 
 import argparse
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def main() -> None:
-    """Try each mutation of the sample once for one state of code and tests."""
+    """Try each mutation of the sample once for this state of code and tests."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -53,7 +53,7 @@ def _try_all(wanted: Sequence[Mutation], work: Path, jobs: int) -> list[Verdict]
     copies: queue.SimpleQueue[Copy] = queue.SimpleQueue()
     for number in range(jobs):
         folder = work / f"copy-{number}"
-        shutil.rmtree(folder, ignore_errors=True)  # it may have been left half-way
+        shutil.rmtree(folder, ignore_errors=True)  # an interrupted run may have left it
         copies.put(Copy.of(work / "original", folder))
     copy = copies.get()
     copy.check([*reach.seconds])
@@ -77,7 +77,7 @@ def _try_all(wanted: Sequence[Mutation], work: Path, jobs: int) -> list[Verdict]
 
 
 def _reach(work: Path) -> Reach:
-    """What the tests reach, measured once."""
+    """Return what the tests reach, measured once."""
     kept = work / "reach.pickle"
     if not kept.exists():
         shutil.rmtree(work, ignore_errors=True)
@@ -92,7 +92,7 @@ def _reach(work: Path) -> Reach:
 
 
 class _Done:
-    """Verdicts on disk, one a line, so that an interrupted run goes on."""
+    """Verdicts on disk, one per line, so that an interrupted run continues."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -114,7 +114,7 @@ class _Done:
 
 
 def _digest() -> str:
-    """Name this state of code and tests."""
+    """Return a name for this state of code and tests."""
     files = [file for folder in (PACKAGE, "tests") for file in sorted((ROOT / folder).rglob("*.py"))]
     return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 

@@ -1,4 +1,4 @@
-"""Single mutations of the program: where there are some, and a sample of them drawn by a seed."""
+"""Single mutations of the program, and a seeded sample of them."""
 
 import ast
 import random
@@ -33,10 +33,10 @@ _ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
     ast.BitAnd: ast.BitOr,
     ast.BitOr: ast.BitAnd,
 }
-# Assignments to plain names are left alone: without one, the next use of the name fails by itself.
+# Assignments to plain names are left alone: without one, the next use of the name fails anyway.
 _DELETABLE = (ast.AugAssign, ast.Raise, ast.Continue, ast.Break, ast.Delete)
-# Types are the type checker's, decorators mostly forbid what no code tries, and positions inside an f-string are not
-# known before Python 3.12.
+# The type checker tests types, decorators mostly forbid what no code tries, and positions inside an f-string are
+# unknown before Python 3.12.
 _SKIPPED_FIELDS = {"annotation", "returns", "decorator_list", "type_params", "type_comment"}
 # What is asserted is so, and nobody sees whether it is asserted: that goes for zip(strict=True), too.
 _SKIPPED_NODES = (ast.JoinedStr, ast.Import, ast.ImportFrom, ast.Assert)
@@ -51,11 +51,11 @@ class Mutation:
     """One change of one file.
 
     Attributes:
-        path: the file, from the root of the repository, with forward slashes.
-        line, last_line: the lines of what changes, from 1.
-        start, end: its bytes.
-        kind: what is done to it.
-        before, after: its text, and the text that takes its place.
+        path: the file's path from the root of the repository, with forward slashes.
+        line, last_line: the first and last changed line, from 1.
+        start, end: the changed bytes.
+        kind: the kind of change.
+        before, after: the old text and its replacement.
     """
 
     path: str
@@ -69,7 +69,7 @@ class Mutation:
 
     @property
     def room(self) -> str:
-        """The room of the package that the file belongs to."""
+        """The package that the file belongs to."""
         return self.path.split("/")[1]
 
     def apply(self, source: bytes) -> bytes:
@@ -78,7 +78,7 @@ class Mutation:
 
 
 def sample(root: Path, count: int, seed: int, rooms: Sequence[str] = ROOMS) -> list[Mutation]:
-    """Draw mutations, each on a line of its own: as many from each room as its share of the lines of code."""
+    """Draw mutations, each on a different line: from each package in proportion to its lines of code."""
     lines = {room: _by_line(root, room) for room in rooms}
     dice = random.Random(seed)
     drawn = []
@@ -194,7 +194,7 @@ def _is_constant(node: ast.expr, value: object) -> bool:
 
 
 def _is_docstring(node: ast.AST) -> bool:
-    """Return whether a statement is a text, or the dots in the place of a body."""
+    """Return whether a statement is a text, or the dots that replace a body."""
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

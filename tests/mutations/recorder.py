@@ -1,6 +1,6 @@
-"""A plugin of pytest that notes of each test how long it takes and whether it starts other processes.
+"""A pytest plugin that records each test's duration and whether it starts other processes.
 
-Loaded by `-p tests.mutations.recorder`; each process writes a file of its own into the folder that FOLDER names.
+Load it with `-p tests.mutations.recorder`; each process writes its own file into the folder that FOLDER names.
 """
 
 import json
@@ -18,14 +18,14 @@ FOLDER = "TEST_RECORDS"
 
 
 class Recorder:
-    """Writes one line of JSON a test: its id, its seconds, and whether it started a process."""
+    """Writes one line of JSON per test: its id, its seconds, and whether it started a process."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / f"{os.getpid()}.jsonl").open("w", encoding="utf-8", buffering=1)
         self._process = os.getpid()
         self._started = False
         sys.addaudithook(self._heard)
-        # Of the ways to start a process, this one alone tells no audit hook.
+        # The only way to start a process that triggers no audit hook.
         start: Callable[[BaseProcess], None] = BaseProcess.start
 
         def noted(process: BaseProcess) -> None:
@@ -51,5 +51,5 @@ class Recorder:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Begin to note, in each process that runs tests."""
+    """Start recording, in each process that runs tests."""
     config.pluginmanager.register(Recorder(Path(os.environ[FOLDER])))

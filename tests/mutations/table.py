@@ -1,4 +1,4 @@
-"""The table of what came of a sample of mutations: RESULTS.md."""
+"""The table of the results of a sample of mutations: RESULTS.md."""
 
 import tomllib
 from collections.abc import Iterator, Sequence
@@ -7,13 +7,13 @@ from pathlib import Path
 from tests.mutations.mutants import ROOMS, Mutation
 from tests.mutations.trials import Verdict
 
-# Mutations that change nothing anybody could notice, marked by hand with the reason.
+# Mutations without an observable effect, marked by hand with the reason.
 EQUIVALENT = Path(__file__).with_name("equivalent.toml")
 _LONGEST = 90
 
 
 def write(file: Path, root: Path, seed: int, tried: Sequence[tuple[Mutation, Verdict]]) -> None:
-    """Write the shares of each room and the list of mutations that nothing noticed."""
+    """Write the shares of each package and the list of surviving mutations."""
     file.write_text("\n".join(_lines(root, seed, tried)) + "\n", encoding="utf-8")
 
 
@@ -37,7 +37,7 @@ def _lines(root: Path, seed: int, tried: Sequence[tuple[Mutation, Verdict]]) -> 
     yield ""
     yield (
         f"Written by `python -m tests.mutations --seed {seed} --count {len(tried)}`: single changes of the code, drawn "
-        "from each room by its share of the lines. A timeout counts as noticed; equivalent changes count for nothing."
+        "from each package by its share of the lines. A timeout counts as noticed; equivalent changes don't count."
     )
     yield ""
     yield "| Room | Mutations | Killed | Timeout | Survived | Equivalent | Noticed |"
@@ -59,7 +59,7 @@ def _lines(root: Path, seed: int, tried: Sequence[tuple[Mutation, Verdict]]) -> 
 
 
 def shown(mutation: Mutation) -> str:
-    """Return a mutation in one line of Markdown."""
+    """Return a mutation as one line of Markdown."""
     before, after = (_short(text) for text in (mutation.before, mutation.after))
     return f"`{mutation.path}:{mutation.line}` {mutation.kind}: `{before}` becomes `{after}`"
 

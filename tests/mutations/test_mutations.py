@@ -1,4 +1,4 @@
-"""The trials of mutations: what is changed, which tests are asked, and what the table says."""
+"""Mutation testing: which code changes, which tests run, and what the table shows."""
 
 from pathlib import Path
 
@@ -39,7 +39,7 @@ def changed(kind: str) -> set[tuple[str, str]]:
 
 
 def test_each_kind_of_mutation_is_found() -> None:
-    """Signatures' types and docstrings stay as they are."""
+    """Every kind of mutation is found; types in signatures and docstrings stay unchanged."""
     assert changed("constant") == {("3", "4"), ("0", "1"), ("1", "2"), ('"none"', '""'), ("7", "8")}
     assert changed("comparison") == {("one > least", "(one >= least)")}
     assert changed("arithmetic") == {("one - 1", "(one + 1)")}
@@ -54,7 +54,7 @@ def test_each_kind_of_mutation_is_found() -> None:
 
 
 def test_a_sample_is_the_same_for_a_seed_and_can_be_compiled() -> None:
-    """Every room has its share, no line has two, and each changed file is still a program."""
+    """Each package has its share, no line has two mutations, and each changed file still compiles."""
     rooms = ("core", "anchors")
     drawn = sample(ROOT, 30, 1, rooms)
     assert drawn == sample(ROOT, 30, 1, rooms) != sample(ROOT, 30, 2, rooms)
@@ -68,7 +68,7 @@ def test_a_sample_is_the_same_for_a_seed_and_can_be_compiled() -> None:
 
 @pytest.fixture
 def project(tmp_path: Path) -> Copy:
-    """A copy of a tiny project: one module, and two tests of which one calls it."""
+    """Return a copy of a tiny project: one module, and two tests of which one calls it."""
     root = tmp_path / "project"
     for name, text in (
         ("internal_linker/__init__.py", ""),
@@ -83,7 +83,7 @@ def project(tmp_path: Path) -> Copy:
 
 
 def test_a_mutation_is_killed_or_survives(project: Copy) -> None:
-    """The tests that reach the line are asked; the file is as it was afterwards."""
+    """The tests that reach the line decide, and the file is restored afterwards."""
     name, file = "tests/core/test_tiny.py::test_first", "internal_linker/core/tiny.py"
     reach = Reach({file: {0: {name}, 12: {name}}}, {name: 0.1}, set(), {})
     found = {one.after: one for one in mutations(file, CODE.encode())}
@@ -98,7 +98,7 @@ def test_a_mutation_is_killed_or_survives(project: Copy) -> None:
 
 
 def test_the_table_counts(tmp_path: Path) -> None:
-    """A timeout counts as noticed, and each survivor is listed with its place."""
+    """A timeout counts as noticed, and each survivor is listed with its location."""
     drawn = sample(ROOT, 20, 3, ("core",))
     outcomes = ["survived", "timeout", *["killed"] * 18]
     write(

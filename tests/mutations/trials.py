@@ -1,4 +1,4 @@
-"""Whether the quick tier notices a mutation: in a copy of the project, by the tests that reach what was changed."""
+"""Whether the quick tier notices a mutation, tested in a copy of the project by the tests that reach the change."""
 
 import ast
 import compileall
@@ -21,14 +21,14 @@ from tests.mutations.mutants import PACKAGE, Mutation
 from tests.mutations.recorder import FOLDER
 
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
-# Beyond what its tests took while they were mapped, a trial may take these seconds, and so many times as long.
+# A trial may take this many times as long as its tests took while they were mapped, plus these seconds.
 PATIENCE_S, PATIENCE = 60.0, 5.0
 _LEFT_OUT = (".git", ".venv", ".mutations", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "dist")
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What came of a mutation: `killed`, `timeout` or `survived`, how many tests looked at it, and who found it."""
+    """The result of a mutation: `killed`, `timeout` or `survived`, the number of tests run, and the failing test."""
 
     outcome: str
     tests: int
@@ -43,7 +43,7 @@ class Copy:
 
     @classmethod
     def of(cls, project: Path, root: Path) -> "Copy":
-        """Copy a project; its compiled code is taken by content, so that a change within a second counts."""
+        """Copy a project; compiled code is matched by content, so that a change within a second counts."""
         shutil.copytree(project, root, ignore=shutil.ignore_patterns(*_LEFT_OUT))
         compileall.compile_dir(
             root / PACKAGE, quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH, workers=1
@@ -53,7 +53,7 @@ class Copy:
     def pytest(
         self, arguments: Iterable[str], variables: Mapping[str, str], longest: float | None = None
     ) -> tuple[int, str]:
-        """Run pytest; the exit code, -1 where it took too long, and what it printed."""
+        """Run pytest, and return the exit code, -1 if it took too long, and its output."""
         process = subprocess.Popen(
             [*PYTEST, *arguments],
             cwd=self.root,
@@ -112,9 +112,9 @@ class Reach:
     """Which tests reach which code.
 
     Attributes:
-        by_line: tests by file and line; those of a file are at 0, whatever line of a function they reach.
-        seconds: what each test took, in the order in which they ran.
-        starters: tests that start processes, of which nobody knows what they reach.
+        by_line: tests by file and line; line 0 has all tests that reach any line of a function in the file.
+        seconds: each test's duration, in the order in which they ran.
+        starters: tests that start processes, so that what they reach is unknown.
         users: files by the files that they import from.
     """
 
@@ -125,7 +125,7 @@ class Reach:
 
     @classmethod
     def measure(cls, copy: Copy, folder: Path) -> "Reach":
-        """Run the quick tier once, all cores at work.
+        """Run the quick tier once on all cores.
 
         Raises:
             SystemExit: a test fails without any mutation.
@@ -146,14 +146,14 @@ class Reach:
         ]
         seconds = {name: float(took) for name, took, _ in records}
         files = {name.partition("::")[0] for name, _, started in records if started}
-        # A fixture may have started it for all tests of the file.
+        # A fixture may have started the process for all tests of the file.
         starters = {name for name in seconds if name.partition("::")[0] in files}
         return cls(_by_line(copy.root, data, seconds), seconds, starters, _users(copy.root))
 
     def steps(self, mutation: Mutation) -> list[list[str]]:
         """Return the tests that reach the change, then those that start processes.
 
-        What runs while a module is imported is reached by every test of the module, and of those that import from it.
+        Every test of a module, and of modules that import from it, reaches code that runs at import.
         """
         lines = self.by_line.get(mutation.path, {})
         reached = [lines.get(line, set()) for line in range(mutation.line, mutation.last_line + 1)]
@@ -168,7 +168,7 @@ class Reach:
         return PATIENCE_S + PATIENCE * sum(self.seconds[test] for test in tests)
 
     def _in_order(self, tests: set[str], room: str) -> list[str]:
-        """File by file, as pytest would: the room's own files first, then those that take the least time."""
+        """Sort tests by file, as pytest would: the package's own files first, then the fastest."""
         of_file = defaultdict[str, list[str]](list)
         for test in self.seconds:
             if test in tests:
@@ -182,7 +182,7 @@ class Reach:
 
 
 def _by_line(root: Path, data: CoverageData, seconds: dict[str, float]) -> dict[str, dict[int, set[str]]]:
-    """Tests by file and line; a fixture's work counts for all tests of the file that may share it."""
+    """Return tests by file and line; a fixture's work counts for all tests of the file that may share it."""
     of_file = defaultdict[str, set[str]](set)
     for test in seconds:
         of_file[test.partition("::")[0]].add(test)
@@ -203,7 +203,7 @@ def _by_line(root: Path, data: CoverageData, seconds: dict[str, float]) -> dict[
 
 
 def _lines_of_functions(file: Path) -> set[int]:
-    """Lines that run when a function is called, not when the module is imported."""
+    """Return the lines that run when a function is called, not when the module is imported."""
     lines = set[int]()
     for node in ast.walk(ast.parse(file.read_bytes())):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
@@ -212,7 +212,7 @@ def _lines_of_functions(file: Path) -> set[int]:
 
 
 def _users(root: Path) -> dict[str, set[str]]:
-    """Files of the package by the files that they import names from."""
+    """Return files of the package by the files that they import names from."""
     users = defaultdict[str, set[str]](set)
     for file in (root / PACKAGE).rglob("*.py"):
         for node in ast.walk(ast.parse(file.read_bytes())):
@@ -224,13 +224,13 @@ def _users(root: Path) -> dict[str, set[str]]:
 
 
 def _killer(said: str) -> str:
-    """The test that failed, or how pytest ended."""
+    """Return the test that failed, or how pytest ended."""
     lines = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
     return (lines or said.strip().splitlines() or [""])[0].partition(" - ")[0]
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """What a test left running ends, too."""
+    """End whatever a test has left running."""
     if os.name == "posix":
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
