@@ -18,12 +18,12 @@ FOLDER = "TEST_RECORDS"
 
 
 class Recorder:
-    """Writes one line of JSON per test: its id, its seconds, and whether it started a process."""
+    """Writes one line of JSON per test: its id, its seconds, and whether it or its fixtures started a process."""
 
     def __init__(self, folder: Path) -> None:
         self._file = (folder / f"{os.getpid()}.jsonl").open("w", encoding="utf-8", buffering=1)
         self._process = os.getpid()
-        self._started = False
+        self._started = self._prepared = False
         sys.addaudithook(self._heard)
         # The only way to start a process that triggers no audit hook.
         start: Callable[[BaseProcess], None] = BaseProcess.start
@@ -41,13 +41,22 @@ class Recorder:
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """Watch one test with its fixtures."""
-        self._started, began = False, time.monotonic()
+        self._started = self._prepared = False
+        began = time.monotonic()
         try:
             return (yield)
         finally:
             if os.getpid() == self._process:
-                line = [item.nodeid, round(time.monotonic() - began, 3), self._started]
-                self._file.write(json.dumps(line) + "\n")
+                seconds = round(time.monotonic() - began, 3)
+                self._file.write(json.dumps([item.nodeid, seconds, self._started, self._prepared]) + "\n")
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_setup(self) -> Generator[None, object, object]:
+        """Tell what the fixtures start from what the test does."""
+        try:
+            return (yield)
+        finally:
+            self._prepared = self._started
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -32,7 +32,7 @@ SMALL = "text-embedding-3-small"
 HTTP = httpx.Client(timeout=0.5)
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(scope="session", autouse=True)
 def close_http() -> Iterator[None]:
     with HTTP:
         yield

@@ -210,7 +210,6 @@ def test_the_turn_is_given_back_however_it_ends(
             raise error
 
 
-@pytest.mark.long
 def test_databases_of_their_own_have_turns_of_their_own(tmp_path: Path, postgres: str) -> None:
     """Runs on two databases, or each in its own memory, don't wait for each other."""
     urls = (postgres, "sqlite:///one.sqlite3", "sqlite:///two.sqlite3", "sqlite://", "sqlite://")

@@ -54,7 +54,7 @@ def test_each_text_gets_its_own_unit_vector(stand_in: OpenAIStandIn, home: bool)
 def test_packs_a_thousand_pages_into_two_requests(stand_in: OpenAIStandIn) -> None:
     """1,000 pages of 500 tokens, 500,000 in all, need two requests of at most 300,000 tokens."""
     pages = [Text("", " ".join(["word"] * 499 + [f"{number:03d}"])) for number in range(1000)]
-    encoder = encoder_at(stand_in)
+    encoder = encoder_at(stand_in, timeout=60.0)
     assert encoder.estimate(pages).tokens / 1000 == pytest.approx(500, abs=2)
     assert len(collect(encoder, pages)) == 1000
     assert len(stand_in.ledger) == 2
