@@ -71,8 +71,8 @@ class _LinkCsv:
                 remarks.append(
                     f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
                 )
-            kept = ((cells for _, cells in records), earlier, header, self.url_column)
-            parts = _merged(*kept, places, keeps)
+            named = (dict(zip(earlier, cells, strict=False)) for _, cells in records)
+            parts = _merged(named, header, self.url_column, places, keeps)
             rows = self._all_rows(parts, recommendations, header, run_id)
             return remarks + write_rows(self.path, header, rows, self._write_whole)
 
@@ -198,17 +198,23 @@ def _remembered(edge: Edge | None) -> Row:
 
 
 def _merged(
-    records: Iterable[Sequence[str]],
-    earlier: Sequence[str],
+    earlier: Iterable[Mapping[str, str]],
     header: Sequence[str],
     url_column: str,
     ours: Mapping[Identity, Iterable[int]],
     keeps: Callable[[str], bool],
 ) -> Iterator[Row | int]:
-    """Earlier rows that stay in their order, our places instead of those that they replace, new ones at the end."""
+    """Yield earlier rows that stay, in their order; our places for those that they replace; new ones at the end.
+
+    Args:
+        earlier: rows of the file, each cell by its column.
+        header: the columns of the rows that are yielded.
+        url_column: holds the page that a row is of.
+        ours: the places of our recommendations, by what they ask for.
+        keeps: see `OutputCsv`.
+    """
     done: set[Identity] = set()
-    for cells in records:
-        row = dict(zip(earlier, cells, strict=False))
+    for row in earlier:
         key = _identity(row.get(url_column, ""), row.get(_QUERY, ""))
         if key not in ours and keeps(key[0]):
             yield [row.get(column, "") for column in header]
