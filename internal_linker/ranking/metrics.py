@@ -4,12 +4,10 @@ URLs are compared as strings: the truth and the ranking must both use the spelli
 """
 
 import hashlib
-import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Vectors
 
@@ -103,11 +101,13 @@ def fold(source_url: str, n: int) -> int:
 
 
 def estimates(each: Vectors) -> list[Estimate]:
-    """Return mean and interval of each column of (n, c) values; all columns share their resamples."""
+    """Return the mean and interval of each column of (n, c) values; all columns share their resamples."""
     if not len(each):
         return [Estimate(float("nan"), float("nan"), float("nan"))] * each.shape[1]
-    choices = _choices(len(each))
-    means = np.sort([each[next(choices)].mean(axis=0) for _ in range(RESAMPLES)], axis=0)
+    rng, n = np.random.default_rng(0), len(each)
+    # One resample at a time: that bounds the memory.
+    resamples = (each.take(rng.integers(n, size=n), axis=0) for _ in range(RESAMPLES))
+    means = np.sort([resample.mean(axis=0) for resample in resamples], axis=0)
     columns = np.stack([each.mean(axis=0), means[LOW], means[HIGH]], axis=1)
     return [Estimate(*column) for column in columns.tolist()]
 
@@ -122,27 +122,6 @@ def _values(wanted: Collection[str], targets: Sequence[str]) -> tuple[float, flo
     top = [rank for rank in at if rank < TOP]
     ndcg = GAINS[top].sum() / GAINS[: len(wanted)].sum()
     return float(bool(top)), len(top) / len(wanted), float(ndcg), 1 / (at[0] + 1) if at else 0.0
-
-
-def _choices(n: int) -> Iterator[NDArray[np.uint64]]:
-    """Yield resamples without end, (n,) rows each, with repeats, as `random.Random(0).choice` draws them.
-
-    That generator draws 32 bits, keeps as many as `n` has, and tries again if they exceed it; so a
-    plain script that resamples with the standard library computes the same interval.
-    """
-    key = random.Random(0).getstate()[1]
-    bits = np.random.MT19937()
-    bits.state = {
-        "bit_generator": "MT19937",
-        "state": {"key": np.array(key[:-1], np.uint32), "pos": key[-1]},
-    }
-    drawn = np.empty(0, np.uint64)
-    while True:
-        while len(drawn) < n:
-            fresh = bits.random_raw(2 * n) >> np.uint64(32 - n.bit_length())
-            drawn = np.concatenate([drawn, fresh[fresh < n]])
-        yield drawn[:n]
-        drawn = drawn[n:]
 
 
 def text_digest(text: str) -> bytes:

@@ -86,6 +86,15 @@ def write(path: Path, ranked: Ranked, wide: bool) -> None:
         rows.writerows(([source, *targets] for source, targets in ranked.items()) if wide else pairs)
 
 
+def chance_of(found: Estimate, count: int) -> float:
+    """How far an end of an interval may lie from that of other resamples.
+
+    With 1,000 of them it is off by 0.08 standard errors of the mean; two such ends differ by 0.12, and an interval
+    is four wide: five times that. Means of a few sources lie half a source apart.
+    """
+    return 0.15 * (found.high - found.low) + 0.5 / count
+
+
 @outside
 @pytest.mark.parametrize("site", SITES)
 @pytest.mark.parametrize("hide", ["all", "half"])
@@ -93,7 +102,7 @@ def write(path: Path, ranked: Ranked, wide: bool) -> None:
 def test_the_outside_scorer_counts_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], site: str, hide: str, wide: bool
 ) -> None:
-    """All four figures and the interval of Hit@5 equal the external scorer's to four digits."""
+    """All four figures equal the external scorer's to four digits; the interval of Hit@5 does up to chance."""
     truth = truth_of(site, hide)
     chance = hash_order(site, keep=5 if wide else 12)
     # Targets beyond the columns of a wide table must not count.
@@ -106,7 +115,8 @@ def test_the_outside_scorer_counts_the_same(
         assert len(ours.sources) == theirs["sources"]
         means = [round(each.mean, 4) for each in (ours.hit, ours.recall, ours.ndcg, ours.mrr)]
         assert means == [theirs[name] for name in ("hit@5", "recall@5", "ndcg@5", "mrr")]
-        assert [round(ours.hit.low, 4), round(ours.hit.high, 4)] == theirs["hit@5_ci95"]
+        most = chance_of(ours.hit, len(ours.sources))
+        assert (ours.hit.low, ours.hit.high) == pytest.approx(theirs["hit@5_ci95"], abs=most)
 
 
 @outside
@@ -177,7 +187,8 @@ def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
     rng = random.Random(0)
     means = sorted(sum(rng.choice(values) for _ in values) / count for _ in range(1000))
     found = measure(truth, ranked).mrr
-    assert (found.low, found.high) == pytest.approx((means[25], means[974]))
+    assert (found.low, found.high) == pytest.approx((means[25], means[974]), abs=chance_of(found, count))
+    assert measure(truth, ranked).mrr == found
 
 
 def test_random_ranking_gets_what_chance_predicts() -> None:

@@ -155,6 +155,7 @@ class Recognition:
         now: Table,
         true: Table,
         wanted: Table,
+        *,
         sent: Collection[str],
         named: Collection[str],
         appended: Mapping[str, int],
@@ -310,8 +311,14 @@ class Strays:
         """Return what hit cells should contain, and the rows to bring back, each as wide as the tab."""
         strays, gone = dict[Place, Any](), list[list[Cell | None]]()
         if self._true and self._wanted and self._sent | self._doomed:
-            tables = now, self._true, self._wanted
-            same = Recognition(*tables, self._sent, self._named, self._appended)
+            same = Recognition(
+                now,
+                self._true,
+                self._wanted,
+                sent=self._sent,
+                named=self._named,
+                appended=self._appended,
+            )
             self._rows, self._columns = same.rows, same.columns
             # Never reset: the correction of what moved once may wait for several readings.
             self._moved |= same.has_moved(self._doomed)

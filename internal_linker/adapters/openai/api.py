@@ -167,7 +167,7 @@ class Server:
     """
 
     def __init__(
-        self, api_key: str, model: str, base_url: str, elsewhere: str, remedies: Remedies, timeout: float
+        self, api_key: str, model: str, base_url: str, *, elsewhere: str, remedies: Remedies, timeout: float
     ) -> None:
         host = urlsplit(base_url).hostname or base_url
         self.at_home = host == "api.openai.com" or host.endswith(".openai.com")

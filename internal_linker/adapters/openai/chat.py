@@ -40,7 +40,9 @@ class OpenAIChat:
     def __init__(
         self, api_key: str, model: str, base_url: str, budget: Budget, *, timeout: float = 120.0
     ) -> None:
-        self._server = Server(api_key, model, base_url, _ELSEWHERE, _REMEDIES, timeout)
+        self._server = Server(
+            api_key, model, base_url, elsewhere=_ELSEWHERE, remedies=_REMEDIES, timeout=timeout
+        )
         self.name, self.model, self._served = f"openai/{model}", self._server.model_key, model
         self._budget = budget
 

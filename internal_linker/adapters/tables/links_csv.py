@@ -77,11 +77,11 @@ class _LinkCsv:
                 remarks.append(
                     f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
                 )
-            kept = ((cells for _, cells in records), earlier, header, self.url_column)
+            named = (dict(zip(earlier, cells, strict=False)) for _, cells in records)
 
             def rows() -> Iterator[Row]:
                 """Yield earlier rows unchanged, and our rows at their positions."""
-                for part in _merged(*kept, places, keeps):
+                for part in _merged(named, header, self.url_column, places, keeps):
                     if isinstance(part, int):
                         yield from self._rows(recommendations[part], header, run_id, edge_of)
                     else:
@@ -179,17 +179,23 @@ def _remembered(edge: Edge) -> Row:
 
 
 def _merged(
-    records: Iterable[Sequence[str]],
-    earlier: Sequence[str],
+    earlier: Iterable[Mapping[str, str]],
     header: Sequence[str],
     url_column: str,
     ours: Mapping[Identity, Iterable[int]],
     keeps: Callable[[str], bool],
 ) -> Iterator[Row | int]:
-    """Merge rows: earlier ones that stay, in order, positions of our rows that replace others, new rows at the end."""
+    """Merge rows: earlier ones that stay, in order, positions of our rows that replace others, new rows at the end.
+
+    Args:
+        earlier: rows of the file, cells by column.
+        header: the columns of the rows that are yielded.
+        url_column: the column of the source URL.
+        ours: positions of our recommendations, by source page and query.
+        keeps: see `OutputCsv`.
+    """
     done: set[Identity] = set()
-    for cells in records:
-        row = dict(zip(earlier, cells, strict=False))
+    for row in earlier:
         key = _identity(row.get(url_column, ""), row.get(_QUERY, ""))
         if key not in ours and keeps(key[0]):
             yield [row.get(column, "") for column in header]

@@ -227,7 +227,9 @@ class OpenAIEmbeddings:
         *,
         timeout: float = 60.0,
     ) -> None:
-        self._server = Server(api_key, model, base_url, "Embedding server", _REMEDIES, timeout)
+        self._server = Server(
+            api_key, model, base_url, elsewhere="Embedding server", remedies=_REMEDIES, timeout=timeout
+        )
         at_home = self._server.at_home
         own = at_home or bool(OPENAI_MODEL.match(model))
         size, price = KNOWN_MODELS.get(model, (0, DEAREST_PRICE if own else 0.0))
