@@ -61,7 +61,7 @@ def _known_key(sources: Sequence[Source], url: str) -> str:
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
     if not any(source.key == key for source in sources):
-        raise InputError(f"{url} is neither in the main queries nor in urls_rawdata.csv: check its spelling.")
+        raise InputError(f"{url} is neither in the main queries nor in urls_rawdata.csv. Check its spelling.")
     return key
 
 

@@ -68,7 +68,7 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
     before = snapshot(project)
     assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
     told = capsys.readouterr()
-    assert "No run is known to the cache, which is new or was deleted: only today's links" in told.err
+    assert "The cache knows no run, since it is new or was deleted: only today's links" in told.err
     assert f"6 pages, home page {URLS[0]}" in told.out
     table = dict(line.rsplit(maxsplit=2)[::2] for line in told.out.splitlines() if line.startswith("Orphans"))
     assert table == {"Orphans": "2"}
@@ -153,7 +153,7 @@ def test_proposed_links_and_duplicates_come_from_the_store(project: Path, capsys
     (project / "files/cache.sqlite3").unlink()
     assert command("audit", *where) == 0
     without = capsys.readouterr()
-    assert "No run is known to the cache" in without.err and "No links are proposed." in without.out
+    assert "The cache knows no run" in without.err and "No links are proposed." in without.out
     assert "of their phrases are the same" not in without.out
 
 
