@@ -40,7 +40,7 @@ def cell(row: Row, kind: Kind) -> str:
 
 
 def bad_status(row: Row) -> bool:
-    """Return whether the status code is not 200, so that the row is not a page."""
+    """Return whether the row has another status than 200."""
     status = re.match(r"\d+", cell(row, Kind.STATUS))
     return status is not None and status[0] != "200"
 
@@ -164,7 +164,7 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
     if Kind.URL not in named and None not in ends:
         columns = columns_of(table, LINK_KINDS[:2], LINK_KINDS[2:])
         return CrawlTable(table, links=True, columns=columns)
-    remedy = "Name the column with the pages' URLs with --url-column."
+    remedy = "Use --url-column to name the column with the pages' URLs."
     required = () if Kind.URL in named else (Kind.URL,)
     columns = columns_of(table, required, (*PAGE_KINDS[1:], *_ASIDE), remedy) | named
     if (vectors := find_vectors(table.header)) is not None:

@@ -101,7 +101,7 @@ def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.Captu
 
 
 ERRORS = {
-    "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Name the column"),
+    "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Use --url-column"),
     "no such column": (f"URL\n{A}\n", ("--url-column", "wo"), "--url-column wo: no file has a column with"),
     "no usable row": ("URL\n/x\n", (), "no row is left to import (1 rejected)"),
     "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 outside of --include"),
