@@ -1,5 +1,6 @@
 """Splitting a text into words, stems and sentences for phrases."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.text.phrases import Reader, TargetPhrases
+from internal_linker.text.phrases import Reader, TargetPhrases, is_among
 from internal_linker.text.sentences import paragraphs, sentences
 from internal_linker.text.words import normalise
 
@@ -47,6 +48,50 @@ def test_any_text_can_be_read(text: str, language: str) -> None:
     assert (found.starts < found.ends).all() and (found.ends[:-1] <= found.starts[1:]).all()
     assert (np.diff(found.segments) >= 0).all() and (np.diff(found.owners) >= 0).all()
     assert len(found.owners) == len(found.stems) and len(found.pairs) == max(0, len(found.stems) - 1)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "segments"),
+    [
+        ("en", "Green tea, black tea\nwhite tea", [0, 0, 1, 1, 1, 1]),
+        ("en", "Black tea\nWhite  tea (iced) now", [0, 0, 1, 1, 2, 3]),
+        ("zh", "用Vue组件。好", [0, 0, 0, 0, 1]),
+    ],
+)
+def test_a_phrase_breaks_at_signs_and_new_lines(language: str, text: str, segments: list[int]) -> None:
+    """It goes on over any blanks, and over a line break before a lower-case letter."""
+    assert Reader(normalise).read(text, language).segments.tolist() == segments
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "stops"),
+    [
+        ("en", "I am a tea x", [True, True, True, False, True]),
+        ("en", "the on-off switch of up-to-date tea", [True, True, False, True, False, False]),
+        ("ja", "お茶を飲む コーヒー", [True, False, True, False, True, False]),
+    ],
+)
+def test_function_words_and_single_letters_have_no_stem(language: str, text: str, stops: list[bool]) -> None:
+    """Nor do Japanese endings; of a compound the parts that say something have one each."""
+    found = Reader(normalise).read(text, language)
+    assert found.stops.tolist() == stops
+    assert set(found.owners.tolist()) == {at for at, stop in enumerate(stops) if not stop}
+
+
+def test_a_reader_can_go_to_another_process() -> None:
+    """What it learned stays here; it reads the same there."""
+    reader = Reader(normalise)
+    here = reader.read("Green teas", "en")
+    there = pickle.loads(pickle.dumps(reader)).read("green TEA", "en")
+    assert here.stems.tolist() == there.stems.tolist() and len(there.stems) == 2
+
+
+def test_what_is_looked_for_is_found_in_a_sorted_array() -> None:
+    """With its place; nothing is in an empty one."""
+    places, there = is_among(np.array([1, 5, 9], np.uint32), np.array([1, 3, 5], np.uint32))
+    assert (places[there].tolist(), there.tolist()) == ([0, 2], [True, True, False])
+    places, there = is_among(np.array([1, 5], np.uint32), np.array([], np.uint32))
+    assert (places.tolist(), there.tolist()) == ([0, 0], [False, False])
 
 
 def test_sentences_end_where_a_reader_ends_them() -> None:

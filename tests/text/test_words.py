@@ -16,6 +16,8 @@ ZWNJ = "\u200c"
     [
         ("Internal links, 2nd edition (2024): v2.10", "internal links 2nd edition 2024 v2 10"),
         ("snake_case and kebab-case", "snake case and kebab case"),
+        ("green\u200btea’s “cup”…hot\xa0water – now—soon", "green tea cup hot water now soon"),
+        ("schöner_als neu", "schöner als neu"),
         ("a I 7", ""),
         ("", ""),
     ],

@@ -1,0 +1,52 @@
+"""The function words of each language that has a list."""
+
+import pytest
+
+from internal_linker.text.stop_words import stop_words
+
+# The first word, one from the middle and the last of each list.
+SOME = {
+    "ar": "من بين يا",
+    "cs": "a ne že",
+    "da": "af i været",
+    "de": "aber ins zwischen",
+    "el": "ο μην όλες",
+    "en": "a neither m",
+    "es": "a más yo",
+    "fa": "از کن نیست",
+    "fr": "a ma y",
+    "he": "של הן אחרי",
+    "hi": "का इस कैसे",
+    "hu": "a lesz úgy",
+    "id": "ada kami yang",
+    "it": "a mentre voi",
+    "ja": "の それ よう",
+    "ko": "이 있는 모든",
+    "nl": "aan mij zou",
+    "no": "alle ikke vært",
+    "pl": "a mnie że",
+    "pt": "a muito vocês",
+    "ro": "a fie voi",
+    "ru": "а нас я",
+    "sv": "alla kunde över",
+    "tr": "acaba kadar çünkü",
+    "uk": "а не є",
+    "vi": "và hoặc chúng",
+    "zh": "的 过 為",
+    "nb": "alle ikke vært",
+    "nn": "alle ikke vært",
+}
+
+
+@pytest.mark.parametrize("language", SOME)
+def test_each_language_has_its_own_words(language: str) -> None:
+    """Whatever country the code names beside the language; words of content are none."""
+    words = set(SOME[language].split())
+    assert words <= stop_words(language) == stop_words(f"{language.upper()}-XX")
+    assert language in ("en", "zh") or not words <= stop_words("en")
+    assert "coffee" not in stop_words(language)
+
+
+def test_a_language_without_a_list_has_the_english_words() -> None:
+    """As code and names on its pages are English, too."""
+    assert stop_words("xx") == stop_words("") == stop_words("en")
