@@ -79,7 +79,8 @@ def test_rows_of_length_one() -> None:
     ]
     assert unit_rows(rows[:2]).dtype == np.float32
     found = units(rows)
-    np.testing.assert_allclose(found, [[0.6, 0.8], [0, 0], [0, 1], [0, 0]], rtol=1e-6)
+    wanted = np.array([[0.6, 0.8], [0, 0], [0, 1], [0, 0]], np.float32)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
     assert found.dtype == np.float32
 
 
