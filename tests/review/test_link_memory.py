@@ -15,12 +15,13 @@ from tests.support.builders import Told, page, source, targets, url
 
 
 class Names:
-    """An `Anchors` that proposes each target's last letter, verbatim for targets before "c"."""
+    """An `Anchors` that proposes the last letter of each target from "c" on, only "c" verbatim."""
 
     def propose(
         self, source: str, targets: Sequence[str], said: Sequence[str] = ()
     ) -> Sequence[tuple[Anchor, ...]]:
-        return [(Anchor(one[-1], f"See {one}.", verbatim=one[-1] < "c"),) for one in targets]
+        found = [Anchor(one[-1], f"See {one}.", verbatim=one[-1] == "c") for one in targets]
+        return [(one,) if one.text >= "c" else () for one in found]
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         return bool(anchors)
@@ -62,21 +63,23 @@ def shown(edge: Edge) -> tuple[object, ...]:
 def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
     """The memory equals the store for decided, edited, live, anchored and plain links, and for links of two rows."""
     items = [
-        item(source(of=PAGES["x"]), "abcd"),
+        item(source(of=PAGES["x"]), "abcdz"),
         item(source(of=PAGES["y"], query="tea"), "abz"),
         item(source(of=PAGES["y"], query="pots"), "bad", score=1.0),
         item(source(query="kettle"), "ab", held="c"),
-        item(source(of=PAGES["z"]), "y"),
+        item(source(of=PAGES["z"]), "yb"),
     ]
     remember(store, "1", items, targets(*"abcdxyz"))
-    accepted, edited = (store.by_id([key])[key] for key in (edge_id(url("x"), url(one)) for one in "ab"))
+    keys = [edge_id(url("x"), url(one)) for one in "abz"]
+    accepted, edited, taken_back = (store.by_id([key])[key] for key in keys)
     store.put(
         [
             replace(accepted, verdict="accepted", status="accepted"),
             replace(edited, verdict="edited", status="edited", anchor="mine"),
+            replace(taken_back, anchor="hers"),
         ]
     )
-    live = replace(targets(*"abcdxyz"), linked={url("z"): [url("y")]})
+    live = replace(targets(*"abcdxyz"), linked={url("z"): [url("b")]})
     memory = remember(store, "2", items, live)
     links = [(each.source, link) for each in items for link in each.links]
     kept = store.by_id(edge_id(of.end, link.target.key) for of, link in links)

@@ -3,6 +3,7 @@
 import re
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from internal_linker.analysis.audit.records import Limits
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
+from internal_linker.usecases.project import open_project
 from tests.support.audits import audited
 from tests.support.builders import nothing_excluded, page, url
 from tests.support.sites import read_csv
@@ -132,19 +134,29 @@ def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> N
     assert not (project / "files/audit.xlsx").exists()
 
 
-def test_proposed_links_and_duplicates_come_from_the_store(project: Path, capsys: Capture) -> None:
-    """Sorting, changing or deleting rows in files/ doesn't change the audit."""
+COPY = f"{SITE}/green-tea-again/"
+SAME = f"  {COPY}  {URLS[0]}: "
+
+
+@pytest.fixture
+def with_copy(project: Path) -> Path:
+    """Return the project with one more page, whose text is nearly that of the first."""
     pages = read_csv(project / "files/urls_rawdata.csv")
-    copy = f"{SITE}/green-tea-again/"
-    pages.append(pages[0] | {"URL": copy, "Main Content": pages[0]["Main Content"] + " And that is all."})
+    pages.append(pages[0] | {"URL": COPY, "Main Content": pages[0]["Main Content"] + " And that is all."})
     write_csv(project / "files/urls_rawdata.csv", [tuple(pages[0]), *(tuple(row.values()) for row in pages)])
+    return project
+
+
+def test_proposed_links_and_duplicates_come_from_the_store(with_copy: Path, capsys: Capture) -> None:
+    """Sorting, changing or deleting rows in files/ doesn't change the audit."""
+    project = with_copy
     where = ("--project", str(project))
     assert command("run", *where) == 0
     results = [project / "files/audit_edges.csv", project / "files/audit.graphml"]
     capsys.readouterr()
     assert command("audit", *where) == 0
     told, before = capsys.readouterr().out, [path.read_bytes() for path in results]
-    assert f"  {copy}  {URLS[0]}: " in told and "of their phrases are the same" in told
+    assert SAME in told and "of their phrases are the same" in told
     for name in ("links.csv", "duplicates.csv"):
         header, *rows = (project / "files" / name).read_text(encoding="utf-8").splitlines(keepends=True)
         (project / "files" / name).write_text("".join([header, *sorted(rows)[1:], "no,link\n"]), "utf-8")
@@ -154,7 +166,25 @@ def test_proposed_links_and_duplicates_come_from_the_store(project: Path, capsys
     assert command("audit", *where) == 0
     without = capsys.readouterr()
     assert "The cache knows no run" in without.err and "No links are proposed." in without.out
-    assert "of their phrases are the same" not in without.out
+    assert SAME not in without.out
+
+
+def test_near_duplicates_stay_known_after_runs_that_look_for_none(with_copy: Path, capsys: Capture) -> None:
+    """A run of some rows and a rollback keep the near-duplicates of the last whole run."""
+    where = ("--project", str(with_copy))
+    assert command("run", *where) == 0
+    time.sleep(1.01 - time.time() % 1)  # runs are named by the second
+    assert command("run", "--limit", "1", *where) == 0
+    with open_project(with_copy).graph() as (_, runs):
+        first, second = runs.versions()
+    capsys.readouterr()
+    assert command("audit", *where) == 0
+    told = capsys.readouterr().out
+    assert SAME in told and f"Proposed links: run {second.run}, " in told
+    time.sleep(1.01 - time.time() % 1)
+    assert command("rollback", first.run, *where) == 0
+    assert command("audit", *where) == 0
+    assert SAME in capsys.readouterr().out
 
 
 def test_a_damaged_run_is_named(project: Path, capsys: Capture) -> None:
