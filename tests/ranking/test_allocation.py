@@ -1,4 +1,4 @@
-"""Allocating a site's links: each source gets its best, each target enough, at the least loss of score."""
+"""Allocating a site's links: each source gets its best, each target enough, with the smallest loss of score."""
 
 import re
 import time

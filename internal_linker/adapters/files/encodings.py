@@ -58,7 +58,7 @@ _ENCODINGS = {
 _LANGUAGES = frozenset(" ".join(languages for _, languages in _ENCODINGS.values()).split())
 # Bytes that end a piece of text in a table, in prose and in HTML, and that are never half a letter.
 _ENDS = re.compile(rb'[\t\r\n,;.:!?"<>]')
-# Bytes of the pieces of a file by which its encoding is told, and of those of each of its chunks.
+# Bytes sampled from a file, and from each of its chunks, to detect the encoding.
 _SAMPLE, _CHUNK_SAMPLE = 1 << 16, 1 << 13
 # Fewer letters stay Windows-1252. Of 4,600 made tables of one to five rows in its languages, 1 was mistaken for another
 # encoding with no such bound, of 3 letters; none is with it.

@@ -114,7 +114,7 @@ def test_a_damaged_byte_costs_one_letter(tmp_path: Path, language: str) -> None:
 
 
 def test_a_letter_of_two_bytes_may_lie_anywhere() -> None:
-    """A large Japanese file is told by its letters wherever the pieces end in which it is read."""
+    """A large Japanese file is recognised wherever its chunks end."""
     text = "https://www.example.com/;緑茶のおいしい淹れ方とコーヒーミルについての長い文章\r\n" * 40_000
     for shift in range(3):
         raw = b"x" * shift + text.encode("cp932")
