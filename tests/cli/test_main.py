@@ -202,7 +202,7 @@ def test_a_folder_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.long)])
 def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
     """Ctrl-C ends a run with 130: one line on the terminal, one in the log, and the folder is unlocked."""
     with SerperStandIn(lambda words, site: [], latency=0.5) as serper:
@@ -219,7 +219,10 @@ def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
     assert not (folder / "files/.internal_linker.usecases.run").exists()
 
 
-@pytest.mark.parametrize("arguments", [("run",), ("lookup", "tea"), ("check",)])
+@pytest.mark.parametrize(
+    "arguments",
+    [("run",), *(pytest.param(other, marks=pytest.mark.long) for other in [("lookup", "tea"), ("check",)])],
+)
 def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     tmp_path: Path, folder: Path, arguments: tuple[str, ...]
 ) -> None:

@@ -5,29 +5,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.endurance.kills import Calm, calm, kill_at_boundaries, kill_at_moments
+from tests.endurance.kills import calm, kill_at_boundaries, kill_at_moments
 
 SEED = 1
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL.")
 
 
-@pytest.fixture(scope="module")
-def like(tmp_path_factory: pytest.TempPathFactory) -> Calm:
-    return calm(tmp_path_factory.mktemp("calm"))
-
-
-def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(like: Calm, tmp_path: Path) -> None:
+def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(tmp_path: Path) -> None:
     """After a kill, files are whole, only requests in flight are paid twice, and the next run's result is unchanged."""
+    like = calm(tmp_path / "calm", pages=150)
     half = like.boundaries // 2
     assert len([*kill_at_boundaries(like, range(half, half + 1), tmp_path)]) == 1
 
 
 @pytest.mark.long
-def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(
-    like: Calm, tmp_path: Path
-) -> None:
+def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(tmp_path: Path) -> None:
     """The same holds for kills at several boundaries and random moments."""
+    like = calm(tmp_path / "calm")
     assert like.boundaries > 40 and like.texts == 50
     step = like.boundaries // 3
     done = [*kill_at_boundaries(like, range(SEED, like.boundaries + 1, step), tmp_path)]

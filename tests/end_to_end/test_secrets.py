@@ -163,7 +163,14 @@ def impostor(tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize(
-    "variable", ["", "PYTHONHTTPSVERIFY=0", "CURL_CA_BUNDLE=", "REQUESTS_CA_BUNDLE=", "SSL_VERIFY=0"]
+    "variable",
+    [
+        "",
+        *(
+            pytest.param(variable, marks=pytest.mark.long)
+            for variable in ("PYTHONHTTPSVERIFY=0", "CURL_CA_BUNDLE=", "REQUESTS_CA_BUNDLE=", "SSL_VERIFY=0")
+        ),
+    ],
 )
 def test_nobody_can_pose_as_a_service(variable: str, impostor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """An untrusted certificate ends the connection before anything is sent, whatever the environment says."""

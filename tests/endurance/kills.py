@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tests.endurance.worlds import (
     FOREIGN,
+    PAGES,
     SEARCHES_IN_FLIGHT,
     TEXTS_IN_FLIGHT,
     Outcome,
@@ -30,6 +31,7 @@ class Calm:
     """The second week without disturbance.
 
     Attributes:
+        size: the number of pages of the first week.
         before: the world after the first week.
         old, new: the outcomes of both weeks.
         texts, pages: texts and result pages that the second week pays for.
@@ -37,6 +39,7 @@ class Calm:
         boundaries: the number of boundaries of its run.
     """
 
+    size: int
     before: State
     old: Outcome
     new: Outcome
@@ -55,13 +58,13 @@ class Killed:
     pages: int
 
 
-def calm(folder: Path) -> Calm:
-    """Run two weeks without a disturbance."""
-    with world(folder / "first") as first:
+def calm(folder: Path, pages: int = PAGES) -> Calm:
+    """Run two weeks of a site with this many pages without a disturbance."""
+    with world(folder / "first", pages=pages) as first:
         _ends_well(first)
         before = keep(first, folder / "kept")
         old = first.outcome()
-    with world(folder / "second", before) as second:
+    with world(folder / "second", before, pages=pages) as second:
         a_week_later(second)
         began = time.monotonic()
         tally = folder / "boundaries.txt"
@@ -69,13 +72,13 @@ def calm(folder: Path) -> Calm:
         assert process.wait() == 0, process.communicate()
         process.communicate()
         seconds = time.monotonic() - began
-        texts, pages = second.embedded().total(), second.searched().total()
         return Calm(
+            pages,
             before,
             old,
             second.outcome(),
-            texts,
-            pages,
+            second.embedded().total(),
+            second.searched().total(),
             seconds,
             int(tally.read_text("utf-8")),
         )
@@ -90,7 +93,7 @@ def kill_at_moments(like: Calm, count: int, seed: int, folder: Path) -> Iterator
     dice = random.Random(seed)
     for number in range(count):
         moment = dice.uniform(0, like.seconds)
-        with world(folder / f"moment-{number}", like.before) as of:
+        with world(folder / f"moment-{number}", like.before, pages=like.size) as of:
             a_week_later(of)
             process = of.start()
             time.sleep(moment)
@@ -104,7 +107,7 @@ def kill_at_boundaries(like: Calm, numbers: range, folder: Path) -> Iterator[Kil
         AssertionError: a promise was broken; it names the boundary.
     """
     for number in numbers:
-        with world(folder / f"boundary-{number}", like.before) as of:
+        with world(folder / f"boundary-{number}", like.before, pages=like.size) as of:
             a_week_later(of)
             process = _doomed(of, number, folder / "none.txt")
             process.wait()

@@ -39,12 +39,13 @@ FILES = (
 
 @dataclass
 class World:
-    """A project folder and its three services."""
+    """A project folder, its three services, and the number of pages it began with."""
 
     project: Path
     serper: SerperStandIn
     openai: OpenAIStandIn
     google: GoogleStandIn
+    pages: int
 
     def run(self, *more: str, longest: float = 60.0) -> tuple[int, str]:
         """Run the real program to its end, and return the exit code and all output."""
@@ -155,7 +156,7 @@ def world(
         template = f"site:{urlsplit(site[0][0]).netloc} {{main_query}}"
         values = {"search_query_template": template, **(settings or {})}
         use_standins(folder, google=google, serper=serper, openai=openai, settings=values)
-        yield World(folder, serper, openai, google)
+        yield World(folder, serper, openai, google, pages)
 
 
 def keep(of: World, folder: Path) -> State:
@@ -171,7 +172,7 @@ def fill(project: Path, pages: Sequence[Sequence[str]]) -> None:
 
 def a_week_later(of: World) -> None:
     """Change a tenth of the pages, remove some and add some; editors have other queries."""
-    pages = [list(page) for page in synthetic(PAGES, WORDS)]
+    pages = [list(page) for page in synthetic(of.pages, WORDS)]
     for at in range(0, len(pages), 10):
         pages[at][2] = " ".join(reversed(pages[at][2].split()))
     more = [[f"{pages[0][0]}-new-{at}", f"New {at}", pages[at][2] + " new", "en"] for at in range(20)]

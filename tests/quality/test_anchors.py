@@ -20,6 +20,7 @@ def test_no_floor_was_lowered_by_the_way() -> None:
     assert FLOORS == LOWERED_ON_PURPOSE
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", list(FLOORS))
 def test_anchors_meet_the_editors_at_their_floor(name: str) -> None:
     """Agreement over all linked pairs is at least its floor, and every anchor reported as in the text is in it."""

@@ -36,6 +36,11 @@ WITHOUT_EMBEDDING = LinkRules(TOP, "fill", 1.0)
 WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0)
 
 
+def in_tiers(hiding: str) -> list[object]:
+    """Return the sites that have this floor; the largest one is for the long trials."""
+    return [pytest.param(name, marks=[pytest.mark.long] * (name == "18f-blog")) for name in FLOORS[hiding]]
+
+
 def without_embedding(site: Hidden, rules: LinkRules) -> Ranking:
     return ranking(site, no_vectors(site.pages), rules)
 
@@ -66,7 +71,7 @@ def test_no_floor_was_lowered_by_the_way() -> None:
     assert FLOORS == LOWERED_ON_PURPOSE
 
 
-@pytest.mark.parametrize("name", list(FLOORS["all"]))
+@pytest.mark.parametrize("name", in_tiers("all"))
 def test_relevance_is_at_its_floor(name: str) -> None:
     """NDCG@5 on hidden links reaches its floor, beats plain TF-IDF, and loses under 2% to in-links for every page."""
     if not present(name):
@@ -84,7 +89,7 @@ def test_relevance_is_at_its_floor(name: str) -> None:
     assert all(inlinks[page.url] for page in hidden.pages)
 
 
-@pytest.mark.parametrize("name", list(FLOORS["half"]))
+@pytest.mark.parametrize("name", in_tiers("half"))
 def test_known_links_help_at_their_floor(name: str) -> None:
     """With half of the links known, NDCG@5 on the others reaches its floor and beats the same without them."""
     if not present(name):
@@ -98,7 +103,7 @@ def test_known_links_help_at_their_floor(name: str) -> None:
     assert known.ndcg.mean > alone.ndcg.mean
 
 
-@pytest.mark.parametrize("name", list(FLOORS["cold"]))
+@pytest.mark.parametrize("name", in_tiers("cold"))
 def test_new_pages_are_found_at_their_floor(name: str) -> None:
     """Pages without known in-links are found better than by words and passages alone."""
     if not present(name):
@@ -113,7 +118,7 @@ def test_new_pages_are_found_at_their_floor(name: str) -> None:
     assert ours.mean >= FLOORS["cold"][name] * alone.mean
 
 
-@pytest.mark.parametrize("name", list(FLOORS["all"]))
+@pytest.mark.parametrize("name", in_tiers("all"))
 def test_templates_cost_no_relevance(name: str) -> None:
     """Two templates on half of the pages don't lower the quality of the links."""
     if not present(name):

@@ -18,7 +18,9 @@ pytestmark = pytest.mark.skipif(not present(DEVELOPMENT[0]), reason=ABSENT)
 FLOORS = {"title": 0.22, "content": 0.365, "title,content": 0.375}
 
 
-@pytest.mark.parametrize("by", FLOORS)
+@pytest.mark.parametrize(
+    "by", [pytest.param(by, marks=[pytest.mark.long] * (by != "title")) for by in FLOORS]
+)
 def test_the_most_similar_pages_are_what_editors_link(
     by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ from tests.endurance.editors import schedules
 from tests.endurance.reviewers import reviews
 
 SEEDS = pytest.mark.parametrize(
-    "seeds", [range(10), pytest.param(range(10, 50), marks=pytest.mark.long)], ids=len
+    "seeds", [range(6), pytest.param(range(6, 50), marks=pytest.mark.long)], ids=len
 )
 
 

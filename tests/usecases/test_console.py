@@ -134,7 +134,7 @@ def test_any_script_survives_an_old_consoles_encoding(tmp_path: Path) -> None:
     assert out.count(f"{SITE}/?/") == 5
 
 
-@pytest.mark.parametrize("options", [[], ["--dry-run", "--limit", "1"]])
+@pytest.mark.parametrize("options", [["--dry-run", "--limit", "1"], pytest.param([], marks=pytest.mark.long)])
 def test_main_py_without_a_command_is_a_run_of_its_own_folder(tmp_path: Path, options: list[str]) -> None:
     """`python main.py`, with or without options, runs the folder of main.py from any current folder."""
     folder = make_project(tmp_path / "site")

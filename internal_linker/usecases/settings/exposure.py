@@ -19,7 +19,7 @@ def exposed_keys(project: Path) -> Iterator[str]:
             if facts.st_size and facts.st_mode & (stat.S_IRGRP | stat.S_IROTH):
                 yield (
                     f"{file.as_posix()} can be read by other users of this computer. "
-                    f"Take them the right: chmod 600 {file.as_posix()}"
+                    f"To keep it to yourself: chmod 600 {file.as_posix()}"
                 )
 
 

@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is an NVIDIA GPU")
 def test_a_device_that_is_not_there_is_told(folder: Path) -> None:
     """A missing GPU is an error instead of a slow run on the CPU; "auto" uses the available device."""
-    with pytest.raises(ConfigurationError, match="PyTorch finds no cuda on this computer"):
+    with pytest.raises(ConfigurationError, match="PyTorch finds no cuda device on this computer"):
         encoder_of(folder, device="cuda")
     assert "on cpu" in encoder_of(folder, device="auto").facts or torch.backends.mps.is_available()
 
