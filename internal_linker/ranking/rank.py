@@ -56,7 +56,7 @@ class Ranking:
     Attributes:
         site: all texts.
         rows: the row of each page in `site`, by its key.
-        own: (s,) the row of each source in `site`.
+        source_rows: (s,) the row of each source in `site`.
         linkable: (n,) which rows of `site` are pages that a similar page may link to.
         graph: the known links.
         ranker: the learned model over all features; None unless it ranks better than the fixed weights.
@@ -90,7 +90,7 @@ class Ranking:
             workers=workers,
         )
         self.rows = collected.rows
-        self.own = self._rows_of_sources(sources)
+        self.source_rows = self._rows_of_sources(sources)
         self.graph = LinkGraph(collected.links, self.rows)
         self._searched, self.rules = searched, rules
         self._below_floor: dict[int, int] = {}
@@ -142,7 +142,7 @@ class Ranking:
 
         These rankings are of the same site for the same sources; `offered` contains further rows for each source.
         """
-        self.site.prepare(self.own[list(positions)].tolist())
+        self.site.prepare(self.source_rows[list(positions)].tolist())
         ahead: deque[tuple[Sequence[Chosen], Sequence[Ints]]] = deque()
 
         def tasks() -> Iterator[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]:
@@ -172,7 +172,7 @@ class Ranking:
         """Return a ranking of the same site with other known links, for other sources (pages), without searches."""
         other = self._changed(sources=sources, _searched=Searched(), _below_floor={})
         other.targets = replace(self.targets, linked=linked(sources, links))
-        other.own = self._rows_of_sources(sources)
+        other.source_rows = self._rows_of_sources(sources)
         other.graph = LinkGraph(links, self.rows)
         return other
 
@@ -223,7 +223,7 @@ class Ranking:
         results, and those offered pages that score above its average target.
         """
         rules, site, among, n = self.rules, self.site, self.linkable, len(self.linkable)
-        texts, weight = self.own[list(positions)], rules.lexical_weight
+        texts, weight = self.source_rows[list(positions)], rules.lexical_weight
         near = site.matches(texts, among, weight)
         near = near.at(ranks(near.of) < NEIGHBOURS)
         votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))

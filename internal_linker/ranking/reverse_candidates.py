@@ -22,7 +22,7 @@ def sources_near(
     """
     site, weight = ranking.site, ranking.rules.lexical_weight
     positions = range(len(ranking.sources)) if among is None else among
-    at = {int(ranking.own[position]): position for position in positions}
+    at = {int(ranking.source_rows[position]): position for position in positions}
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
@@ -57,5 +57,5 @@ def _linking(ranking: Ranking) -> Mapping[int, Sequence[int]]:
     for position, source in enumerate(ranking.sources):
         if source.page:
             for row in ranking.old(position):
-                found[row].append(int(ranking.own[position]))
+                found[row].append(int(ranking.source_rows[position]))
     return found

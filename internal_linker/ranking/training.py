@@ -1,14 +1,13 @@
 """Training of the ranker on a site's existing links, with cross-validation against the fixed weights."""
 
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Vectors
+from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.records import ExistingLink, Source
 from internal_linker.ranking.features import Signals, features, fixed_score, reordered
 from internal_linker.ranking.metrics import Estimate, Measured, fold, measure, paired
@@ -101,7 +100,7 @@ class _Trial:
 
     name: str
     part: int
-    wanted: frozenset[int]
+    wanted: Ints
     is_link: NDArray[np.bool_]
     signals: Signals
     known: Vectors
@@ -109,7 +108,7 @@ class _Trial:
 
 
 def teach(ranking: Ranking, links: Sequence[ExistingLink]) -> tuple[Ranking, Lesson | None]:
-    """Return the ranking with what it learned from the links, and the result of the cross-validation.
+    """Return the ranking with what it learned from its known links, and the result of the cross-validation.
 
     With too few links, return the ranking unchanged, and None. The signals of a pair are computed while its link is
     hidden, with all other links of its part, so that no link explains itself.
@@ -156,27 +155,25 @@ def _trials(ranking: Ranking, links: Sequence[ExistingLink]) -> Iterator[_Trial]
     """Yield a trial of every source for each part of the links, while that part is hidden."""
     sources = _sources(ranking, links)
     parts = [fold(f"{link.source}\n{link.target}", HIDINGS) for link in links]
-    part_of_source = [fold(source.url, FOLDS) for source in sources]
-    variants, wanted = [], []
-    for hidden in range(HIDINGS):
-        by = {True: list[ExistingLink](), False: list[ExistingLink]()}
-        for link, part in zip(links, parts, strict=True):
-            by[part == hidden].append(link)
-        variants.append(ranking.knowing(by[False], sources))
-        wanted.append(_target_rows(ranking.rows, by[True]))
+    variants = [
+        ranking.knowing([link for link, part in zip(links, parts, strict=True) if part != hidden], sources)
+        for hidden in range(HIDINGS)
+    ]
     blocks = variants[0].signals(range(len(sources)), variants)
     for first, (chosen, found) in zip(range(0, len(sources), BLOCK), blocks, strict=True):
-        rows = chosen[0].texts.tolist()
+        some, rows = sources[first : first + BLOCK], chosen[0].texts
+        linked = [one.graph.targets(rows).lists(len(rows)) for one in (ranking, *variants)]
         apart = [list(_apart(signals, len(rows))) for signals in found]
-        for at, row in enumerate(rows):
-            for number, (targets, mine) in enumerate(zip(wanted, apart, strict=True)):
-                ours = frozenset(targets.get(row, ()))
+        for at, source in enumerate(some):
+            part = fold(source.url, FOLDS)
+            for number, (visible, mine) in enumerate(zip(linked[1:], apart, strict=True)):
+                wanted = np.setdiff1d(linked[0][at], visible[at])
                 signals, known, fixed = mine[at]
                 yield _Trial(
-                    name=f"{number} {sources[first + at].key}",
-                    part=part_of_source[first + at],
-                    wanted=ours,
-                    is_link=np.isin(signals.rows, [*ours]),
+                    name=f"{number} {source.key}",
+                    part=part,
+                    wanted=wanted,
+                    is_link=np.isin(signals.rows, wanted),
                     signals=signals,
                     known=known,
                     fixed=fixed,
@@ -188,15 +185,6 @@ def _apart(signals: Signals, count: int) -> Iterator[tuple[Signals, Vectors, Vec
     ends = np.searchsorted(signals.of, np.arange(1, count))
     figures = (np.split(each, ends) for each in (features(signals), fixed_score(signals)))
     return zip(signals.split(count), *figures, strict=True)
-
-
-def _target_rows(rows: Mapping[str, int], links: Iterable[ExistingLink]) -> Mapping[int, Collection[int]]:
-    """Map the row of each linking page to the rows of its targets; `rows` maps keys to rows."""
-    found = defaultdict[int, set[int]](set)
-    for link in links:
-        if link.source in rows and link.target in rows:
-            found[rows[link.source]].add(rows[link.target])
-    return found
 
 
 def _sources(ranking: Ranking, links: Iterable[ExistingLink]) -> list[Source]:
@@ -224,7 +212,7 @@ def _measured(scores: Sequence[Vectors], trials: Sequence[_Trial]) -> Measured:
     truth, ranked = {}, {}
     for score, trial in zip(scores, trials, strict=True):
         order = np.argsort(-score, kind="stable")
-        truth[trial.name] = list(map(str, trial.wanted))
+        truth[trial.name] = list(map(str, trial.wanted.tolist()))
         ranked[trial.name] = list(map(str, trial.signals.rows[order].tolist()))
     return measure(truth, ranked)
 
