@@ -166,8 +166,8 @@ def evaluate(
     orders = {name: by_similarity(way, progress.advance) for name, way in ways.items()}
     if searched.targets:
         orders["search results"] = {
-            source.url: [hit.url for hit in searched.targets.get(place, ())]
-            for place, source in enumerate(site.sources)
+            source.url: [hit.url for hit in searched.targets.get(position, ())]
+            for position, source in enumerate(site.sources)
         }
     orders |= {name: by_similarity(way, progress.advance) for name, way in fused.items()}
     orders[AS_CONFIGURED] = as_proposed(taught, rules, progress.advance)

@@ -102,10 +102,10 @@ def group_by_search(sources: Sequence[Source], template: str) -> dict[str, dict[
     """Group sources, with their positions, by their search; equal queries share the first one's spelling."""
     groups: dict[str, dict[int, Source]] = {}
     spelling: dict[str, str] = {}
-    for place, source in enumerate(sources):
+    for position, source in enumerate(sources):
         if source.query:
             text = search_text(template, source.query)
-            groups.setdefault(spelling.setdefault(fold_query(text), text), {})[place] = source
+            groups.setdefault(spelling.setdefault(fold_query(text), text), {})[position] = source
     return groups
 
 
@@ -202,7 +202,7 @@ class _Search:
                 break
             pages, last = pages + 1, len(answer.links)
             hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
-            found = {place: self._eligible(source, hits) for place, source in sources.items()}
+            found = {position: self._eligible(source, hits) for position, source in sources.items()}
         if note:
             note = f"search cut short: {note}" if pages else f"no search: {note}"
         with self._lock:
