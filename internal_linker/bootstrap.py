@@ -1,7 +1,7 @@
 """Runs a command in the project's own environment (.venv), which it creates or repairs first.
 
 `python internal_linker/bootstrap.py [--test] -- COMMAND ...` runs COMMAND with the environment's Python;
---test adds what the tests need. Standard library only, for it runs before anything is installed.
+--test adds what the tests need. It needs only the standard library, since it runs before anything is installed.
 """
 
 import hashlib
@@ -18,12 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 STAMP = VENV / "internal_linker_ready"
-# Locked while the environment changes. Words left in it mean that a start was stopped half-way.
+# Locked while the environment changes. Words left in it mean that a start was stopped halfway.
 LOCK = ROOT / ".venv.lock"
 TEST_MARKER = "# ---- what the tests add ----"  # tests/lock.py writes it
 WORKS = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
 AGAIN = "then start again."
-# Words in the output of pip and venv -> what a person can do about it; the first that fits is told.
+# Words in the output of pip and venv and what to do about it; the first match is printed.
 CAUSES = (
     (r"No space left|Errno 28|not enough space", f"The disk is full: make room, {AGAIN}"),
     (r"DO NOT MATCH THE HASHES", f"A download is not the file that was locked: try another network, {AGAIN}"),
@@ -38,7 +38,7 @@ CAUSES = (
     ),
     (
         r"Permission denied|Access is denied|Errno 13|WinError (5|32)\b",
-        f"Files can't be changed: stop other runs of Internal Linker, check that the folder is yours, {AGAIN}",
+        f"Files can't be written: stop other runs of Internal Linker, check that the folder is yours, {AGAIN}",
     ),
     (
         r"ensurepip|No module named '?(venv|pip)",
@@ -108,10 +108,10 @@ def _sections(test: bool) -> list[str]:
 
 def _prepare(test: bool, lock: int) -> None:
     _say("Preparing the environment (first start, a few minutes) ...")
-    half_made = os.fstat(lock).st_size > 0
-    os.write(lock, b"half-made: remake .venv\n")
+    incomplete = os.fstat(lock).st_size > 0
+    os.write(lock, b"incomplete: recreate .venv\n")
     STAMP.unlink(missing_ok=True)
-    if half_made or not _usable():
+    if incomplete or not _usable():
         # Not a Python inside the .venv that is about to be cleared.
         base: str = getattr(sys, "_base_executable", None) or sys.executable
         _call([base, "-I", "-m", "venv", "--clear", str(VENV)], lock)
@@ -139,7 +139,7 @@ def _pip(arguments: list[str], lock: int) -> None:
 def _call(command: list[str], lock: int) -> None:
     """Run a command silently; show its output if it fails.
 
-    It inherits the lock, so that no other start meddles while it outlives this one (SIGKILL).
+    The command inherits the lock, so that no other start interferes while it outlives this one (SIGKILL).
     """
     # These two of the user's options make no sense inside an environment, and fail.
     environment = {**os.environ, "PIP_USER": "0", "PIP_REQUIRE_HASHES": "0"}
@@ -160,7 +160,7 @@ def _call(command: list[str], lock: int) -> None:
 
 def _advice(output: str) -> str:
     fitting = (advice for words, advice in CAUSES if re.search(words, output))
-    return f"Internal Linker can't start. {next(fitting, f'The reason stands above: mend it, {AGAIN}')}"
+    return f"Internal Linker can't start. {next(fitting, f'Fix the error above, {AGAIN}')}"
 
 
 def _wait_for_lock() -> int:

@@ -23,10 +23,10 @@ def verify(context: typer.Context, project: ProjectOption = None) -> None:
     with reporting(stderr=False) as reporter:
         result = verify_cache(opened, reporter)
     if not result.ok:
-        told = ", ".join(f"{count} in {table}" for table, count in result.damaged.items())
+        damaged = ", ".join(f"{count} in {table}" for table, count in result.damaged.items())
         raise InputError(
-            f"The cache has damaged rows: {told}. Vectors and search results are fetched anew when they are "
-            "needed; damaged links and runs are lost: compare with a backup."
+            f"The cache has damaged rows: {damaged}. Vectors and search results are fetched again when they are "
+            "needed; damaged links and runs are lost: restore them from a backup."
         )
     typer.echo("All of the cache can be read.")
 

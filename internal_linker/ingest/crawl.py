@@ -192,7 +192,7 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
     for number, cells in cells_of(pages.table, pages.columns):
         kind = cells.get(Kind.CONTENT_TYPE, "")
         if kind and "html" not in kind.casefold():
-            crawl.left_out["no HTML page"] += 1
+            crawl.left_out["not an HTML page"] += 1
             continue
         try:
             key = normal_form(cells[Kind.URL])
@@ -238,7 +238,7 @@ def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Itera
                 for kind in header
             ]
         elif forms[source] and leads_to_no_page(target):
-            crawl.left_out["link to no page (mailto:, tel:, ...)"] += 1
+            crawl.left_out["link that is not to a page (mailto:, tel:, ...)"] += 1
         else:
             crawl.rejects.append(rejected_link(links.table.name, number, source, target))
 

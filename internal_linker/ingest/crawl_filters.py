@@ -111,9 +111,9 @@ def address_reason(key: str, filters: Filters) -> str:
     if filters.no_parameters and "?" in key:
         return "URL with parameters"
     if filters.pages.include and not filters.pages.include.hold(key):
-        return "outside of --include"
+        return "not in --include"
     if filters.pages.exclude.hold(key):
-        return "inside of --exclude"
+        return "in --exclude"
     return "" if filters.sources.hold(key) or filters.targets.hold(key) else _NEITHER
 
 

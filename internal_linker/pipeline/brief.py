@@ -50,7 +50,7 @@ def content_brief(
     searched = Searched()
     if context.serp and plan.source.query:
         searched = search_all(
-            [plan.source], context.serp, context.serp_cache, targets, rules.search, progress
+            [plan.source], context.serp, context.serp_cache, targets, rules.search, progress=progress
         )
     ranking, problem = _ranked(plan, targets, searched, context=context, rules=rules, progress=progress)
     progress.start("Links", 2, "steps")

@@ -73,6 +73,7 @@ def deliver(
     lists: Sequence[tuple[ListSink[Any], Iterable[Any]]],
     run_id: str,
     progress: Progress,
+    *,
     edge_of: EdgeOf | None = None,
 ) -> Delivered:
     """Write the links to all sinks, and the lists; without a sink for links, write nothing at all.

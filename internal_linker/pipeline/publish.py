@@ -143,7 +143,9 @@ class Publication:
             lists.append((context.desk, memory.review_rows()))
         sinks = [*context.sinks, *([context.sheet] if context.sheet and not held else [])]
         edge_of = memory.edge_of if memory else None
-        delivered = deliver(report.recommendations, sinks, lists, report.run_id, self.progress, edge_of)
+        delivered = deliver(
+            report.recommendations, sinks, lists, report.run_id, self.progress, edge_of=edge_of
+        )
         report.gaps += delivered.gaps
         report.failure = delivered.failure
 

@@ -119,8 +119,8 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
     if report.listed:
-        twins, orphans = report.listed.duplicates, report.listed.orphans
-        rows.append(("Near-duplicates", _listed(len(twins), "pair", "duplicates.csv")))
+        pairs, orphans = report.listed.duplicates, report.listed.orphans
+        rows.append(("Near-duplicates", _listed(len(pairs), "pair", "duplicates.csv")))
         unknown = "not known without existing links"
         rows.append(("Orphans", unknown if orphans is None else _listed(len(orphans), "page", "orphans.csv")))
     rows.append(("Ranker", str(report.lesson or TOO_FEW)))
@@ -136,7 +136,10 @@ def _graph_rows(report: Report) -> list[tuple[str, str]]:
     rows = [
         ("Links by tier", ", ".join(f"{count} {name}" for name, count in counts)),
         *_rephrased(report),
-        ("Links remembered", ", ".join(f"{n} {name}" for name, n in sorted(report.memory.statuses.items()))),
+        (
+            "Links in the graph",
+            ", ".join(f"{n} {name}" for name, n in sorted(report.memory.statuses.items())),
+        ),
     ]
     for each in report.accepted[:MOST_GROUPS]:
         name = {"all": "Accepted by editors"}.get(each.by, f"  of {each.by} {each.name or 'of queries'}")

@@ -201,7 +201,12 @@ class Run:
         if self.context.serp is None:
             return Searched()
         return search_all(
-            sources, self.context.serp, self.context.serp_cache, targets, self.rules.search, self.progress
+            sources,
+            self.context.serp,
+            self.context.serp_cache,
+            targets,
+            self.rules.search,
+            progress=self.progress,
         )
 
     def _texts(self, collected: Collected, sources: Sequence[Source]) -> Sequence[Text]:

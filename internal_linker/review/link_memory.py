@@ -134,7 +134,7 @@ class Memory:
             progress: receives each row.
             gone: whether to withdraw the links of a source that has no recommendations.
         """
-        progress.start("Remembering", len(recommendations), "rows")
+        progress.start("Link graph", len(recommendations), "rows")
         self.least, counts = _least_score_and_counts(recommendations)
         for rows in _by_source(recommendations, counts):
             known = self.store.of_sources(rows)

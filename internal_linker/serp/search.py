@@ -115,6 +115,7 @@ def search_all(
     cache: SerpCache,
     targets: Targets,
     rules: SearchRules,
+    *,
     progress: Progress,
 ) -> Searched:
     """Search for every source with a main query.

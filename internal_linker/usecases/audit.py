@@ -144,7 +144,7 @@ def _inspected(project: Project, home: str, progress: Progress) -> tuple[Audit, 
         project.graph() as (_, runs),
     ):
         collected = _collected(context, progress)
-        material = _material(project, context, runs, collected, home, progress)
+        material = _material(project, context, runs, collected, home=home, progress=progress)
         progress.start("Audit", 0, "")
         found = inspect(material)
         progress.finish(
@@ -207,7 +207,13 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
 
 
 def _material(
-    project: Project, context: RunContext, runs: RunStore, collected: Collected, home: str, progress: Progress
+    project: Project,
+    context: RunContext,
+    runs: RunStore,
+    collected: Collected,
+    *,
+    home: str,
+    progress: Progress,
 ) -> Material:
     versions = runs.versions()
     run = versions[-1].run if versions else ""

@@ -191,7 +191,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         memory.keep(items, targets, None, (), progress, gone=lambda end: not sections or sections.hold(end))
         desks = [(context.desk, memory.review_rows())] if context.desk and memory.heard else []
         sinks = [*context.sinks, *filter(None, [context.sheet])]
-        delivered = deliver(items, sinks, desks, run_id, progress, memory.edge_of)
+        delivered = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += delivered.gaps
         result = RollbackResult(options.run, run_id, items, rejected, tuple(gaps), delivered.failure)

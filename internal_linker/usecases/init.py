@@ -10,8 +10,8 @@ from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, KEY_FILE
 from internal_linker.usecases.settings.template import render_settings
 
 _EXCLUSIONS = """\
-# Pages that no link shall lead to: one regular expression a line (RE2), found anywhere in the URL,
-# upper and lower case as written. Lines that begin with # are comments. Examples, without the #:
+# Pages that must not get links: one regular expression (RE2) per line, matched anywhere in the URL;
+# case-sensitive. Lines that begin with # are comments. Examples, without the #:
 # /category/
 # /tag/
 # \\?page=\\d+

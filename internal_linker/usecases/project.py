@@ -1,7 +1,7 @@
 """A project: one site's folder with the services, stores and files that its settings name."""
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -153,11 +153,7 @@ class Project:
         if deliver and (client or not encoder.corpus_bound):
             # Lookups and dry runs don't wait for other runs, and neither does a run that fetches and keeps nothing.
             context = replace(context, turn=functools.partial(turn, engine))
-        with ExitStack() as closing:
-            closing.callback(engine.dispose)
-            for service in (client, encoder, chat, sheet, desk, spool):
-                if close := getattr(service, "close", None):
-                    closing.callback(close)
+        with _closing(engine.dispose, client, encoder, chat, sheet, desk, spool):
             yield context
 
     def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
@@ -292,3 +288,14 @@ def open_project(root: Path) -> Project:
     if not root.is_dir():
         raise ConfigurationError(f"{root} is not a folder. Name the project's folder with --project.")
     return Project(load_settings(root), root, read_exclusions(root / EXCLUSIONS_FILE))
+
+
+@contextmanager
+def _closing(dispose: Callable[[], None], *services: object) -> Iterator[None]:
+    """Close the services that can be closed, and dispose of the database after them."""
+    with ExitStack() as closing:
+        closing.callback(dispose)
+        for service in services:
+            if close := getattr(service, "close", None):
+                closing.callback(close)
+        yield

@@ -206,7 +206,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--packages", type=Path)
-    parser.add_argument("--pages", type=int, default=0, help="at the most; 0: as many as there are")
+    parser.add_argument("--pages", type=int, default=0, help="the most pages; 0: all")
     options = parser.parse_args()
     found: dict[str, list[Found]] = {}
     for package in downloaded(options.packages or options.out / "packages"):

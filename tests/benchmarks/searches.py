@@ -59,7 +59,12 @@ def _once(queries: int) -> float:
         )
         began = time.monotonic()
         found = search_all(
-            sources, client, SerpResultCache(engine, 6), Targets({}, {}, any_on_site=True), rules, Told()
+            sources,
+            client,
+            SerpResultCache(engine, 6),
+            Targets({}, {}, any_on_site=True),
+            rules,
+            progress=Told(),
         )
         seconds = time.monotonic() - began
         client.close()

@@ -170,7 +170,7 @@ def main() -> None:
 def _paid_again(done: list[Killed]) -> str:
     texts = max((one.texts for one in done), default=0)
     pages = max((one.pages for one in done), default=0)
-    return f"every file whole, the same result; paid again at the most {texts} texts, {pages} result pages (in flight)"
+    return f"every file whole, the same result; paid again: at most {texts} texts, {pages} result pages (in flight)"
 
 
 def _all(like: Calm) -> str:

@@ -73,7 +73,15 @@ def _vectors(seed: int, in_flight: int, probability: float) -> Spent:
         server.weather(probability, (*GUSTS[2:-1], *VECTORS), seed)
         budget = Budget("Embedding server", (20 + seed % 30) * 1e-3, "max_cost_usd", "US dollars")
         encoder = OpenAIEmbeddings(
-            server.api_key, "own", 0, f"{server.url}/v1", PRICE, 100, budget, in_flight, timeout=10.0
+            server.api_key,
+            model="own",
+            dimensions=0,
+            base_url=f"{server.url}/v1",
+            price_per_million=PRICE,
+            max_input_tokens=100,
+            budget=budget,
+            in_flight=in_flight,
+            timeout=10.0,
         )
         with closing(encoder), suppress(ServiceError):
             for _ in encoder.encode(texts):

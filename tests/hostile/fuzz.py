@@ -24,7 +24,7 @@ def main() -> None:
     )
     parser.add_argument("reader", choices=readers.READERS)
     parser.add_argument("--runs", type=int, default=100_000, metavar="N")
-    parser.add_argument("--seconds", type=int, default=0, metavar="S", help="at the most; 0: no limit")
+    parser.add_argument("--seconds", type=int, default=0, metavar="S", help="the most seconds; 0: no limit")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--longest", type=int, default=4096, metavar="BYTES", help="of an input")
     parser.add_argument("--corpus", help="a folder in which what was found stays for the next time")

@@ -46,7 +46,7 @@ def test_screaming_frog_in_each_language(
     out = capsys.readouterr().out
     assert "2 pages: URL, Title, H1, Indexability, Status Code" in out
     assert "3 links: Source, Destination, Anchor, Link Position, Type" in out
-    assert "Left out: no HTML page: 1" in out
+    assert "Left out: not an HTML page: 1" in out
 
 
 def test_oncrawl(project: Path, tmp_path: Path) -> None:

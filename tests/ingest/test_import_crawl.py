@@ -92,7 +92,7 @@ def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.Captu
     assert imported(project, file, *options.split(), *more.split()) == 0
     assert json.loads(capsys.readouterr().out)["left_out"] == {
         **{"pagination": 1, "URL with parameters": 1, "not indexable": 1, "status is not 200": 1},
-        **{"canonicalised to another page": 1, "inside of --exclude": 2, "fewer than 3 words": 1},
+        **{"canonicalised to another page": 1, "in --exclude": 2, "fewer than 3 words": 1},
         "beyond --limit": 1,
     }
     assert [row[0] for row in pages(project)[1:]] == [SITE + "/a"]
@@ -104,7 +104,7 @@ ERRORS = {
     "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Use --url-column"),
     "no such column": (f"URL\n{A}\n", ("--url-column", "wo"), "--url-column wo: no file has a column with"),
     "no usable row": ("URL\n/x\n", (), "no row is left to import (1 rejected)"),
-    "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 outside of --include"),
+    "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 not in --include"),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
     "no file": ("", (), "crawl.csv not found"),
     "no workbook": ("PK", (), "can't be read: it is damaged or not an Excel file"),

@@ -46,7 +46,7 @@ FILTERS = {
     "beside the filter of pages": (
         ("--exclude", "/info", "--target-include", "/shop"),
         {BLOG: "source", SHOP: ""},
-        {"inside of --exclude": 1},
+        {"in --exclude": 1},
     ),
 }
 

@@ -38,7 +38,7 @@ def search(
     sources: Sequence[Source], engine: Engine, cache: MemorySerp | None = None, how: SearchRules | None = None
 ) -> Searched:
     kept = MemorySerp() if cache is None else cache
-    return search_all(sources, engine, kept, targets(*NAMES), how or rules(), Told())
+    return search_all(sources, engine, kept, targets(*NAMES), how or rules(), progress=Told())
 
 
 def found(result: Searched, place: int) -> list[str]:

@@ -30,7 +30,7 @@ _ALONE = "The matching goes on with one core, since other processes can't be had
 class Processes:
     """A few processes that read shared arrays from one file, mapped into the memory of all.
 
-    Where they can't be had, or one of them is lost, the work is done here, and `warn` is told.
+    If they can't be started, or one of them is lost, this process does the work, and `warn` gets the reason.
 
     Args:
         count: of processes.
@@ -96,7 +96,7 @@ class Processes:
         return work(self._what, *task)
 
     def _lost(self, error: BrokenProcessPool) -> None:
-        # All that was under way ends in this error; it is told once.
+        # Every task in progress ends in this error; it is reported once.
         if self._pool:
             self._pool.shutdown()
             self._pool = None

@@ -232,9 +232,9 @@ def _findings(
     found += repeated_anchors(today.anchored, seen.urls, limits)
     profiles = [words(f"{page.title} {page.h1} {unquote(page.key.rpartition('/')[2])}") for page in pages]
     found += misleading_anchors(today.anchored, [*map(words, today.anchored.texts)], profiles, seen.urls)
-    twins = material.duplicates
+    copies = material.duplicates
     found += duplicate_findings(
-        exact_copies(pages, digests, seen.before.inlinks.tolist()) if twins is None else twins
+        exact_copies(pages, digests, seen.before.inlinks.tolist()) if copies is None else copies
     )
     return found
 

@@ -100,8 +100,8 @@ def count_bounds(count: str) -> tuple[int, int] | None:
     low, high = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
     if not 1 <= low <= high <= MOST_CLUSTERS:
         raise ConfigurationError(
-            f"--k {shortened(count)}: write a number, as in 12, or the lowest and the highest, as in 5-40; "
-            f"{MOST_CLUSTERS:,} at the most."
+            f"--k {shortened(count)}: write a number, such as 12, or a range, such as 5-40; "
+            f"the maximum is {MOST_CLUSTERS:,}."
         )
     return low, high
 
@@ -226,7 +226,7 @@ def described(
         titles=titles,
         labels=clusters.labels,
         distances=clusters.distances,
-        clusters=_clusters(names, urls, titles, clusters, inner, missing),
+        clusters=_clusters(names, urls, titles, clusters, inner=inner, missing=missing),
         hubs=inner.hubs,
         missing=missing,
         similarities=compared.similarity.of(missing.sources, missing.targets),
@@ -238,6 +238,7 @@ def _clusters(
     urls: Sequence[str],
     titles: Sequence[str],
     clusters: "Clusters",
+    *,
     inner: InnerLinks,
     missing: MissingLinks,
 ) -> list[Cluster]:

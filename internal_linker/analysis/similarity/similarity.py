@@ -1,4 +1,4 @@
-"""The similarity of pages by several fields, computed tile by tile: the full matrix never stands in memory."""
+"""The similarity of pages by several fields, computed tile by tile: the full matrix is never in memory."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -217,6 +217,7 @@ class OpenAIEmbeddings:
     def __init__(
         self,
         api_key: str,
+        *,
         model: str,
         dimensions: int,
         base_url: str,
@@ -224,7 +225,6 @@ class OpenAIEmbeddings:
         max_input_tokens: int,
         budget: Budget,
         in_flight: int,
-        *,
         timeout: float = 60.0,
     ) -> None:
         self._server = Server(

@@ -22,7 +22,7 @@ _KINDS = ("text/html", "application/xhtml+xml")
 _HEADERS = ("content-type", "content-language", "x-robots-tag", "link", "etag", "last-modified")
 FETCHED, UNCHANGED, FAILED = "Pages fetched", "Pages unchanged since they were fetched", "Pages that failed"
 DISALLOWED, ELSEWHERE = "disallowed by robots.txt", "redirects to another site"
-NOT_HTML = "no HTML page"
+NOT_HTML = "not an HTML page"
 
 
 @dataclass(frozen=True, slots=True)

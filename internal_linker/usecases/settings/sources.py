@@ -106,7 +106,7 @@ def toml_values(project: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(
             f"{SETTINGS_FILE.as_posix()} can't be read: {shortened(str(error), 200)}. "
-            "Texts stand in double quotes, with / in place of \\; numbers without quotes."
+            "Put text in double quotes, with / instead of \\; numbers need no quotes."
         ) from None
 
 

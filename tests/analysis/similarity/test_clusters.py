@@ -237,8 +237,8 @@ def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--k", "40-5"), "--k 40-5: write a number, as in 12"),
-        (("--k", "many"), "--k many: write a number, as in 12"),
+        (("--k", "40-5"), "--k 40-5: write a number, such as 12"),
+        (("--k", "many"), "--k many: write a number, such as 12"),
         (("--k", "13"), "--k 13: there are only 12 pages to be grouped"),
         (("--method", "magic"), "--method magic: take kmeans or communities"),
         (("--by", "colour"), "unknown field 'colour'"),

@@ -216,5 +216,5 @@ def test_counts_are_read(count: str, bounds: tuple[int, int] | None) -> None:
 @pytest.mark.parametrize("count", ["0", "-3", "40-5", "5-", "many", "1.5", "0-4", "5000", "٥", "9" * 40])
 def test_a_count_that_is_none_is_refused(count: str) -> None:
     """An invalid count raises an error that shows the correct syntax."""
-    with pytest.raises(ConfigurationError, match="as in 12, or the lowest and the highest, as in 5-40"):
+    with pytest.raises(ConfigurationError, match="such as 12, or a range, such as 5-40"):
         count_bounds(count)

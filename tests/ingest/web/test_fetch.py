@@ -168,7 +168,7 @@ def test_redirects_canonicals_and_errors_are_rows(
     assert rows(project)[site.url + "/noindex"]["Indexability"] == "Non-Indexable"
     assert len(site.paths) == len(set(site.paths))
     answer = told(capsys)
-    assert answer["left_out"] == {"no HTML page": 1, "redirects to another site": 1}
+    assert answer["left_out"] == {"not an HTML page": 1, "redirects to another site": 1}
     assert answer["facts"] == {"Pages fetched": 5, "Pages that failed": 3}
 
 
@@ -207,7 +207,7 @@ def test_filters_spare_requests(project: Path, site: Site, capsys: pytest.Captur
     options = ("--exclude", "/tag", "--no-pagination", "--no-parameters", "--limit", "2", "--json")
     assert fetched(project, site, *paths, options=(*QUICK, *options)) == 0
     assert site.paths == ["/robots.txt", "/a", "/b"]
-    counts = {"inside of --exclude": 1, "pagination": 1, "URL with parameters": 1, "beyond --limit": 1}
+    counts = {"in --exclude": 1, "pagination": 1, "URL with parameters": 1, "beyond --limit": 1}
     assert told(capsys)["left_out"] == counts
 
 
