@@ -1,5 +1,11 @@
 """The two tiers of tests, and fixtures that several files share."""
 
+import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Each core has a process of its own: more threads in each would only wait for each other. NumPy reads this once.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from collections.abc import Iterator
 
 import pytest

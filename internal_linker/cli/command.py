@@ -21,7 +21,8 @@ ProjectOption = Annotated[
     typer.Option(
         "--project",
         metavar="DIR",
-        help="Folder with config/, files/ and logfile.txt. Default: the current folder; for main.py its own.",
+        help="Folder with config/, files/ and logfile.txt. Default: the current folder; for main.py, the "
+        "folder that contains it.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

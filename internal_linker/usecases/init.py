@@ -10,7 +10,7 @@ from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, KEY_FILE
 from internal_linker.usecases.settings.template import render_settings
 
 _EXCLUSIONS = """\
-# Pages that must not get links: one regular expression (RE2) per line, matched anywhere in the URL;
+# Pages that no link should lead to: one regular expression (RE2) per line, matched anywhere in the URL;
 # case-sensitive. Lines that begin with # are comments. Examples, without the #:
 # /category/
 # /tag/

@@ -132,13 +132,15 @@ class RunOptions(Options):
     sections: Annotated[
         Sequence[str],
         Option(
-            "Pages below PATH keep their links (=on overrules sections_off); may be repeated.",
+            "Pages below PATH keep the last run's links (=on overrides sections_off); may be repeated.",
             flag="--section",
             metavar="PATH=off",
         ),
     ] = ()
     search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
-    accept_drift: Annotated[bool, Option("Publish links even if they moved far from the last run's.")] = False
+    accept_drift: Annotated[
+        bool, Option("Publish links even if they differ strongly from the last run's.")
+    ] = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,7 +229,7 @@ class ImportOptions(Options):
     allow_private: Annotated[bool, Option("Fetch from private networks, too.")] = False
     url_column: Annotated[str, Option("The column of the pages' URLs.", metavar="NAME")] = ""
     content_column: Annotated[str, Option("The column of the pages' main content.", metavar="NAME")] = ""
-    base_url: Annotated[str, Option("The address of a folder of saved pages.", metavar="URL")] = ""
+    base_url: Annotated[str, Option("The URL at which saved pages are online.", metavar="URL")] = ""
     pagination: Annotated[
         bool, Option("Leave out /page/2, ?page=2 and the like.", flag="--no-pagination")
     ] = True
@@ -242,16 +244,16 @@ class ImportOptions(Options):
     include: Annotated[Sequence[str], Option("Only pages below PATH; may be repeated.", metavar="PATH")] = ()
     exclude: Annotated[Sequence[str], Option("No pages below PATH; may be repeated.", metavar="PATH")] = ()
     source_include: Annotated[
-        Sequence[str], Option("Only pages below PATH get links; may be repeated.", metavar="PATH")
+        Sequence[str], Option("Propose links only on pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
     source_exclude: Annotated[
-        Sequence[str], Option("Pages below PATH get no links; may be repeated.", metavar="PATH")
+        Sequence[str], Option("Propose no links on pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
     target_include: Annotated[
-        Sequence[str], Option("Links lead only to pages below PATH; may be repeated.", metavar="PATH")
+        Sequence[str], Option("Propose links only to pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
     target_exclude: Annotated[
-        Sequence[str], Option("No links lead to pages below PATH; may be repeated.", metavar="PATH")
+        Sequence[str], Option("Propose no links to pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
     duplicates: Annotated[
         bool, Option("Leave out pages with the text of an earlier one.", flag="--no-duplicates")
@@ -292,7 +294,7 @@ class CompareOptions(Options):
     ] = ""
     words: Annotated[
         float | None,
-        Option("How much words count beside the encoder, 0 to 1.", metavar="SHARE", least=0, most=1),
+        Option("Weight of the words in addition to the encoder, 0 to 1.", metavar="SHARE", least=0, most=1),
     ] = None
     matryoshka: Annotated[
         int, Option("Use only the first N dimensions of a vector (0: all).", metavar="N", least=0)
@@ -300,7 +302,7 @@ class CompareOptions(Options):
     brands: Annotated[
         Sequence[str],
         Option(
-            "The brand behind | or - at the end of titles; may be repeated. Default: detected.",
+            "The brand after | or - at the end of titles; may be repeated. Default: detected.",
             flag="--brand",
             metavar="TEXT",
         ),
@@ -345,12 +347,12 @@ class ClustersOptions(CompareOptions):
     k: Annotated[
         str | int,
         Option(
-            "The number of clusters, or a range from which the best is chosen. Default: as suits the site.",
+            "The number of clusters, or a range to choose the best from. Default: depends on the site.",
             metavar="N|A-B",
         ),
     ] = ""
     min_similarity: Annotated[
-        float, Option("Communities only: join pages from this similarity on.", least=0, most=1)
+        float, Option("Communities only: join pages with at least this similarity.", least=0, most=1)
     ] = 0.4
 
 
@@ -411,7 +413,7 @@ class AuditOptions(Options):
     fail_on: Annotated[
         Sequence[str],
         Option(
-            "Exit with code 7 from COUNT findings of RULE on (default 1); may be repeated.",
+            "Exit with code 7 if RULE has at least COUNT findings (default 1); may be repeated.",
             metavar="RULE[=COUNT]",
         ),
     ] = ()

@@ -23,7 +23,7 @@ _PLACE = re.compile(r"(<!-- generated: ([\w -]+) -->\n).*?(<!-- end -->)", re.DO
 COMMON = "--project"
 
 # The figures that docs/scaling.md names as the basis of its formulas.
-CORE = 75e9  # operations a second; half as many by cells
+CORE = 75e9  # operations a second; half as many with IVF
 PROBES = 16
 SITES = [(pages, size) for pages in (100_000, 1_000_000, 10_000_000) for size in (384, 1536)]
 TOKENS = 667
@@ -84,8 +84,8 @@ def rules() -> str:
 
 def comparing() -> str:
     """Return how long comparing all pages takes by the formulas of docs/scaling.md."""
-    head = ("pages", "d", "vectors", "all with all: tasks", "2 cores", "64 cores")
-    lines = _head(*head, "by cells: cells", "2 cores", "64 cores")
+    head = ("pages", "d", "vectors", "exact k-NN: tasks", "2 cores", "64 cores")
+    lines = _head(*head, "IVF: cells", "2 cores", "64 cores")
     for pages, size in SITES:
         exact, cells = 2.0 * pages**2 * size, 2 * 2.0 * pages * PROBES * pages**0.5 * size
         left = (f"{pages:,}", str(size), _gigabytes(2.0 * pages * size), f"{-(-pages // EXACT_ROWS):,}")

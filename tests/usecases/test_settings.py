@@ -107,7 +107,7 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         ('base_url = "localhost"', "base_url: it must be an address that begins with https:// or http://"),
         ('schedule_timezone = "berlin"', "no such time zone; write it like Europe/Berlin (it is 'berlin')"),
         ("max_serp_pages = two", "can't be read: "),
-        ('store_url = "sqlite:///C:\\data"', "with / in place of \\"),
+        ('store_url = "sqlite:///C:\\data"', "with / instead of \\"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(

@@ -78,12 +78,12 @@ class Rule(StrEnum):
     DEEP = "deep", "note", "many clicks from the home page"
     UNDER_LINKED = "under-linked", "note", "fewer pages than min_inlinks link here"
     DEAD_END = "dead-end", "note", "links to no other page"
-    DENSE = "dense", "warning", "more links than the page's length carries"
+    DENSE = "dense", "warning", "more links than max_links_on_page or max_links_per_100_words allows"
     HUB = "hub", "note", "receives a large share of all links"
     RECIPROCAL = "reciprocal", "note", "two pages that link to each other"
     AMBIGUOUS_ANCHOR = "ambiguous-anchor", "warning", "one anchor text for several targets"
-    REPEATED_ANCHOR = "repeated-anchor", "warning", "one anchor text over and over for one target"
-    MISLEADING_ANCHOR = "misleading-anchor", "warning", "the anchor names another page than the link's target"
+    REPEATED_ANCHOR = "repeated-anchor", "warning", "the same anchor text in most links to one target"
+    MISLEADING_ANCHOR = "misleading-anchor", "warning", "the anchor names a page other than the link's target"
     DUPLICATE = "duplicate", "warning", "nearly the same text as the page to keep"
 
 

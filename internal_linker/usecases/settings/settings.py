@@ -71,13 +71,14 @@ class Settings(BaseSettings):
     )
     search_query_template: str = Field(
         f"site:{PLACEHOLDER_SITE} {{main_query}}",
-        description="What is searched; a path narrows it: site:yoursite.com/mag {main_query}.",
+        description="Template of the search query; a path restricts it to part of the site: "
+        "site:yoursite.com/mag {main_query}.",
     )
     max_serp_pages: int = Field(
         2,
         ge=1,
         le=10,
-        description="Maximum result pages per query, 1 credit each; fewer if five links are found.",
+        description="Maximum result pages per query, 1 credit each; fewer if links_per_page links are found.",
     )
     gl: Country = Field(
         "", description="Country of the search, two letters (us, de, ir); empty: the service's default."
@@ -106,8 +107,8 @@ class Settings(BaseSettings):
     embedding_provider: Provider = Field(
         "auto",
         title="Embeddings",
-        description="auto: OpenAI if there is a key, else local; openai; local: the packaged English model; "
-        "multilingual: 15 languages (extra package); lsa: word statistics, no model; "
+        description="auto: OpenAI if there is a key or another base_url, else local; openai; local: the "
+        "packaged English model; multilingual: 15 languages (extra package); lsa: word statistics, no model; "
         "sentence-transformers:MODEL: any such model, by name or folder (extra package); "
         "file:PATH: your own vectors.",
     )
@@ -150,15 +151,15 @@ class Settings(BaseSettings):
     transformer_pooling: Literal["", "mean", "cls", "max"] = Field(
         "",
         title="Models of sentence-transformers",
-        description="How token vectors become one vector: their mean, the first one (cls) or the maximum of "
-        "each number (max); empty: as the model is configured, else mean.",
+        description="How token vectors become one vector: their mean, the first one (cls) or their "
+        "element-wise maximum (max); empty: as the model is configured, else mean.",
     )
     transformer_max_length: int = Field(
         0,
         ge=0,
         le=131_072,
-        description="Tokens that the model reads at a time; of a page it reads four times as many. 0: the "
-        "model's maximum.",
+        description="Tokens that the model reads at a time; it reads up to four times as many per page. "
+        "0: the model's maximum.",
     )
     transformer_device: Literal["auto", "cuda", "mps", "cpu"] = Field(
         "auto",
@@ -221,7 +222,7 @@ class Settings(BaseSettings):
     )
     sections_off: tuple[str, ...] = Field(
         (),
-        description='Parts of the site whose pages keep the links that they have, such as ["/blog", '
+        description='Parts of the site whose pages keep the links of the last run, such as ["/blog", '
         '"/*/archive/*"]; for one run: --section /blog=off.',
     )
     target_pages: Literal["known", "site"] = Field(
