@@ -80,7 +80,7 @@ def _print(console: "Console", audit: "Audit") -> None:
     console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
     if audit.home_by == "links":
         console.print(
-            "No home page is among the pages: clicks start at the page with most in-links. --home names another.",
+            "No home page is among the pages: clicks start at the page with most inlinks. --home names another.",
             soft_wrap=True,
         )
     console.print(

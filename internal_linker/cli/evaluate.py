@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from internal_linker.ranking.training import Lesson
     from internal_linker.usecases.evaluate import Measurement
 
-COLD_HEADING = "hidden links to new pages (a fifth of all, none of whose in-links is known)"
+COLD_HEADING = "hidden links to new pages (a fifth of all, none of whose inlinks is known)"
 NO_COLD_LINKS = (
     "There is no table for new pages: none of the links leads to the fifth of the pages that stands for them."
 )

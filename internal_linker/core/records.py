@@ -471,7 +471,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Orphan:
-    """A page without in-links and the pages most similar to it, best first; URLs in the user's spelling."""
+    """A page without inlinks and the pages most similar to it, best first; URLs in the user's spelling."""
 
     page: str
     sources: tuple[str, ...]

@@ -30,7 +30,7 @@ from internal_linker.text.spans import without_anchors
 COLD = 5
 # The number of each source's first candidates in which hidden links are counted as reached.
 REACH = 50
-AS_CONFIGURED = "as configured, in-links for everyone"
+AS_CONFIGURED = "as configured, inlinks for everyone"
 _FUSIONS: Mapping[str, Fusion] = {"filled up": "fill", "blended": "blend"}
 
 Truth = Mapping[str, Collection[str]]

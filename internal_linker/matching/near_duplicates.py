@@ -95,7 +95,7 @@ def jaccard(one: Ints, other: Ints) -> float:
 def canonical_candidates(
     pairs: Mapping[tuple[int, int], Pair], pages: Sequence[Page], inlinks: Mapping[str, int]
 ) -> dict[tuple[int, int], Duplicate]:
-    """Choose the page of each pair to keep: more in-links, then the shorter URL, then the first in the alphabet.
+    """Choose the page of each pair to keep: more inlinks, then the shorter URL, then the first in the alphabet.
 
     Args:
         pairs: near-duplicates by their rows.

@@ -11,7 +11,7 @@ from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 # Names of the columns of `features`, in order.
 FEATURES = (
     "match", "words", "embedding", "passage", "time", "votes", "linked similarity",
-    "no in-link", "in-links", "links back", "cocited",
+    "no inlink", "inlinks", "links back", "cocited",
 )  # fmt: skip
 
 
@@ -64,9 +64,9 @@ def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
 
 
 def reordered(score: Vectors, logits: Vectors, signals: Signals) -> Vectors:
-    """Return (n,) the same scores, reassigned by logit among those of a source's candidates that have in-links.
+    """Return (n,) the same scores, reassigned by logit among those of a source's candidates that have inlinks.
 
-    A model learned from links expects none to a new page, which has no in-links; so new pages keep their ranks.
+    A model learned from links expects none to a new page, which has no inlinks; so new pages keep their ranks.
     """
     settled = np.flatnonzero(signals.inlinks > 0)
     of = signals.of[settled]

@@ -26,7 +26,7 @@ class Weights:
         time: weight of the nearness in time, for pages with a date in their URL.
         votes: weight of the links of similar pages.
         linked_similarity: weight of the similarity to the pages that the source links to.
-        unlinked: bonus of a page without in-links. Such a page has no votes; without the bonus, new pages would be
+        unlinked: bonus of a page without inlinks. Such a page has no votes; without the bonus, new pages would be
             found less well than by words alone.
     """
 

@@ -76,7 +76,7 @@ class Listed:
 
     Attributes:
         duplicates: near-duplicates by the rows of both pages, the page to keep second.
-        orphans: pages without in-links; None where no existing link is known.
+        orphans: pages without inlinks; None where no existing link is known.
     """
 
     duplicates: Mapping[tuple[int, int], Duplicate]

@@ -150,7 +150,7 @@ def test_the_command_prints_counts_and_figures_and_writes_one_file(
     ):
         assert f"{line}\n" in out
     table = [line.split("  ")[0] for line in out.splitlines()[-4:-1]]
-    assert table == ["ranked by", "words + passages", "as configured, in-links for everyone"]
+    assert table == ["ranked by", "words + passages", "as configured, inlinks for everyone"]
     after = snapshot(folder)
     assert {name for name in after if before.get(name) != after[name] and "cache" not in name} == {
         str(Path("site/files/backtest.csv"))

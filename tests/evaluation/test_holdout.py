@@ -111,7 +111,7 @@ def test_every_way_of_ranking_is_measured(tmp_path: Path, capsys: pytest.Capture
     assert command("evaluate", "--project", str(folder), "--keep-anchors") == 0
     out = capsys.readouterr().out
     assert "6 hidden links from 5 pages, anchors kept" in out
-    for name in ("words", "embedding", "words + passages + embedding", "in-links for everyone"):
+    for name in ("words", "embedding", "words + passages + embedding", "inlinks for everyone"):
         assert name in out
     shares = [float(found) for found in re.findall(r"\b[01]\.\d{4}\b", out)]
     assert shares and all(0 <= share <= 1 for share in shares)

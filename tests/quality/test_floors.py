@@ -73,14 +73,14 @@ def test_no_floor_was_lowered_by_the_way() -> None:
 
 @pytest.mark.parametrize("name", in_tiers("all"))
 def test_relevance_is_at_its_floor(name: str) -> None:
-    """NDCG@5 on hidden links reaches its floor, beats plain TF-IDF, and loses under 2% to in-links for every page."""
+    """NDCG@5 on hidden links reaches its floor, beats plain TF-IDF, and loses under 2% to inlinks for every page."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name)
     alone = measure(hidden.truth, proposed(hidden, 0))
     ours = proposed(hidden, 2)
     spread = measure(hidden.truth, ours)
-    print(f"{name}: NDCG@5 {spread.ndcg}, {alone.ndcg.mean:.4f} without in-links for everyone; ", end="")
+    print(f"{name}: NDCG@5 {spread.ndcg}, {alone.ndcg.mean:.4f} without inlinks for everyone; ", end="")
     print(f"Hit@5 {spread.hit.mean:.4f}")
     assert spread.ndcg.mean >= FLOORS["all"][name]
     assert spread.ndcg.mean >= 0.98 * alone.ndcg.mean
@@ -105,7 +105,7 @@ def test_known_links_help_at_their_floor(name: str) -> None:
 
 @pytest.mark.parametrize("name", in_tiers("cold"))
 def test_new_pages_are_found_at_their_floor(name: str) -> None:
-    """Pages without known in-links are found better than by words and passages alone."""
+    """Pages without known inlinks are found better than by words and passages alone."""
     if not present(name):
         pytest.skip(ABSENT)
     hidden = site(name, HIDINGS["cold"])

@@ -117,8 +117,8 @@ def test_features_are_finite_and_named() -> None:
     assert made.shape == (9, len(FEATURES)) and made.dtype == np.float32
     assert np.isfinite(made).all()
     column = dict(zip(FEATURES, made.T, strict=True))
-    assert column["no in-link"].tolist() == (given.inlinks == 0).astype(float).tolist()
-    np.testing.assert_allclose(column["in-links"], np.log1p(given.inlinks), rtol=1e-6)
+    assert column["no inlink"].tolist() == (given.inlinks == 0).astype(float).tolist()
+    np.testing.assert_allclose(column["inlinks"], np.log1p(given.inlinks), rtol=1e-6)
     np.testing.assert_allclose(column["votes"], standard(given.votes, given.of), rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(column["time"], standard(given.nearness, given.of), rtol=1e-4, atol=1e-6)
     assert column["links back"].tolist() == given.back.tolist()

@@ -65,7 +65,7 @@ class DuplicatesCsv(_ListCsv[Duplicate]):
 
 
 class OrphansCsv(_ListCsv[Orphan]):
-    """orphans.csv: each page without in-links, and the pages to link from, best first."""
+    """orphans.csv: each page without inlinks, and the pages to link from, best first."""
 
     header = ("Orphan", *(f"Source {number}" for number in range(1, 6)))
 

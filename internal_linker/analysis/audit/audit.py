@@ -136,7 +136,7 @@ def inspect(material: Material) -> Audit:
 
 
 def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[int, str]:
-    """Return the row of the home page, and how it was found: by option, by the site's address, or by in-links.
+    """Return the row of the home page, and how it was found: by option, by the site's address, or by inlinks.
 
     Raises:
         ConfigurationError: the one asked for is no URL.

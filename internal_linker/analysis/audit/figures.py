@@ -18,7 +18,7 @@ from internal_linker.core.arrays import Bools, Ints
 
 
 def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
-    """Compute the figures of a graph of n pages; orphans are `wanted` pages (n,) without in-links."""
+    """Compute the figures of a graph of n pages; orphans are `wanted` pages (n,) without inlinks."""
     inlinks, outlinks = degrees(graph, n)
     depth, rank = click_depth(graph, n, home), pagerank(graph, n)
     reached = depth[depth > 0]
@@ -50,7 +50,7 @@ def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[M
         row("Links to a page, mean", lambda state: state.inlinks.mean(), 2),
         row("Orphans", lambda state: len(state.orphans)),
         row(
-            f"Pages with fewer than {limits.min_inlinks} in-links",
+            f"Pages with fewer than {limits.min_inlinks} inlinks",
             lambda s: (s.inlinks < limits.min_inlinks).sum(),
         ),
         row("Pages that link to no other", lambda state: (state.outlinks == 0).sum()),

@@ -161,7 +161,7 @@ class Limits:
 
     Attributes:
         min_inlinks: number of pages that should link to every page.
-        max_inlinks: in-links beyond which a page is a hub, as a multiple of the mean; 0: no page is a hub.
+        max_inlinks: inlinks beyond which a page is a hub, as a multiple of the mean; 0: no page is a hub.
         clicks: clicks from the home page beyond which a page is deep. Crawlers seldom visit pages deeper than 3 or 4
             clicks, and people hardly ever do.
         links: links on one page. Google once stopped reading after 100, and readers still do.
@@ -189,7 +189,7 @@ class Audit:
         run_id: the run that proposed the links; "" without proposed links.
         site: the site's host.
         home: row of the home page.
-        home_by: how the home page was found: "option", "address", or "links" (the page with most in-links stands in).
+        home_by: how the home page was found: "option", "address", or "links" (the page with most inlinks stands in).
         urls: n URLs in the user's own spelling.
         titles: n titles, else H1s, else "".
         sections: n first folders of the paths ("/blog"); "/" for pages without a folder.

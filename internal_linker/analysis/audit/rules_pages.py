@@ -9,7 +9,7 @@ from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Bools, Ints
 
-# A page with fewer in-links is not a hub, whatever the mean: sites with hardly any links have a tiny mean.
+# A page with fewer inlinks is not a hub, whatever the mean: sites with hardly any links have a tiny mean.
 _HUB = 10
 # Links that even a short text may have.
 _FEW_LINKS = 5

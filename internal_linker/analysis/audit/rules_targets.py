@@ -52,7 +52,7 @@ def duplicate_findings(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
 def exact_copies(
     pages: Sequence[Page], digests: Sequence[bytes], inlinks: Sequence[int]
 ) -> Iterator[Duplicate]:
-    """Yield pages with the same text, each with the one to keep: most in-links, then the shorter URL, then A to Z.
+    """Yield pages with the same text, each with the one to keep: most inlinks, then the shorter URL, then A to Z.
 
     Args:
         pages: n pages.

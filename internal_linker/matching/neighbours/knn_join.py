@@ -72,7 +72,7 @@ class Joined:
             return "all pairs"
         found = "" if self.recall == 1.0 else f", {self.recall:.1%} of the nearest pages found"
         if self.way == "clustered":
-            return f"by clusters, each with its {self.probes} nearest{found}"
+            return f"with IVF, {self.probes} cells probed{found}"
         return f"{self.changed} new or changed, {self.removed} gone, {self.renewed} rebuilt{found}"
 
 

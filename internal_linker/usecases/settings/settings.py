@@ -217,7 +217,7 @@ class Settings(BaseSettings):
         0.95,
         ge=0.5,
         le=1,
-        description="Cosine at or above which two pages that share most of their text are never linked to "
+        description="Cosine at or above which two pages that share half of their text are never linked to "
         "each other.",
     )
     sections_off: tuple[str, ...] = Field(

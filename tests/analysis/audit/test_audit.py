@@ -222,7 +222,7 @@ def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_the_home_page_is_the_sites_address() -> None:
-    """The home page is the option's, else the site's address, else the page with most in-links, and never an orphan."""
+    """The home page is the option's, else the site's address, else the page with most inlinks, and never an orphan."""
     pages = tuple(page(name) for name in ("a", "b", ""))
     links = (ExistingLink(url("a"), url("b")),)
 

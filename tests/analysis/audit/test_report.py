@@ -84,7 +84,7 @@ def test_the_tables_say_what_the_audit_found(tmp_path: Path) -> None:
 
 
 def test_orphans_come_with_their_sources_those_that_stay_first(tmp_path: Path) -> None:
-    """Each orphan has its in-links after adoption and its best sources; remaining orphans come first."""
+    """Each orphan has its inlinks after adoption and its best sources; remaining orphans come first."""
     urls = [f"https://www.slowkettle.example/{name}" for name in ("", "a", "b", "c", "d", "e", "f")]
     offered = [((0, 2), 3.0), ((1, 2), 5.0), ((3, 2), 4.0), ((4, 2), 1.0), ((0, 5), 2.0)]
     found = audited(urls, list("homABCDEF")[2:9], [(0, 1), (1, 0), (0, 4), (0, 3)], offered)

@@ -232,7 +232,7 @@ def test_a_link_breaks_the_rule_of_its_target(
 
 @given(st.lists(st.tuples(st.sampled_from([b"", b"x", b"y"]), st.integers(0, 3)), max_size=8))
 def test_pages_of_one_text_are_copies_of_the_one_with_most_links(rows: list[tuple[bytes, int]]) -> None:
-    """All pages with the same text but the one with most in-links are copies; pages without text are not."""
+    """All pages with the same text but the one with most inlinks are copies; pages without text are not."""
     pages: list[Page] = [page(at) for at in range(len(rows))]
     found = list(exact_copies(pages, [text for text, _ in rows], [links for _, links in rows]))
     links = {url(at): count for at, (_, count) in enumerate(rows)}

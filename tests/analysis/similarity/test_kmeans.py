@@ -159,7 +159,7 @@ def test_words_and_meaning_both_count() -> None:
 
 
 def test_the_hub_is_what_its_cluster_links_to() -> None:
-    """The hub has the most in-links from its own cluster; without links it is the page nearest to the centre."""
+    """The hub has the most inlinks from its own cluster; without links it is the page nearest to the centre."""
     labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.5], np.float32)
     links = np.sort(np.array([0 * 6 + 2, 1 * 6 + 2, 3 * 6 + 1, 4 * 6 + 0, 5 * 6 + 0, 2 * 6 + 0, 3 * 6 + 2]))
     found = inner_links(labels, distances, links)

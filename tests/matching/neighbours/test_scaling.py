@@ -21,4 +21,4 @@ def test_the_package_is_the_same_everywhere() -> None:
 def test_constants_of_the_guide_are_the_codes() -> None:
     """The guide's rows per block, candidates and minimum seconds for cells equal the code's constants."""
     assert f"n/{EXACT_ROWS} tasks" in GUIDE and f"(K = {SERVED})" in GUIDE
-    assert f"(if comparing all would take more than {EXACT_SECONDS:.0f} seconds)" in GUIDE
+    assert f"(if exact k-NN would take more than {EXACT_SECONDS:.0f} seconds)" in GUIDE

@@ -27,7 +27,7 @@ class PageName:
 
 @dataclass(frozen=True, slots=True)
 class OrphanRow:
-    """An orphan, its in-links after adoption, and the best of the pages that would link to it."""
+    """An orphan, its inlinks after adoption, and the best of the pages that would link to it."""
 
     page: PageName
     section: str
