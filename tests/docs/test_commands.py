@@ -16,7 +16,13 @@ from tests.support.small_project import REPOSITORY, command, forget_settings, wr
 from tests.support.web_server import Site, sitemap
 from tests.support.web_sites import html_page
 
-SHOWN = sorted({arguments for each in PAGES for arguments in each.commands})
+# The quick tier runs the commands of the two pages that people read first.
+_READ_FIRST = {"README.md", "docs/getting-started.md"}
+FIRST = {arguments for each in PAGES if each.name in _READ_FIRST for arguments in each.commands}
+SHOWN = [
+    pytest.param(arguments, marks=[pytest.mark.long] * (arguments not in FIRST))
+    for arguments in sorted({arguments for each in PAGES for arguments in each.commands})
+]
 OUTPUTS = [shown for each in PAGES for shown in each.outputs]
 PYTHON = [
     pytest.param(block.text, id=f"{each.name}-{number}")
