@@ -25,8 +25,11 @@ WORKS = "import pip, sys; sys.exit(sys.version_info < (3, 11))"
 AGAIN = "then start again."
 # Words in the output of pip and venv and what to do about it; the first match is printed.
 CAUSES = (
-    (r"No space left|Errno 28|not enough space", f"The disk is full: make room, {AGAIN}"),
-    (r"DO NOT MATCH THE HASHES", f"A download is not the file that was locked: try another network, {AGAIN}"),
+    (r"No space left|Errno 28|not enough space", f"The disk is full: free some space, {AGAIN}"),
+    (
+        r"DO NOT MATCH THE HASHES",
+        f"A download does not match its hash in requirements.lock: try another network, {AGAIN}",
+    ),
     (
         r"NewConnection|NameResolution|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError",
         f"The package registry can't be reached: check the internet connection (or the proxy), {AGAIN}",

@@ -33,9 +33,9 @@ def audit(
 ) -> None:
     """Audit the site's links as a whole.
 
-    Orphans, click depth, PageRank, topics, anchors, bad targets and more: for the links of today and for those
-    that the last run proposed. Findings go to files/audit.xlsx, a report to files/audit.html, graph files for
-    Gephi and Neo4j beside them. Nothing is fetched or spent.
+    Check orphans, click depth, PageRank, topics, anchors, bad targets and more, both for today's links and for those
+    that the last run proposed. Write the findings to files/audit.xlsx, a report to files/audit.html, and graph files
+    for Gephi and Neo4j next to them. Nothing is fetched or spent.
     """
     opened = opened_project(context, project)
     # Millions of records stay to the end: searching them for garbage again and again takes a tenth of the time.
@@ -58,7 +58,7 @@ def _audit(project: "Project", options: AuditOptions) -> ExitCode:
     console = open_console()
     _print(console, result.audit)
     for rule, (bound, count) in result.failed.items():
-        console.print(f"--fail-on {rule}={bound}: the audit fails with {count} findings.")
+        console.print(f"--fail-on {rule}={bound}: the audit failed with {count} findings.")
     return ExitCode.FINDINGS if result.failed else ExitCode.SUCCESS
 
 
@@ -71,7 +71,7 @@ def _print_path(project: "Project", ends: tuple[str, str], home: str) -> None:
         found = link_paths(project, *ends, reporter, home=home)
     console = open_console()
     for name, urls in (("Today", found.today), ("After adoption", found.after)):
-        console.print(f"{name}: {f'clicks: {len(urls) - 1}' if urls else 'no path of links leads there.'}")
+        console.print(f"{name}: {f'clicks: {len(urls) - 1}' if urls else 'there is no path of links.'}")
         for url in urls:
             console.print(f"  {url}", soft_wrap=True)
 
@@ -80,11 +80,12 @@ def _print(console: "Console", audit: "Audit") -> None:
     console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
     if audit.home_by == "links":
         console.print(
-            "No home page is among the pages: clicks start at the page with most inlinks. --home names another.",
+            "The home page is not among the pages: clicks are counted from the page with most inlinks. To count from "
+            "another page, use --home.",
             soft_wrap=True,
         )
     console.print(
-        f"Proposed links: run {audit.run_id}, {len(audit.proposed.sources)} new ones. "
+        f"Proposed links: {len(audit.proposed.sources)} new links of run {audit.run_id}."
         if audit.run_id
         else "No links are proposed."
     )

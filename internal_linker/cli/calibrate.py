@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 @with_options(CalibrateOptions)
 def calibrate(context: typer.Context, project: ProjectOption = None, *, options: CalibrateOptions) -> None:
-    """Find the strengths from which links are good enough.
+    """Find the minimum strength of links that are good enough.
 
-    The command draws pairs of pages, weak and strong ones of all sections, into files/labels.csv: write good,
-    borderline or bad beside each. From 50 labels on, it prints how many of the pairs above each strength are good,
-    and proposes tier_inline and tier_sidebar; before that, existing links stand in for labels as far as they can.
+    Sample weak and strong pairs of pages from all sections into files/labels.csv; write good, borderline or bad next
+    to each. With 50 labels or more, the command prints which share of the pairs above each strength is good, and
+    proposes tier_inline and tier_sidebar. With fewer, it uses existing links instead of labels.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import calibrate as usecase
@@ -40,16 +40,16 @@ def _drawn(found: "Calibration") -> str:
     there = f"files/labels.csv holds {found.pairs} pairs, {found.labelled} of them labelled"
     if not found.new:
         return f"{there}; none were added."
-    return f"{there}; {found.new} are new. Write good, borderline or bad into the column Label, then call this again."
+    return f"{there}; {found.new} are new. Write good, borderline or bad into the column Label and run calibrate again."
 
 
 def _by_labels(found: "Calibration") -> Iterator[str]:
     if found.gone:
         yield (
-            f"{found.gone} of the labelled pairs are no longer candidates: they count with the strength in their row."
+            f"{found.gone} of the labelled pairs are no longer candidates: they count with the strength in the file."
         )
     yield (
-        "By the labels; each counts for as many pairs as its band and section has for each labelled one. In brackets: "
+        "Computed from the labels: each labelled pair represents the other pairs of its band and section. In brackets: "
         "95% intervals (Wilson)."
     )
     yield f"{'strength':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
@@ -63,11 +63,11 @@ def _by_links(found: "Calibration") -> Iterator[str]:
     from internal_linker.usecases.calibrate import LEAST_LABELS
 
     yield (
-        f"Fewer than {LEAST_LABELS} pairs are labelled: links that editors made are taken for good, each found while "
-        f"it was hidden. Other pairs aren't known to be good and may be: precision is this or higher."
+        f"Fewer than {LEAST_LABELS} pairs are labelled, so existing links count as good; each was hidden while it was "
+        f"ranked. Other pairs may also be good, so the precision is a lower bound."
     )
     if not found.strict:
-        yield "There is no such link: files/existing_links.csv (Source, Destination) may hold some."
+        yield "There are no existing links: add them to files/existing_links.csv (Source, Destination)."
         return
     yield f"{'strength':10}{'precision, at least':22}{'recall of links':22}"
     for point in found.strict:
@@ -86,7 +86,7 @@ def _proposed(found: "Calibration") -> Iterator[str]:
     yield "For config/settings.toml:"
     for setting, threshold in (("tier_inline", found.tier_inline), ("tier_sidebar", found.tier_sidebar)):
         if isnan(threshold):
-            why = f"no strength with {LEAST_PAIRS} pairs at or above it has the precision that was asked for"
-            yield f"# {setting}: {why}. Label more pairs (--pairs), or ask for less."
+            why = f"no strength with {LEAST_PAIRS} pairs or more reaches the requested precision"
+            yield f"# {setting}: {why}. Label more pairs (--pairs), or request a lower precision."
         else:
             yield f"{setting} = {threshold:g}"

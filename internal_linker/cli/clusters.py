@@ -23,12 +23,12 @@ def clusters(
     *,
     options: ClustersOptions,
 ) -> None:
-    """Group similar pages, and name the groups.
+    """Group similar pages and name the groups.
 
-    Pages are compared by their titles, first headings, contents, or several of these, each language by itself.
-    files/clusters.csv has each page with its cluster, files/cluster_links.csv the missing links between hubs and
-    pages and between the most similar pages, files/clusters.xlsx both, files/clusters.html a map and a tree.
-    Neither queries nor searches are needed.
+    Compare titles, first headings, contents, or several of these, one language at a time. files/clusters.csv lists
+    each page with its cluster, files/cluster_links.csv the missing links between hubs and pages and between the most
+    similar pages, and files/clusters.xlsx both; files/clusters.html has a map and a tree. No queries or searches are
+    needed.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import conclude_comparison
@@ -55,7 +55,7 @@ def _show(result: "Clustering") -> list[tuple[str, str]]:
         ("Pages in no cluster", str(result.alone)),
         ("Links within clusters", str(sum(one.links for one in found.clusters))),
         ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
-        ("... from hubs, beyond those", str(found.missing.left_out)),
+        ("Missing links from hubs, not listed", str(found.missing.left_out)),
     ]
 
 

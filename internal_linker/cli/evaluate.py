@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from internal_linker.usecases.evaluate import Measurement
 
 COLD_HEADING = "hidden links to new pages (a fifth of all, none of whose inlinks is known)"
-NO_COLD_LINKS = (
-    "There is no table for new pages: none of the links leads to the fifth of the pages that stands for them."
-)
+NO_COLD_LINKS = "There is no table for new pages: no link leads to the fifth of the pages that counts as new."
 
 
 @with_options(EvaluateOptions)
@@ -32,12 +30,12 @@ def evaluate(
 ) -> None:
     """Measure relevance on links that editors made.
 
-    The command hides links of files/existing_links.csv and ranks without them: which way of ranking finds them
-    again? One table hides all links, or half; another hides all links to a fifth of the pages, as if these were
-    new. Below each table stands what the ranker learned from the links that were not hidden, and how reliable its
-    probabilities are.
+    Hide links of files/existing_links.csv, rank without them, and measure how well each way of ranking finds them.
+    One table hides all links, or half of them; another hides all links to a fifth of the pages, as if these were
+    new. Below each table, the command prints what the ranker learned from the links that were not hidden, and how
+    reliable its probabilities are.
 
-    With --anchors: how many of the pages that editors linked get an anchor where the editors' own one is?
+    With --anchors, measure how many linked pairs of pages get an anchor that overlaps the editors' own.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import evaluate as usecase
@@ -62,9 +60,9 @@ def evaluate(
 def backtest(context: typer.Context, project: ProjectOption = None, *, options: BacktestOptions) -> None:
     """Measure relevance on links added between two crawls.
 
-    Which of them would a run have proposed with the first crawl's links? Both files are tables like
-    files/existing_links.csv; a relative path starts at the current directory. files/backtest.csv gets the
-    position of each link.
+    Measure which of them a run would have proposed when only the first crawl's links were known. Both files are
+    tables like files/existing_links.csv; a relative path starts at the current folder. files/backtest.csv lists the
+    place of each added link.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import print_rows
@@ -76,7 +74,7 @@ def backtest(context: typer.Context, project: ProjectOption = None, *, options: 
     print_rows(open_console(), "Links between the two tables", found.counts)
     heading = _heading(found.measurement, found.keep_anchors)
     _print_figures(f"{heading}; encoder {found.encoder}", found.measurement.rows)
-    open_console().print(" ".join(found.remarks) or "The place of each of them is in files/backtest.csv.")
+    open_console().print(" ".join(found.remarks) or "files/backtest.csv lists the place of each added link.")
 
 
 def _heading(measurement: "Measurement", keep_anchors: bool) -> str:
@@ -93,16 +91,16 @@ def _print_anchors(found: "Agreement") -> None:
 
     console = open_console()
     console.print(
-        f"{found.pairs} linked pairs of pages whose anchor stands in the source's main content "
+        f"{found.pairs} linked pairs of pages whose anchor is in the source's main content "
         f"({found.absent} others left out); means with 95% intervals",
         soft_wrap=True,
     )
     for name, share in (
         ("an anchor overlaps the editors'", found.overlap),
-        ("the first anchor does", found.first),
-        ("an anchor is the editors' own", found.exact),
-        ("an anchor stands in the text", found.found),
-        ("of these, can be inserted as they are", found.verbatim),
+        ("the first anchor overlaps the editors'", found.first),
+        ("an anchor equals the editors'", found.exact),
+        ("an anchor was found in the text", found.found),
+        ("of these, anchors usable unchanged", found.verbatim),
     ):
         console.print(f"{name:40}{share!s}")
 

@@ -44,11 +44,11 @@ def guarded(call: Callable[[], object], start: Start) -> int:
         result = ExitCode.INTERRUPTED
     except Exception as error:  # the last net: a person gets a line, logfile.txt the traceback
         logged = _log(error, start)
-        where = f"with the end of {start.folder}/logfile.txt" if logged else "with what you did"
+        where = f"with the end of {start.folder}/logfile.txt" if logged else "and describe what you did"
         typer.echo(f"Unexpected error ({type(error).__name__}). Please report it {where}.", err=True)
         return ExitCode.UNEXPECTED
     if result == ExitCode.INTERRUPTED:  # typer makes a code of Ctrl-C
-        typer.echo("Interrupted. What was fetched and embedded is in the cache.", err=True)
+        typer.echo("Interrupted. Everything fetched or embedded so far is in the cache.", err=True)
     return result if isinstance(result, int) else ExitCode.SUCCESS
 
 

@@ -11,9 +11,9 @@ SHOWN = 20
 
 
 def history(context: typer.Context, project: ProjectOption = None) -> None:
-    """List the runs whose links are kept.
+    """List the runs whose links are stored.
 
-    These are the last 26, half a year of weekly runs.
+    These are the last 26 runs: half a year of weekly runs.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import print_columns
@@ -26,7 +26,7 @@ def history(context: typer.Context, project: ProjectOption = None) -> None:
         for one in usecase.history(opened).versions
     ]
     if not rows:
-        typer.echo("No run is kept yet.")
+        typer.echo("No runs are stored yet.")
         return
     print_columns(open_console(), header, rows)
 
@@ -35,7 +35,7 @@ def history(context: typer.Context, project: ProjectOption = None) -> None:
 def diff(context: typer.Context, project: ProjectOption = None, *, options: DiffOptions) -> None:
     """Show how the links of two runs differ, and why.
 
-    All differences are written to files/diff.csv; the first of them are printed.
+    Write all differences to files/diff.csv and print the first 20.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import history as usecase
@@ -49,15 +49,15 @@ def diff(context: typer.Context, project: ProjectOption = None, *, options: Diff
         typer.echo(f"... and {len(found) - SHOWN} more")
     for (change, why), count in result.counts.items():
         typer.echo(f"{count} {change}: {why}")
-    typer.echo(" ".join(result.remarks) or f"{len(found)} differences are in files/diff.csv.")
+    typer.echo(" ".join(result.remarks) or f"{len(found)} differences written to files/diff.csv.")
 
 
 @with_options(RollbackOptions)
 def rollback(context: typer.Context, project: ProjectOption = None, *, options: RollbackOptions) -> None:
-    """Put the links of an earlier run back.
+    """Restore the links of an earlier run.
 
-    The Sheet, Output.csv and links.csv get them; what an editor rejected since stays out. The next run
-    finds its own links again: to keep an earlier state of some pages, set sections_off.
+    Write them to the Sheet, Output.csv and links.csv, except those that an editor has rejected since. The next run
+    proposes its own links again: to keep the earlier links of some pages, set sections_off.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import history as usecase

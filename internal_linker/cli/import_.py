@@ -28,11 +28,11 @@ def import_(
 ) -> None:
     """Import crawls, saved pages or a sitemap.
 
-    Pages become files/urls_rawdata.csv, links files/existing_links.csv. They come from exports of Screaming Frog
-    (English, German, Spanish, French, Italian), Oncrawl or Sitebulb, from any table with a column of URLs, from
-    HTML files and folders of them, or from the site itself, as far as its robots.txt allows. The command shows
-    which columns it recognised and, at a terminal, asks whether they are right. It copies files aside before it
-    changes them.
+    Write pages to files/urls_rawdata.csv and links to files/existing_links.csv. They come from exports of Screaming
+    Frog (English, German, Spanish, French, Italian), Oncrawl or Sitebulb, from any table with a column of URLs, from
+    HTML files or folders of them, or from the site itself, as far as its robots.txt allows. The command shows which
+    columns it recognised and, in a terminal, asks whether they are right. It backs up both files before it changes
+    them.
     """
     if not (options.files or options.sitemap or options.urls):
         raise typer.BadParameter("name a file, a folder, --sitemap or --urls", param_hint="FILE")
@@ -46,7 +46,7 @@ def import_(
         if columns := _columns(prepared.tables):
             print_columns(console, ("File", "Rows are", "Column", "Taken from"), columns)
         asks = bool(columns) and sys.stdin.isatty() and console.is_terminal and not yes
-        if asks and not typer.confirm("Import these?", default=True, err=as_json):
+        if asks and not typer.confirm("Import these columns?", default=True, err=as_json):
             console.print("Nothing was imported.")
             return
         try:
@@ -84,7 +84,7 @@ def _rows(done: "Imported") -> list[tuple[str, str]]:
     rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
     rows += [(name, str(count)) for name, count in sorted(done.facts.items())]
     rows += [(f"Left out: {reason}", str(count)) for reason, count in sorted(done.left_out.items())]
-    return rows + [("The earlier file is in", f"files/{copy}") for copy in done.copies]
+    return rows + [("Backup of the earlier file", f"files/{copy}") for copy in done.copies]
 
 
 def _as_json(done: "Imported") -> dict[str, object]:

@@ -26,13 +26,13 @@ from internal_linker.cli.run import content_brief, lookup, run, schedule
 from internal_linker.core.version import __version__
 
 EPILOG = (
-    "Exit codes: 0 success, 1 unexpected error, 2 configuration or command line, 3 input or output file, "
-    "4 an outside service failed, 5 another run is active, 6 finished with gaps, "
-    "7 the audit found what --fail-on names, 130 interrupted."
+    "Exit codes: 0 success, 1 unexpected error, 2 invalid configuration or command line, 3 unusable input or "
+    "output file, 4 an external service failed, 5 another run is active, 6 finished with gaps, "
+    "7 the audit reached a limit of --fail-on, 130 interrupted."
 )
 
 app = typer.Typer(
-    help="The five best internal links for every page of a site, with the reason for each.",
+    help="Find the five best internal links for each page of a site, with the reason for each.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,

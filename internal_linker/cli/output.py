@@ -42,14 +42,14 @@ def print_brief(console: Console, brief: BriefLinks) -> None:
     """Print the links of a page that does not exist yet, in both directions, with their anchors."""
     for page in brief.like[:MOST_LIKE]:
         cosine = "" if math.isnan(page.similarity) else f", embedding {page.similarity:.2f}"
-        console.print(f"There already: {page.url}  ({page.why}{cosine})", soft_wrap=True)
+        console.print(f"Already exists: {page.url}  ({page.why}{cosine})", soft_wrap=True)
     if len(brief.like) > MOST_LIKE:
-        console.print(f"... and {len(brief.like) - MOST_LIKE} more: --json names all.")
+        console.print(f"... and {len(brief.like) - MOST_LIKE} more: --json lists all.")
     name = shortened(brief.title, 100)
     console.print(f"{name} should link to", soft_wrap=True)
     for link in brief.links_to:
         _print_link(console, link, link.target)
-    console.print(f"{name} should be linked to by", soft_wrap=True)
+    console.print(f"{name} should be linked from", soft_wrap=True)
     for link in brief.links_from:
         _print_link(console, link, link.source)
     for note in brief.notes:
@@ -61,7 +61,7 @@ def _print_link(console: Console, link: BriefLink, url: str) -> None:
     if link.anchor:
         texts = [link.anchor, *(other.text for other in link.more_anchors)]
         told = " | ".join(f'"{shortened(text, 100)}"' for text in texts)
-        where = "in" if link.verbatim else "to be written, perhaps in"
+        where = "in" if link.verbatim else "not in the text; could be added to"
         place = f"  {where}: {shortened(link.sentence, 200)}" if link.sentence else ""
         console.print(f"    {told}{place}", soft_wrap=True)
 
@@ -114,7 +114,7 @@ def conclude_comparison(
             *show(),
             ("Pages compared", str(len(compared.pages))),
             *((f"Left out: {reason}", str(count)) for reason, count in sorted(compared.left_out.items())),
-            ("Taken from the titles", ", ".join(compared.brands) or "nothing"),
+            ("Brands removed from titles", ", ".join(compared.brands) or "none"),
         ]
         print_rows(open_console(), "Result", rows)
     if compared.gaps:

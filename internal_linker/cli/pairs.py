@@ -27,9 +27,9 @@ def pairs(
 ) -> None:
     """List all pairs of similar pages.
 
-    Pages are compared by their titles, first headings, contents, or several of these. files/pairs.csv has each
-    pair with both titles and whether one links to the other already, files/orphaned_content.csv the pages
-    without a match, files/pairs.xlsx both. Neither queries nor searches are needed.
+    Compare titles, first headings, contents, or several of these. files/pairs.csv lists each pair with both titles
+    and whether one page already links to the other, files/orphaned_content.csv the pages without a match, and
+    files/pairs.xlsx both. No queries or searches are needed.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import conclude_comparison
@@ -51,8 +51,8 @@ def _show(result: "SimilarPages") -> list[tuple[str, str]]:
         console.print(f"{pair.similarity:.3f}  {pair.page} {arrow} {pair.match}", soft_wrap=True)
     return [
         ("Pairs in files/pairs.csv", str(len(found.first))),
-        ("Pairs beyond --max-per-page", str(found.found - len(found.first))),
-        ("Pairs that are not linked yet", str(int((~(result.links | result.linked)).sum()))),
+        ("Pairs left out by --max-per-page", str(found.found - len(found.first))),
+        ("Pairs without a link", str(int((~(result.links | result.linked)).sum()))),
         ("Orphaned content", f"{len(found.alone)} pages"),
     ]
 

@@ -11,9 +11,9 @@ _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")
 
 
 def check(context: typer.Context, project: ProjectOption = None) -> None:
-    """Verify keys, Sheet, files and model; spends nothing.
+    """Verify settings, keys, Sheet, files and model.
 
-    Each piece is looked at by itself, and each failure comes with what to do about it.
+    Check each item on its own and say what to do about each failure. Nothing is spent.
     """
     folder = project_folder(context, project)
     from internal_linker.usecases.check import CheckResult, check_project
@@ -30,14 +30,14 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
             facts.append(fact)
             waiting.start("Checking", 0, "")
     result = CheckResult(tuple(facts))
-    console.print("All is in order." if result.ok else f"{len(result.failed)} to fix.")
+    console.print("Everything is in order." if result.ok else f"{len(result.failed)} to fix.")
     raise typer.Exit(ExitCode.SUCCESS if result.ok else ExitCode.CONFIGURATION)
 
 
 def init(context: typer.Context, project: ProjectOption = None) -> None:
     """Write a commented configuration into a folder.
 
-    What is there already is not changed.
+    Existing files are not changed.
     """
     folder = project_folder(context, project)
     from internal_linker.usecases import init as usecase
@@ -57,17 +57,17 @@ def init(context: typer.Context, project: ProjectOption = None) -> None:
 def export_vectors(context: typer.Context, project: ProjectOption = None) -> None:
     """Write every page's vector to files/vectorized_urls.csv.
 
-    The vectors are those of the last run: nothing is embedded and nothing spent.
+    The vectors are those of the last run: nothing is embedded or spent.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import export_vectors as usecase
 
     with reporting() as reporter:
         result = usecase.export_vectors(opened, reporter)
-    typer.echo(" ".join(result.remarks) or f"{result.found} vectors are in files/vectorized_urls.csv.")
+    typer.echo(" ".join(result.remarks) or f"{result.found} vectors written to files/vectorized_urls.csv.")
     if result.missing:
         typer.echo(
-            f"{result.missing} pages have none: new or changed since the last run (start one), without text, "
-            "or in a language that the model does not know."
+            f"{result.missing} pages have no vector: they are new or changed since the last run (start a run), have "
+            "no text, or are in a language that the model does not support."
         )
         raise typer.Exit(ExitCode.GAPS)

@@ -25,8 +25,8 @@ _ISOLATE, _END = "\u2068", "\u2069"
 def review(context: typer.Context, project: ProjectOption = None, *, options: ReviewOptions) -> None:
     """Go through proposed links, one after another.
 
-    Keys: a accept, r reject, e edit the anchor, s skip, n note, q quit. Each decision is kept at once; the next
-    run follows it.
+    Keys: a accept, r reject, e edit the anchor, s skip, n add a note, q quit. Each decision is saved immediately;
+    the next run respects it.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import review as usecase

@@ -38,7 +38,7 @@ def run(
 ) -> None:
     """Find links for every page.
 
-    They are written to files/Output.csv, files/links.csv and, if the settings name one, the Google Sheet.
+    Write them to files/Output.csv, files/links.csv and, if the settings name one, the Google Sheet.
     """
     context.obj.logs = not dry_run
     opened = opened_project(context, project)
@@ -56,8 +56,8 @@ def run(
 def lookup(context: typer.Context, project: ProjectOption = None, *, options: LookupOptions) -> None:
     """Print the best links for one page or one query.
 
-    Nothing is written to the Sheet or to Output.csv. With a key for a search service, a query that was not
-    searched for in the last days costs a credit or two.
+    Write nothing to the Sheet or to Output.csv. With a key for a search service, a query costs one or two
+    credits, unless recent results for it are in the cache.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import print_links
@@ -78,10 +78,10 @@ def content_brief(
     *,
     options: BriefOptions,
 ) -> None:
-    """Print the links of a page that does not exist yet.
+    """Print links to and from a page that does not exist yet.
 
-    The pages it should link to and those that should link to it, with anchors for the links, and whether such a
-    page exists already. Nothing is written to files/ except the cache.
+    List the pages that it should link to and those that should link to it, with anchors, and say whether a similar
+    page already exists. Write nothing to files/ except the cache.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import print_brief
@@ -100,9 +100,9 @@ def content_brief(
 
 
 def schedule(context: typer.Context, project: ProjectOption = None) -> None:
-    """Stay, and run at the times of schedule_cron.
+    """Start runs at the times of schedule_cron.
 
-    Ctrl-C or SIGTERM ends it after the step in progress.
+    The command keeps running; Ctrl-C or SIGTERM stops it after the current step.
     """
     folder = project_folder(context, project)
     opened = opened_project(context, project)

@@ -61,7 +61,7 @@ VISITED = frozenset({NoTarget.NOINDEX, NoTarget.SOURCE_ONLY})
 class FewLinks(MessageEnum):
     """Why a page or query has fewer links than wanted."""
 
-    WAITING = "{} wait for approval"
+    WAITING = "{} waiting for approval"
     NOTHING_KNOWN = "neither content nor a main query is known"
     NO_CONTENT = "the page has no content"
     REST_LINKED = "all other possible targets are already linked"

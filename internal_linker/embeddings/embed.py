@@ -154,7 +154,7 @@ def encodable(
     unknown = {
         row for row, language in enumerate(languages) if known and language and not language.startswith(known)
     }
-    some = f"{len(unknown)} pages are in a language that {encoder.name} does not know: {_BY_WORDS}"
+    some = f"{len(unknown)} pages are in a language that {encoder.name} does not support: {_BY_WORDS}"
     return Lazy(
         len(texts), lambda row: Text("", "") if row in unknown else texts[row]
     ), some if unknown else ""
@@ -166,9 +166,9 @@ def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
     without = [key for key in keys[:pages] if key not in given]
     if pages and len(without) == pages:
         raise InputError(
-            f"{encoder.name} has vectors of {len(given)} pages, but of none in your tables: "
+            f"{encoder.name} has vectors for {len(given)} pages, but none of these pages is in your tables: "
             f"the file has {min(given, default='none')}, your tables have {without[0]}. "
-            "Write the URLs in the file as they are in your tables."
+            "Write the URLs in the file as in your tables."
         )
     counts = {"pages": len(without), "queries without a page": len(keys) - pages}
     some = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
@@ -263,7 +263,7 @@ class _Rows:
             self.array = np.zeros((len(self.array), self._first or self._length), self.array.dtype)
         if {len(vector) for vector in vectors} != {self._length}:
             raise ConfigurationError(
-                f"{self._encoder} gives vectors with other dimensions than before: its model has changed. "
+                f"{self._encoder} returns vectors of a different length than before: its model has changed. "
                 "Set embedding_dimensions to the new count; the next run then embeds all pages again."
             )
         whole = np.asarray(vectors)

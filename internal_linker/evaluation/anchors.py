@@ -61,8 +61,8 @@ def agreement(collected: Collected) -> Agreement:
         each.append((any(meets), any(meets[:1]), any(place in editors for place in places), bool(anchors)))
     if not each:
         raise InputError(
-            "No anchor can be compared: none of the links between your pages has an anchor that is in the source's "
-            "main content. Check that files/existing_links.csv has the column Anchor."
+            "No anchors can be compared: no link between your pages has an anchor that is in the source's main "
+            "content. Check that files/existing_links.csv has the column Anchor."
         )
     overlap, first, exact, found = estimates(np.array(each, np.float64))
     return Agreement(

@@ -152,11 +152,11 @@ def _why_not(source: Page | None, target: Page | None, targets: Targets) -> str:
 def _nothing_added(changes: Changes) -> str:
     if not changes.added:
         return (
-            f"There is no link to look for: between the two tables, none was added and {changes.removed} were "
-            "removed. Give the earlier table with --before and the later one with --after."
+            f"There are no links to measure: between the two tables, none were added and {changes.removed} were "
+            "removed. Pass the earlier table with --before and the later one with --after."
         )
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(changes.left_out.items()))
     return (
-        f"There is no link to look for: {changes.added} were added between the two tables, {reasons}. Check that "
-        "the tables spell the host as files/urls_rawdata.csv does (https, www), and that it lists these pages."
+        f"There are no links to measure: {changes.added} were added between the two tables, but {reasons}. Check that "
+        "files/urls_rawdata.csv lists their pages and that the tables write the host as it does (https, www)."
     )

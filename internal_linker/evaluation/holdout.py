@@ -113,7 +113,7 @@ def hide(collected: Collected, hides: Hides, *, cut_anchors: bool) -> Hidden:
             truth[source.url].add(target.url)
     if not truth:
         raise InputError(
-            "There is no link to look for: put the links that your editors made between the pages of "
+            "There are no links to hide: put the links that your editors made between the pages of "
             "files/urls_rawdata.csv into files/existing_links.csv (Source, Destination, Anchor)."
         )
     # The anchors of visible links are cut, too: so texts don't depend on what is hidden, and are embedded only once.

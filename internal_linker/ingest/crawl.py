@@ -211,7 +211,7 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
             continue
         crawl.merged += 1
         if _merge(known, row, crawl.keep):
-            reason = "the same page as an earlier row, with another content: the earlier row is used"
+            reason = "the same page as an earlier row, with different content: the earlier row is used"
             crawl.rejects.append(Reject(name, number, cells[Kind.URL], reason))
     crawl.rejects += pages.table.asides.rejects
     crawl.left_out.update(pages.table.asides.left_out)

@@ -89,7 +89,7 @@ def _path(given: str) -> Path | None:
         there = False
     named = path.suffix.lower() in _KNOWN and "\n" not in given
     if not there and named:
-        raise InputError(f"{given} not found: check the path, or give the text itself in its place.")
+        raise InputError(f"{given} not found: check the path, or pass the text itself instead.")
     if not there:
         return None
     if path.is_file() and not named:

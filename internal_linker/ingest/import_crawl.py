@@ -24,8 +24,8 @@ from internal_linker.ingest.crawl import (
 from internal_linker.ingest.crawl_filters import Filters, page_rows
 
 NO_CONTENT = (
-    "No file has the pages' text, and a run needs a column 'Main Content': let your crawler extract it and import "
-    "again, or name the column that has it with --content-column."
+    "No file contains the pages' text, but a run needs a column 'Main Content': let your crawler extract it and import "
+    "again, or name the column with --content-column."
 )
 # The columns that export-vectors writes.
 _VECTORS = ("URL", "Embedding")
@@ -205,7 +205,7 @@ def _empty(tables: Iterable[CrawlTable], pages: bool, links: bool, vectors: bool
 def _nothing_left(names: Sequence[str], crawl: Crawl) -> str:
     reasons = ", ".join(f"{count} {reason}" for reason, count in crawl.left_out.most_common())
     return (
-        f"{', '.join(names)}: no row is left to import ({len(crawl.rejects)} rejected"
+        f"{', '.join(names)}: no rows left to import ({len(crawl.rejects)} rejected"
         + (f"; left out: {reasons}" if reasons else "")
-        + "). files/rejected_rows.csv says why rows were rejected; nothing else was written."
+        + "). See files/rejected_rows.csv for the reason of each rejected row; nothing else was written."
     )

@@ -88,7 +88,7 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
     )
     if not collected.pages:
         raise InputError(
-            "No page could link to the new one. "
+            "There are no pages that could link to the new page. "
             "Put your pages into files/urls_rawdata.csv: URL, Title, Main Content."
         )
     progress.finish(f"{len(collected.pages)} pages, {collected.inner_links} existing links")
@@ -175,7 +175,7 @@ def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int)
     if why := targets.barred.get(plan.page.key):
         yield f"Links to it: no link may lead to {plan.page.url}: {why}."
     elif inward < limit:
-        yield f"Links to it: only {inward} found; no other page is similar enough and lacks a link to it."
+        yield f"Links to it: only {inward} found; other pages already link to it or are not similar enough."
 
 
 def _like(ranking: Ranking, plan: Planned) -> Iterator[LikePage]:

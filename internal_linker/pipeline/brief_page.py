@@ -42,7 +42,7 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     key, notes = _key(brief.url), list(brief.remarks)
     others = tuple(page for page in collected.pages if page.key != key)
     if len(others) < len(collected.pages):
-        notes.append(f"{brief.url} is a page of the site: the brief replaces it.")
+        notes.append(f"{brief.url} already exists: the draft replaces it in this brief.")
     lang, doubt = _language(brief, others)
     page = Page(key, brief.url or key, brief.title, content=brief.text, lang=lang, headings=brief.headings)
     query = brief.query or next((one.query for one in collected.sources if one.key == key), "")
@@ -75,7 +75,7 @@ def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
     if given:
         return lang, [f"No page is in the language {lang}."]
     return "", [
-        f"The text seems to be in {lang}, but no page is: it is compared with all pages. Set --lang if that is wrong."
+        f"The text seems to be in {lang}, but no page is: it is compared with all pages. If that is wrong, set --lang."
     ]
 
 

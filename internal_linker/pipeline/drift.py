@@ -105,7 +105,7 @@ MOST_PSI_OF_ANOTHER_ENCODER = 0.1
 _WIDTH = 2
 # Added to each bin, so that an empty one can be compared.
 _SMOOTHING = 0.5
-_SAME = ", though encoder and recipe are the same"
+_SAME = " although encoder and recipe are the same"
 # The largest allowed change in the share of a tier: it was 0.12 or less in ordinary weeks, 0.10 to 0.60 with half of a
 # crawl broken.
 MOST_SHARE = 0.2
@@ -155,15 +155,15 @@ def _moved(before: RunFacts, now: RunFacts) -> Iterator[str]:
         bound = MOST_PSI_OF_ANOTHER_ENCODER if why else max(MOST_PSI, chance)
         if index > bound:
             yield (
-                f"{what} of the links moved{why or _SAME}: {_summary(was)} before, {_summary(is_)} now "
-                f"(stability index {index:.2f}, {bound:.2f} allowed)."
+                f"{what} of the links changed{why or _SAME}: {_summary(was)} before, {_summary(is_)} now "
+                f"(stability index {index:.2f}, limit {bound:.2f})."
             )
 
 
 def _changed(before: RunFacts, now: RunFacts) -> str:
     """Return which of encoder and recipe changed, "" if neither did."""
     names = [
-        f"{name} {was} became {is_}"
+        f"the {name} changed from {was} to {is_}"
         for name, was, is_ in (
             ("encoder", before.encoder, now.encoder),
             ("recipe", before.recipe, now.recipe),
@@ -196,5 +196,5 @@ def _summary(histogram: Sequence[int]) -> str:
     """Return the mean of a histogram, and the count of missing values."""
     *bins, without = histogram
     middles = (np.arange(len(bins)) + 0.5) / len(bins)
-    mean = f"mean {np.average(middles, weights=bins):.2f}" if any(bins) else "none"
-    return f"{mean}, {without} without" if without else mean
+    mean = f"mean {np.average(middles, weights=bins):.2f}" if any(bins) else "no values"
+    return f"{mean} ({without} links without a value)" if without else mean

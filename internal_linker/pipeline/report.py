@@ -70,7 +70,7 @@ class Plan(Result):
         """Names and values for people."""
         return [
             ("Pages", str(len(self.collected.pages))),
-            ("Rows with links wanted", str(self.sources)),
+            ("Rows to find links for", str(self.sources)),
             ("Rows rejected / merged", f"{len(self.collected.rejects)} / {self.collected.merged_rows}"),
             ("Searches", str(self.searches)),
             ("SERP credits", f"{self.least_credits} to {self.most_credits}"),
@@ -103,7 +103,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Run", report.run_id),
         ("Pages", str(len(collected.pages))),
         ("Main queries", str(sum(bool(source.query) for source in collected.sources))),
-        ("Rows with links wanted", str(len(report.recommendations))),
+        ("Rows to find links for", str(len(report.recommendations))),
         ("Rows rejected / merged", f"{len(collected.rejects)} / {collected.merged_rows}"),
         ("Existing links / rows left out", f"{collected.inner_links} / {collected.skipped_links}"),
         ("SERP calls / credits", f"{searched.calls} / {searched.credits}"),
@@ -113,7 +113,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
         *_graph_rows(report),
-        ("Pages compared", str(report.joined or "each when its turn came")),
+        ("Pages compared", str(report.joined or "one at a time")),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),
     ]
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
@@ -121,7 +121,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
     if report.listed:
         pairs, orphans = report.listed.duplicates, report.listed.orphans
         rows.append(("Near-duplicates", _listed(len(pairs), "pair", "duplicates.csv")))
-        unknown = "not known without existing links"
+        unknown = "unknown without existing links"
         rows.append(("Orphans", unknown if orphans is None else _listed(len(orphans), "page", "orphans.csv")))
     rows.append(("Ranker", str(report.lesson or TOO_FEW)))
     timing = ", ".join(f"{step} {value:.1f}" for step, value in seconds.items())
@@ -151,7 +151,7 @@ def _graph_rows(report: Report) -> list[tuple[str, str]]:
 def _rephrased(report: Report) -> list[tuple[str, str]]:
     if not (chat := report.rephrased):
         return []
-    return [("Anchors by the model / tokens", f"{chat.chosen} of {chat.asked} asked for / {chat.tokens}")]
+    return [("Anchors by the model / tokens", f"{chat.chosen} of {chat.asked} requested / {chat.tokens}")]
 
 
 def _by_reason(excluded: Mapping[Reason[NoTarget], int]) -> str:

@@ -61,7 +61,9 @@ def _known_key(sources: Sequence[Source], url: str) -> str:
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
     if not any(source.key == key for source in sources):
-        raise InputError(f"{url} is neither in the main queries nor in urls_rawdata.csv. Check its spelling.")
+        raise InputError(
+            f"{url} is neither in the main queries nor in files/urls_rawdata.csv: check its spelling."
+        )
     return key
 
 
@@ -290,7 +292,7 @@ class Run:
 
     def _step(self) -> None:
         if self._should_stop():
-            raise Interrupted("The run stopped on request between two steps; no step is half done.")
+            raise Interrupted("The run was stopped between two steps; no step is incomplete.")
 
 
 def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:

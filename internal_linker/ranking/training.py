@@ -28,8 +28,8 @@ FOLDS = 5
 LEAST_GAIN = 0.005
 # The message where the links are too few to learn from.
 TOO_FEW = (
-    f"nothing is learned from existing links: at least {LEAST_LINKS} links between your pages, "
-    "from many of them, are needed"
+    f"no model was learned: that requires at least {LEAST_LINKS} existing links between your pages, "
+    "from many of them"
 )
 # Bounds of the ranges of probability that are compared with the observed shares of links.
 _BOUNDS = (0.0, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 1.01)
@@ -77,10 +77,10 @@ class Lesson:
         gain = f"{self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
         gain = f"NDCG@5 {self.learned.mean:.3f} against {self.fixed.mean:.3f}: {gain}"
         if self.used:
-            return f"a model learned from {self.links} links is used beside the fixed weights ({gain})"
+            return f"a model learned from {self.links} links is used with the fixed weights ({gain})"
         return (
             f"a model learned from {self.links} links is not used: "
-            f"it is hardly better than the fixed weights ({gain})"
+            f"it is not clearly better than the fixed weights ({gain})"
         )
 
 

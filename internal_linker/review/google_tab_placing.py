@@ -186,14 +186,14 @@ class Placing:
             sentences.append(f"Columns of the tab Review could not be restored: {names}. Run again.")
         if rows := sorted({row for row, _ in work.cells or ()}):
             sentences.append(
-                f"Rows of the tab Review do not keep what was written: {_some(rows)}. Check whether cells are merged "
-                "or being edited."
+                f"Rows of the tab Review did not keep what was written: {_some(rows)}. Check whether their cells are "
+                "merged or being edited."
             )
         if work.new:
-            sentences.append(f"Links could not be added to the tab Review: {len(work.new)}. Run again.")
+            sentences.append(f"{len(work.new)} links could not be added to the tab Review. Run again.")
         if work.removed:
             sentences.append(
-                f"Rows of old links are still in the tab Review: {len(work.removed)}. Run again."
+                f"{len(work.removed)} rows of old links could not be removed from the tab Review. Run again."
             )
         if self._strays.lost:
             sentences.append(

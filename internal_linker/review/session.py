@@ -17,7 +17,7 @@ KEYS = {
     "r": "reject",
     "e": "edit the anchor",
     "s": "skip",
-    "n": "note",
+    "n": "add a note",
     "q": "quit",
 }
 _DECIDED: dict[str, Status] = {"a": "accepted", "r": "rejected"}

@@ -107,7 +107,7 @@ class ReviewWorkbook:
         if not more and sum(map(bool, self._tables())) == 1:
             return []
         copy = copy_aside(self.path).name
-        return [f"{self.name} had more than rows of links (sheets, comments or formulas); {copy} keeps it."]
+        return [f"{self.name} had more than rows of links (sheets, comments or formulas); {copy} is a copy."]
 
 
 def _fill(file: BinaryIO, board: Board, found: Merge) -> None:

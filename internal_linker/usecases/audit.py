@@ -176,11 +176,11 @@ def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
         rule, equals, count = one.partition("=")
         if rule not in rules:
             raise ConfigurationError(
-                f"--fail-on {one}: unknown rule '{rule}'. Take one of {', '.join(rules)}."
+                f"--fail-on {one}: unknown rule '{rule}'. Choose one of {', '.join(rules)}."
             )
         if equals and not (count.isascii() and count.isdigit() and int(count)):
             raise ConfigurationError(
-                f"--fail-on {one}: '{count}' is not a whole number from 1, as in {rule}=10."
+                f"--fail-on {one}: '{count}' is not a whole number of 1 or more, as in {rule}=10."
             )
         bounds[rules[rule]] = int(count or 1)
     return bounds
@@ -200,7 +200,7 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
     )
     if not linked.inner_links:
         progress.warn(
-            "No link between your pages is known. Put a crawler's link export into "
+            "No links between your pages are known. Put a crawler's link export into "
             "files/existing_links.csv (Source, Destination, Anchor)."
         )
     return replace(linked, aliases=collected.aliases)
@@ -219,8 +219,8 @@ def _material(
     run = versions[-1].run if versions else ""
     if not run:
         progress.warn(
-            "The cache knows no run, since it is new or was deleted: only today's links are audited. "
-            "Start a run to audit the links that it proposes."
+            "The cache contains no run because it is new or was deleted, so only today's links are audited. "
+            "To audit proposed links as well, start a run first."
         )
     settings = project.settings
     return Material(

@@ -95,8 +95,8 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
     inline, sidebar = options.precision, options.sidebar_precision
     if not 0 < sidebar <= inline < 1:
         raise ConfigurationError(
-            f"--precision {inline:g}, --sidebar-precision {sidebar:g}: give shares above 0 and below 1, "
-            "the second not above the first."
+            f"--precision {inline:g}, --sidebar-precision {sidebar:g}: both must be above 0 and below 1, "
+            "and the second must not exceed the first."
         )
     file = project.labels_csv()
     rows = file.read()

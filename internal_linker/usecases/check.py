@@ -63,7 +63,7 @@ def check_project(root: Path) -> Iterator[Fact]:
     except InternalLinkerError as error:
         yield Fact("Settings", False, str(error))
         return
-    read = "config/settings.toml, environment and key files are read"
+    read = "config/settings.toml, environment and key files are valid"
     yield Fact("Settings", True, ". ".join([read, *project.exposed()]))
     yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
     yield from _input(project)
@@ -82,7 +82,7 @@ def _input(project: Project) -> Iterator[Fact]:
     if queries is None and pages is None and sheet.ok is not False:
         text = (
             "neither files/urls_rawdata.csv (URL, Title, Main Content) nor files/main_queries.csv "
-            "(URL, Main Query) is there. Put at least one of them there."
+            "(URL, Main Query) found: create at least one of them."
         )
         yield Fact("Input", False, text)
         return
@@ -112,7 +112,7 @@ def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fa
     """Return a fact about a table, and what it has."""
     found = Collected((), (), (), 0)
     if table is None:
-        return Fact(name, None, "none: the run goes on without them"), found
+        return Fact(name, None, "none: the run continues without them"), found
 
     def count() -> str:
         nonlocal found
@@ -138,7 +138,7 @@ def _existing_links(links: StreamSource | None, queries: Collected, pages: Colle
         html = add_links(both, None).inner_links
         found = f"{html} in the pages' HTML" if html else "none known"
         more = "the columns Source, Destination, Anchor"
-        return Fact(name, True if html else None, f"{found}; files/existing_links.csv may tell more ({more})")
+        return Fact(name, True if html else None, f"{found}; add more in files/existing_links.csv ({more})")
 
     def count() -> str:
         found = add_links(both, links.stream())
@@ -150,7 +150,7 @@ def _existing_links(links: StreamSource | None, queries: Collected, pages: Colle
 
 
 def _rejected(rows: int) -> str:
-    return f", {rows} rows can't be used (files/rejected_rows.csv says why after a run)" if rows else ""
+    return f", {rows} rows can't be used (after a run, see files/rejected_rows.csv)" if rows else ""
 
 
 def _template(project: Project, keys: set[str]) -> str | None:
@@ -160,16 +160,16 @@ def _template(project: Project, keys: set[str]) -> str | None:
         return None
     if site.partition("/")[0] == PLACEHOLDER_SITE:
         raise ConfigurationError(
-            f"search_query_template still holds {PLACEHOLDER_SITE}. "
-            "Put your own host there, in config/settings.toml."
+            f"search_query_template still contains {PLACEHOLDER_SITE}. "
+            "Replace it with your own host, in config/settings.toml."
         )
     inside = sum(within_site(key, site) for key in keys)
     if keys and not inside:
         raise ConfigurationError(
-            f"none of your {len(keys)} URLs lies in site:{site}. "
+            f"none of your {len(keys)} URLs is in site:{site}. "
             "Correct search_query_template in config/settings.toml."
         )
-    return f"{inside} of {len(keys)} URLs lie in site:{site}"
+    return f"{inside} of {len(keys)} URLs are in site:{site}"
 
 
 def _searches(project: Project) -> bool:
@@ -245,7 +245,7 @@ def _cache(project: Project) -> str:
 def _schedule(project: Project) -> str:
     settings = project.settings
     following = next_run(cron_trigger(settings.schedule_cron, settings.schedule_timezone))
-    return f"internal-linker schedule would run next on {following:%A %Y-%m-%d %H:%M %Z}"
+    return f"internal-linker schedule would start the next run on {following:%A %Y-%m-%d %H:%M %Z}"
 
 
 def _tried(name: str, probe: Callable[[], str | None]) -> Fact:

@@ -60,10 +60,10 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
     progress.start("Points", 0, "pages")
     points = points_of(compared.similarity)
     known = int(points.any(axis=1).sum())
-    progress.finish(f"{known} pages in {points.shape[1]} directions of meaning")
+    progress.finish(f"{known} pages in {points.shape[1]} dimensions")
     if not known:
         raise InputError(
-            f"files/urls_rawdata.csv: no page has words by which it can be compared (--by {options.by})."
+            f"files/urls_rawdata.csv: no page has any words to compare (--by {options.by}). Choose other fields."
         )
     tried: list[Tried] = []
     if options.method == "communities":
@@ -105,10 +105,10 @@ def _written(project: Project, result: Clustering, progress: Progress) -> tuple[
 
 def _check_method(options: ClustersOptions) -> None:
     if options.method not in METHODS:
-        raise ConfigurationError(f"--method {shortened(options.method)}: take {' or '.join(METHODS)}.")
+        raise ConfigurationError(f"--method {shortened(options.method)}: choose {' or '.join(METHODS)}.")
     if options.method == "communities" and options.k:
         raise ConfigurationError(
-            f"--k {options.k}: communities are as many as there are. Leave it out, or take --method kmeans."
+            f"--k {options.k}: the number of communities can't be set. Leave out --k, or use --method kmeans."
         )
 
 

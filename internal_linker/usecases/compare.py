@@ -54,7 +54,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         progress.finish(f"{len(pages)} pages, {left_out.total()} left out, {collected.inner_links} links")
         if len(pages) < 2:
             raise InputError(
-                f"files/urls_rawdata.csv: {len(pages)} pages can be compared; at least two are needed."
+                f"files/urls_rawdata.csv: at least two pages are needed, and only {len(pages)} can be compared."
             )
         titles, brands = _titles(pages, options)
         encoders = _encoders(context, project, lifts, progress)
@@ -89,7 +89,7 @@ def fields_of(by: str) -> dict[str, float]:
         if name not in FIELDS or name in fields:
             problem = f"'{name}' is given twice" if name in fields else f"unknown field '{name}'"
             raise ConfigurationError(
-                f"--by {by}: {problem}. Take {', '.join(FIELDS)}, as in title=1,content=3."
+                f"--by {by}: {problem}. Choose from {', '.join(FIELDS)}, as in title=1,content=3."
             )
         if equals and not (re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", weight) and float(weight) > 0):
             raise ConfigurationError(f"--by {by}: '{weight}' is not a number above 0, as in {name}=2.")

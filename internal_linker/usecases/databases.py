@@ -115,8 +115,8 @@ class Databases:
         try:
             if said := damage(engine):
                 raise ConfigurationError(
-                    f"store_url: the database is damaged ({said}). Copy what can be read out of it by store copy, "
-                    "or move it aside: the caches are rebuilt, and editors' decisions are in the review."
+                    f"store_url: the database is damaged ({said}). Copy its readable rows to a new database with "
+                    "`store copy`, or move it away: the caches are rebuilt, and editors' decisions are in the review."
                 )
             return unreadable(engine, checks, progress)
         finally:

@@ -246,7 +246,7 @@ def encoding(site: Hidden, context: RunContext, progress: Progress) -> Callable[
         known, _ = encodable(texts, [page.lang for page in site.pages], context.encoder)
         embedded = embed(known, context.encoder, context.vector_cache, progress)
         if embedded.problem:
-            progress.warn(f"{embedded.problem} Without all vectors, the figures are not those of a run.")
+            progress.warn(f"{embedded.problem} Without all vectors, the figures differ from a run's.")
         return unit_rows(embedded.vectors)
 
     return vectors

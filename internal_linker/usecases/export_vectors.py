@@ -63,7 +63,7 @@ def _require_vectors(context: RunContext) -> None:
         raise ConfigurationError(f"The vectors come from {context.encoder.name}: there is nothing to export.")
     if context.encoder.corpus_bound:
         raise ConfigurationError(
-            "Word statistics (LSA) give vectors that hold for one run only and are not kept. "
+            "Word statistics (LSA) produce vectors that are valid for one run only and are not stored. "
             'Set embedding_provider = "local" or "openai" in config/settings.toml and run again.'
         )
 

@@ -97,8 +97,10 @@ class RollbackResult(Result):
     @property
     def summary(self) -> str:
         """What was done, in a sentence."""
-        rejected = f", {self.rejected} left out that were rejected since" if self.rejected else ""
-        return f"{self.links} links of {len(self.recommendations)} rows are as in run {self.run}{rejected}."
+        rejected = f"; {self.rejected} links rejected since then were left out" if self.rejected else ""
+        return (
+            f"Restored {self.links} links in {len(self.recommendations)} rows from run {self.run}{rejected}."
+        )
 
     def tables(self) -> dict[str, Columns]:
         """Return `links`: each link that was put back, `rank` counting from 1 within its row."""
@@ -215,7 +217,7 @@ def _version(runs: RunStore, run: str) -> Version:
         if version.run == run:
             return version
     names = ", ".join(version.run for version in versions[-5:]) or "none yet"
-    raise InputError(f"There is no run {run}. The last ones are: {names}. `history` lists all that are kept.")
+    raise InputError(f"Run {run} not found. The latest runs are: {names}. `history` lists all stored runs.")
 
 
 def _rows(runs: RunStore, run: str, sections: Sections) -> list[VersionRow]:

@@ -57,7 +57,9 @@ def init(folder: Path) -> InitResult:
         (folder / "files").mkdir(exist_ok=True)
         written = [_write(folder / name, text, mode) for name, text, mode in texts]
     except OSError as error:
-        raise OutputError(f"{error.filename or folder} can't be written ({error.strerror}).") from None
+        raise OutputError(
+            f"{error.filename or folder} can't be written ({error.strerror}). Check the path and its permissions."
+        ) from None
     names = [name.as_posix() for name, _, _ in texts]
     return InitResult(folder, tuple(map(ConfigFile, names, written)))
 

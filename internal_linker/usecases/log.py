@@ -38,7 +38,7 @@ def run_log(project: Path, run_id: str, secrets: Sequence[str]) -> Iterator[None
         handler = _LogFile(project / LOG_FILE, maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8")
     except OSError as error:
         raise OutputError(
-            f"{LOG_FILE} can't be written ({error.strerror}). Check the folder's rights."
+            f"{LOG_FILE} can't be written ({error.strerror}). Check the folder's permissions."
         ) from None
     handler.setFormatter(_Redacting(run_id, secrets))
     LOGGER.setLevel(logging.INFO)

@@ -110,7 +110,7 @@ def _require_bounds(declared: Declared, value: Any) -> None:
         wanted = (
             f"{option.least:g} or more" if option.most is None else f"{option.least:g} to {option.most:g}"
         )
-        raise ConfigurationError(f"{declared.flag} {value:g}: give a number, {wanted}.")
+        raise ConfigurationError(f"{declared.flag} {value:g}: the number must be {wanted}.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,7 +184,9 @@ class BriefOptions(Options):
     lang: Annotated[
         str, Option("Its language, such as en. Default: the language of the text.", metavar="CODE")
     ] = ""
-    limit: Annotated[int, Option("Links each way (0: links_per_page).", least=0, most=MOST_BRIEF_LINKS)] = 0
+    limit: Annotated[
+        int, Option("Links in each direction (0: links_per_page).", least=0, most=MOST_BRIEF_LINKS)
+    ] = 0
     search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
 
 
@@ -226,7 +228,7 @@ class ImportOptions(Options):
         Path | None, Option("Fetch the pages listed in this file, one URL per line.", metavar="FILE")
     ] = None
     delay: Annotated[float, Option("Seconds between two requests to a host.", least=0, most=60)] = 0.5
-    allow_private: Annotated[bool, Option("Fetch from private networks, too.")] = False
+    allow_private: Annotated[bool, Option("Allow fetching from private networks.")] = False
     url_column: Annotated[str, Option("The column of the pages' URLs.", metavar="NAME")] = ""
     content_column: Annotated[str, Option("The column of the pages' main content.", metavar="NAME")] = ""
     base_url: Annotated[str, Option("The URL at which saved pages are online.", metavar="URL")] = ""
@@ -234,7 +236,7 @@ class ImportOptions(Options):
         bool, Option("Leave out /page/2, ?page=2 and the like.", flag="--no-pagination")
     ] = True
     parameters: Annotated[
-        bool, Option("Leave out URLs with parameters other than tracking.", flag="--no-parameters")
+        bool, Option("Leave out URLs with parameters, except tracking parameters.", flag="--no-parameters")
     ] = True
     only_indexable: Annotated[bool, Option("Leave out pages that are not indexable.")] = False
     only_200: Annotated[bool, Option("Leave out pages whose status is not 200.")] = False
@@ -256,9 +258,9 @@ class ImportOptions(Options):
         Sequence[str], Option("Propose no links to pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
     duplicates: Annotated[
-        bool, Option("Leave out pages with the text of an earlier one.", flag="--no-duplicates")
+        bool, Option("Leave out pages with the same text as an earlier page.", flag="--no-duplicates")
     ] = True
-    min_words: Annotated[int, Option("Leave out pages with fewer words.", least=0)] = 0
+    min_words: Annotated[int, Option("Leave out pages with fewer than N words.", least=0)] = 0
     limit: Annotated[int, Option("Keep only the first N pages (0: all).", least=0)] = 0
 
 
@@ -307,7 +309,7 @@ class CompareOptions(Options):
             metavar="TEXT",
         ),
     ] = ()
-    keep_brands: Annotated[bool, Option("Leave titles as they are.")] = False
+    keep_brands: Annotated[bool, Option("Do not remove brands from titles.")] = False
     limit: Annotated[int, Option("Compare only the first N pages (0: all).", least=0)] = 0
 
 
@@ -322,9 +324,9 @@ class PairsOptions(CompareOptions):
     """
 
     min_similarity: Annotated[
-        float, Option("The lowest similarity of a pair; usual values are 0.5 to 0.95.", least=0, most=1)
+        float, Option("Minimum similarity of a pair; usual values are 0.5 to 0.95.", least=0, most=1)
     ] = 0.5
-    max_per_page: Annotated[int, Option("Only the N best matches of each page (0: all).", least=0)] = 0
+    max_per_page: Annotated[int, Option("List only the N best matches of each page (0: all).", least=0)] = 0
     full_matrix: Annotated[
         str, Option("Also write the similarities of all pages.", metavar="csv|npy|parquet")
     ] = ""
@@ -364,7 +366,7 @@ class ReviewOptions(Options):
         by: the reviewer's name; "": the name of the login.
     """
 
-    by: Annotated[str, Option("The reviewer's name. Default: the name of the login.", metavar="NAME")] = ""
+    by: Annotated[str, Option("The reviewer's name. Default: your login name.", metavar="NAME")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -377,7 +379,7 @@ class DiffOptions(Options):
         sections: paths; only pages below them count.
     """
 
-    before: Annotated[str, Option("The earlier run, as history names it.", metavar="RUN", argument=True)]
+    before: Annotated[str, Option("The earlier run, as listed by history.", metavar="RUN", argument=True)]
     after: Annotated[str, Option("The later run.", metavar="RUN", argument=True)]
     sections: Annotated[
         Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
@@ -393,7 +395,7 @@ class RollbackOptions(Options):
         sections: paths; only the links of pages below them are put back.
     """
 
-    run: Annotated[str, Option("The run, as history names it.", metavar="RUN", argument=True)]
+    run: Annotated[str, Option("The run, as listed by history.", metavar="RUN", argument=True)]
     sections: Annotated[
         Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
     ] = ()
@@ -445,8 +447,8 @@ class BacktestOptions(Options):
         keep_anchors: leave the links' anchors in the text.
     """
 
-    before: Annotated[Path, Option("The site's links at a date.", metavar="CSV")]
-    after: Annotated[Path, Option("Its links at a later date.", metavar="CSV")]
+    before: Annotated[Path, Option("The site's links at an earlier date.", metavar="CSV")]
+    after: Annotated[Path, Option("The site's links at a later date.", metavar="CSV")]
     keep_anchors: Annotated[bool, Option("Leave the links' anchors in the text.")] = False
 
 
@@ -462,11 +464,11 @@ class CalibrateOptions(Options):
 
     pairs: Annotated[int, Option("Fill files/labels.csv up to N rows.", least=0)] = 100
     precision: Annotated[
-        float, Option("The share of good links wanted among those in the text.", metavar="SHARE")
+        float, Option("Wanted share of good links among links in the text.", metavar="SHARE")
     ] = 0.8
     sidebar_precision: Annotated[
         float,
-        Option("The share of good or borderline links wanted among those beside it.", metavar="SHARE"),
+        Option("Wanted share of good or borderline links among links next to the text.", metavar="SHARE"),
     ] = 0.6
 
 
@@ -479,8 +481,8 @@ class CopyStoreOptions(Options):
         destination: where it is copied to, likewise.
     """
 
-    source: Annotated[str, Option("Where the cache is.", metavar="FROM", argument=True)]
-    destination: Annotated[str, Option("Where it is copied to.", metavar="TO", argument=True)]
+    source: Annotated[str, Option("The database to copy from.", metavar="FROM", argument=True)]
+    destination: Annotated[str, Option("The database to copy to.", metavar="TO", argument=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -492,5 +494,5 @@ class PruneCacheOptions(Options):
         apply: remove it; otherwise it is only counted.
     """
 
-    days: Annotated[int, Option("Remove what no run needed for N days.", least=1)] = 182
-    apply: Annotated[bool, Option("Remove it; without this, nothing is changed.")] = False
+    days: Annotated[int, Option("Remove what no run has used for N days.", least=1)] = 182
+    apply: Annotated[bool, Option("Remove the rows; without this option, only count them.")] = False

@@ -191,11 +191,11 @@ class Project:
         for flag in flags:
             path, _, switch = flag.rpartition("=")
             if not path.startswith("/") or switch not in ("on", "off"):
-                raise ConfigurationError(f"--section {flag}: write it as in /blog=off or /blog=on.")
+                raise ConfigurationError(f"--section {flag}: write a path and =off or =on, as in /blog=off.")
             if switch == "off":
                 off[path] = None
             elif off.pop(path, path) is not None:
-                raise ConfigurationError(f"--section {flag}: {path} is not among sections_off.")
+                raise ConfigurationError(f"--section {flag}: {path} is not in sections_off.")
         return Sections(off)
 
     def exposed(self) -> Iterator[str]:
@@ -231,7 +231,7 @@ class Project:
         path = self.file(name)
         if path.exists():
             return CsvTable(path, f"files/{name}")
-        notices.append(f"files/{name} not found: the run goes on without it.")
+        notices.append(f"files/{name} not found: the run continues without it.")
         return None
 
     def existing_links(self) -> StreamSource | None:
@@ -286,7 +286,7 @@ def open_project(root: Path) -> Project:
         ConfigurationError: a setting or pattern is wrong.
     """
     if not root.is_dir():
-        raise ConfigurationError(f"{root} is not a folder. Name the project's folder with --project.")
+        raise ConfigurationError(f"Project folder {root} not found: check --project.")
     return Project(load_settings(root), root, read_exclusions(root / EXCLUSIONS_FILE))
 
 

@@ -130,7 +130,7 @@ def vector_file(root: Path, name: str) -> VectorFile:
     """
     path = root / name
     if path.suffix.lower() not in (".csv", ".parquet", ".npy"):
-        raise ConfigurationError(f"embedding_provider: {name} must be a file .csv, .parquet or .npy.")
+        raise ConfigurationError(f"embedding_provider: {name} must be a .csv, .parquet or .npy file.")
     if not path.is_file():
         raise InputError(f"{name} not found: check the path in embedding_provider.")
     match path.suffix.lower():
@@ -290,12 +290,13 @@ class Clients:
             if settings.serp_provider == provider:
                 raise ConfigurationError(f'serp_provider = "{provider}" needs a key in {key_file}.')
             notices.append(
-                f"The search step is skipped, since {key_file} holds no key: "
+                f"The search step is skipped because {key_file} contains no key: "
                 "links come from the pages' content alone."
             )
             return None
         if settings.site.partition("/")[0] == PLACEHOLDER_SITE:
             raise ConfigurationError(
-                "search_query_template still holds yoursite.com. Put your own host there, in config/settings.toml."
+                "search_query_template still contains yoursite.com. Replace it with your own host, in "
+                "config/settings.toml."
             )
         return self.search_client()

@@ -111,7 +111,7 @@ def _read(table: "DataFrame") -> list[LinkDecision]:
     """Read a table of decisions."""
     if "link_id" not in table.columns:
         raise InputError(
-            "The table of decisions has no column link_id. Take the table of waiting_links, or name its column so."
+            "The table of decisions has no column link_id. Use the table from waiting_links, or rename the column."
         )
     names = [name for name in ("link_id", "status", "anchor", "notes") if name in table.columns]
     columns = []
@@ -125,8 +125,8 @@ def _read(table: "DataFrame") -> list[LinkDecision]:
 def _require_known(number: int, decision: LinkDecision, known: Mapping[str, Edge]) -> None:
     if decision.link_id not in known:
         raise InputError(
-            f"Decision {number}: there is no link '{shortened(decision.link_id)}'. "
-            "waiting_links and files/links.csv have the links' ids."
+            f"Decision {number}: link '{shortened(decision.link_id)}' not found. "
+            "Copy the id from waiting_links or files/links.csv."
         )
     if _status(decision) not in (None, "", *STATUSES):
         raise InputError(

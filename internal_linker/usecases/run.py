@@ -152,7 +152,7 @@ def run(
 def closing_line(found: PageLinks) -> str:
     """Return the sentence that a run ends with, on the terminal and in the log."""
     if found.failure:
-        return "Pipeline finished, but not every place took its links."
+        return "Pipeline finished, but links could not be written everywhere: see the notes above."
     if found.gaps:
         return "Pipeline finished with gaps: see the notes above."
     return "Pipeline completed successfully!"

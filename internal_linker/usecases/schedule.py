@@ -45,7 +45,7 @@ def weekday_names(field: str) -> str:
         days |= dict.fromkeys(_WEEKDAYS[day % 7] for day in range(low, high + 1, int(step or 1)))
     if not days:
         raise ConfigurationError(
-            f"schedule_cron: the weekdays '{field}' name no day. Write MON-FRI or FRI,SAT,MON."
+            f"schedule_cron: '{field}' matches no weekday. Write MON-FRI or FRI,SAT,MON."
         )
     return ",".join(days)
 
@@ -65,8 +65,8 @@ def cron_trigger(expression: str, timezone: str) -> "CronTrigger":
     fields = expression.split()
     if len(fields) != 5:
         raise ConfigurationError(
-            f"schedule_cron: '{expression}' has {len(fields)} fields, not five: "
-            "minute, hour, day, month, weekday."
+            f"schedule_cron: '{expression}' must have five fields (minute, hour, day, month, weekday) "
+            f"but has {len(fields)}."
         )
     weekdays = weekday_names(fields[4])
     if not fields[2].startswith("*") and not fields[4].startswith("*"):
@@ -80,7 +80,7 @@ def cron_trigger(expression: str, timezone: str) -> "CronTrigger":
     except ValueError as error:
         raise ConfigurationError(f"schedule_cron: '{expression}' can't be read ({error}).") from None
     if next_run(trigger) is None:
-        raise ConfigurationError(f"schedule_cron: '{expression}' means a day that no year has.")
+        raise ConfigurationError(f"schedule_cron: '{expression}' never occurs. Choose a date that exists.")
     return trigger
 
 
@@ -129,8 +129,8 @@ def run_schedule(
 
     def left_out(event: Any) -> None:
         late = event.code == EVENT_JOB_MISSED
-        why = "its time passed while the computer slept" if late else "the one before is still under way"
-        say(f"A run was left out: {why}.")
+        why = "the computer was asleep at its time" if late else "the previous run is still active"
+        say(f"A run was skipped: {why}.")
         announce()
 
     scheduler.add_listener(left_out, EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
@@ -145,7 +145,7 @@ def run_schedule(
         # Short waits, since Ctrl-C can't interrupt an endless wait on Windows.
         while not stop.wait(0.5):
             pass
-        say("Stopping after the step in progress.")
+        say("Stopping after the current step.")
     finally:
         scheduler.shutdown(wait=True)
         for number, handler in previous.items():

@@ -81,7 +81,7 @@ def test_its_words_are_the_anchors_and_are_paid_once(
     assert run(project) == 0
     rows = read_csv(project / "files/links.csv")
     said = re.search(
-        r"Anchors by the model / tokens: (\d+) of (\d+) asked for / (\d+)", capsys.readouterr().out
+        r"Anchors by the model / tokens: (\d+) of (\d+) requested / (\d+)", capsys.readouterr().out
     )
     assert said and 0 < int(said[1]) <= int(said[2]) <= len(rows) and int(said[3]) == openai.units
     last = [row for row in rows if row["Sentence"].rstrip(".!?").endswith(row["Anchor"])]
@@ -89,7 +89,7 @@ def test_its_words_are_the_anchors_and_are_paid_once(
     before, calls = anchors(project), len(openai.ledger)
     assert run(project) == 0
     assert anchors(project) == before and len(openai.ledger) == calls
-    assert "0 of 0 asked for / 0" in capsys.readouterr().out
+    assert "0 of 0 requested / 0" in capsys.readouterr().out
 
 
 def test_switched_on_later_it_is_asked_about_the_links_that_are_there(

@@ -153,7 +153,7 @@ def break_header(folder: Path) -> None:
     ("break_it", "code", "words"),
     [
         (break_settings, 2, "Did you mean max_serp_pages?"),
-        (break_pattern, 2, "excluded_urls.txt line 1"),
+        (break_pattern, 2, "excluded_urls.txt, line 1"),
         (break_header, 3, "Name a column 'Main Content'"),
     ],
 )
@@ -197,7 +197,7 @@ def test_a_run_with_gaps_says_so(folder: Path, capsys: pytest.CaptureFixture[str
 def test_a_folder_that_is_none_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A mistyped project path ends with 2 and creates nothing."""
     assert command("run", "--project", str(tmp_path / "nix")) == 2
-    assert f"{tmp_path / 'nix'} is not a folder" in capsys.readouterr().err
+    assert f"{tmp_path / 'nix'} not found: check" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 
@@ -214,7 +214,7 @@ def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
         process.send_signal(number)
         code, _, err = finish(process)
         assert len(serper.ledger) <= 2
-    assert (code, err) == (130, "Interrupted. What was fetched and embedded is in the cache.\n")
+    assert (code, err) == (130, "Interrupted. Everything fetched or embedded so far is in the cache.\n")
     assert log_text(folder).endswith("Interrupted.\n")
     assert not (folder / "files/.internal_linker.usecases.run").exists()
 
@@ -289,4 +289,4 @@ def test_lookup_of_an_unknown_page_is_an_input_error(
 ) -> None:
     """An unknown URL ends with 3, since it has no content to compare."""
     assert command("lookup", f"{SITE}/nix/", "--project", str(folder)) == 3
-    assert "Check its spelling" in capsys.readouterr().err
+    assert "check its spelling" in capsys.readouterr().err

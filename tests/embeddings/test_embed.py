@@ -154,7 +154,7 @@ def test_a_model_that_changed_its_vectors_is_told() -> None:
     """If new vectors have more dimensions than cached ones, one sentence says so, and the paid vectors are kept."""
     cache = MemoryVectors()
     cache.kept[text_hash(TEXTS[0])] = np.ones(25, np.float32)
-    with pytest.raises(ConfigurationError, match="letters gives vectors with other dimensions than before"):
+    with pytest.raises(ConfigurationError, match="letters returns vectors of a different length than before"):
         run(TEXTS, Letters(), cache)
     assert set(cache.kept) == {text_hash(text) for text in TEXTS[:3]}
 

@@ -45,7 +45,7 @@ def test_every_embedded_page_has_its_vector(tmp_path: Path, capsys: pytest.Captu
     write_csv(folder / "files/urls_rawdata.csv", more)
     capsys.readouterr()
     assert command("export-vectors", *where) == 6
-    assert "2 pages have none: new or changed" in capsys.readouterr().out
+    assert "2 pages have no vector: they are new or changed" in capsys.readouterr().out
 
 
 def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_cap_and_an_empty_account_leave_the_links_that_there_are(
         use_standins(project, serpapi=serpapi, settings={**of, "max_serp_credits": 3})
         assert command("run", "--project", str(project)) == 6
         said = capsys.readouterr().out
-        assert serpapi.units == 3 and "SerpApi: the cap max_serp_credits = 3 credits is reached" in said
+        assert serpapi.units == 3 and "SerpApi: the limit max_serp_credits = 3 credits is reached" in said
         serpapi.searches = 2
         use_standins(project, serpapi=serpapi, settings=of)
         assert command("run", "--project", str(project)) == 6

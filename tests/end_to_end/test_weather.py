@@ -97,7 +97,7 @@ def _no_quota(of: World) -> None:
     ("spoil", "service", "words", "code"),
     [
         (_revoke, "google", "Make a new key", ExitCode.SERVICE),
-        (_unshare, "google", "press Share and add this address", ExitCode.SERVICE),
+        (_unshare, "google", "click Share and add this address", ExitCode.SERVICE),
         (_only_view, "google", "make this address an Editor", ExitCode.SERVICE),
         (_rename, "google", "there is no such tab", ExitCode.INPUT),
         (_other_serper_key, "serper", "config/serper_api_key.txt", ExitCode.GAPS),

@@ -102,9 +102,13 @@ def test_what_no_run_could_have_proposed_is_left_out_with_its_reason() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
-        (AFTER, AFTER, "between the two tables, none was added and 0 were removed"),
-        (AFTER, AFTER[:1], "between the two tables, none was added and 3 were removed"),
-        ([], [(GREEN, f"{SITE}/nix/", "")], "1 were added between the two tables, 1 to a page that is not"),
+        (AFTER, AFTER, "between the two tables, none were added and 0 were removed"),
+        (AFTER, AFTER[:1], "between the two tables, none were added and 3 were removed"),
+        (
+            [],
+            [(GREEN, f"{SITE}/nix/", "")],
+            "1 were added between the two tables, but 1 to a page that is not",
+        ),
     ],
 )
 def test_nothing_to_look_for_is_said_with_the_counts(
@@ -146,7 +150,7 @@ def test_the_command_prints_counts_and_figures_and_writes_one_file(
         "    between two listed pages of one language: 3",
         "    left out: to a page that is not listed: 1",
         "3 added links from 2 pages, anchors removed; encoder local/lsa-256; means with 95% intervals",
-        "The place of each of them is in files/backtest.csv.",
+        "files/backtest.csv lists the place of each added link.",
     ):
         assert f"{line}\n" in out
     table = [line.split("  ")[0] for line in out.splitlines()[-4:-1]]
@@ -232,7 +236,7 @@ def test_figures_without_vectors_are_marked(folder: Path, capsys: pytest.Capture
         sites.use_standins(folder / "site", openai=openai, settings={"embedding_provider": "openai"})
         write_text(folder / "site/config/openai_api_key.txt", "sk-wrong")
         assert command("backtest", *tables(folder, BEFORE, AFTER)) == 0
-    assert "Without all vectors, the figures are not those of a run." in capsys.readouterr().err
+    assert "Without all vectors, the figures differ from a run's." in capsys.readouterr().err
 
 
 def test_relative_paths_start_at_the_current_directory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,7 +260,7 @@ def test_relative_paths_start_at_the_current_directory(folder: Path, monkeypatch
             2,
             "are the same file (july.csv). Give the links of",
         ),
-        (("--after", "june.csv", "--before", "july.csv"), 3, "4 were removed. Give the earlier table with"),
+        (("--after", "june.csv", "--before", "july.csv"), 3, "4 were removed. Pass the earlier table with"),
         (("--before", "june.csv"), 2, "--after"),
     ],
 )

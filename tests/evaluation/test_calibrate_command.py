@@ -120,17 +120,17 @@ def test_existing_links_serve_until_there_are_labels(
     """Without labels, figures from existing links, if any, are called lower bounds; with labels they don't matter."""
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
-    assert f"Fewer than {LEAST_LABELS} pairs are labelled" in out and "There is no such link" in out
+    assert f"Fewer than {LEAST_LABELS} pairs are labelled" in out and "There are no existing links" in out
     pages = read_csv(folder / "files/urls_rawdata.csv")
     pairs = [(pages[at]["URL"], pages[at + 1]["URL"]) for at in range(0, 28, 2)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *pairs])
     assert calibrate(folder) == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    assert "precision is this or higher" in out and "recall of links" in out
+    assert "precision is a lower bound" in out and "recall of links" in out
     assert re.search(r"^0\.05 +0\.\d{3} \[", out, re.M)
     label(folder, 0.6, 0.4)
     assert calibrate(folder) == ExitCode.SUCCESS
-    assert "By the labels" in capsys.readouterr().out
+    assert "Computed from the labels" in capsys.readouterr().out
 
 
 def test_a_labelled_pair_that_was_linked_since_still_counts(
@@ -208,5 +208,5 @@ def test_precisions_that_make_no_sense_are_refused(
 ) -> None:
     """Impossible precisions raise a configuration error before anything is read."""
     assert calibrate(folder, "--precision", shares[0], "--sidebar-precision", shares[1]) == 2
-    assert "give shares above 0 and below 1" in capsys.readouterr().err
+    assert "both must be above 0 and below 1" in capsys.readouterr().err
     assert not (folder / "files/labels.csv").exists()

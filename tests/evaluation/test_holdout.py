@@ -232,13 +232,11 @@ def test_the_anchors_are_measured_on_those_of_editors(
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
     assert command("evaluate", "--anchors", "--project", str(folder)) == 0
     out = capsys.readouterr().out
-    assert (
-        "2 linked pairs of pages whose anchor stands in the source's main content (1 others left out)" in out
-    )
+    assert "2 linked pairs of pages whose anchor is in the source's main content (1 others left out)" in out
     figures = re.findall(r"^(.+?) +(\d\.\d{4}) \[[\d.]+, [\d.]+\]$", out, re.M)
     assert [name for name, _ in figures][::4] == [
         "an anchor overlaps the editors'",
-        "of these, can be inserted as they are",
+        "of these, anchors usable unchanged",
     ]
     assert figures[-1][1] == "1.0000" and figures[0][1] in ("0.5000", "1.0000")
 

@@ -105,7 +105,7 @@ def test_one_page_of_several_rows_and_files(project: Path, tmp_path: Path) -> No
     ]
     rejected = table(project, "rejected_rows.csv")[1:]
     assert [row[1:3] for row in rejected] == [("3", A + "#x"), ("4", "/x")]
-    assert "another content" in rejected[0][3] and "not a full URL" in rejected[1][3]
+    assert "different content" in rejected[0][3] and "not a full URL" in rejected[1][3]
 
 
 def test_a_workbook_with_a_title_line(
@@ -132,7 +132,7 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(
     workbook(tmp_path / "empty.xlsx", [])
     for name, sentence in {
         "far": "has more than 5,000,000 cells. Export it again as CSV",
-        "empty": "is empty. Fill in the table",
+        "empty": "is empty: add a",
         "missing": "missing.xlsx not found: check the path",
     }.items():
         assert imported(project, str(tmp_path / f"{name}.xlsx")) == 3

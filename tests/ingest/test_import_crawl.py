@@ -103,7 +103,7 @@ def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.Captu
 ERRORS = {
     "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Use --url-column"),
     "no such column": (f"URL\n{A}\n", ("--url-column", "wo"), "--url-column wo: no file has a column with"),
-    "no usable row": ("URL\n/x\n", (), "no row is left to import (1 rejected)"),
+    "no usable row": ("URL\n/x\n", (), "no rows left to import (1 rejected)"),
     "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 not in --include"),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
     "no file": ("", (), "crawl.csv not found"),
@@ -142,7 +142,7 @@ def test_pages_without_texts_are_told_of(
 ) -> None:
     """An import without a text column warns at once, because a run needs one."""
     assert imported(project, crawl(tmp_path / "p.csv", ("URL",), (A,))) == 0
-    assert "name the column that has it with --content-column" in capsys.readouterr().err
+    assert "name the column with --content-column" in capsys.readouterr().err
 
 
 def test_a_run_reads_what_was_imported(project: Path, tmp_path: Path) -> None:

@@ -66,7 +66,7 @@ def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.C
         assert command("lookup", page["URL"], "--project", str(folder)) == 0
         ours = [(link["target"], f"{link['score']:.2f}") for link in found["links_to"]]
         assert ours == re.findall(r"(https:\S+)  \(similarity, score ([\d.-]+)", capsys.readouterr().out)
-        assert any("the brief replaces it" in note for note in found["notes"])
+        assert any("the draft replaces it" in note for note in found["notes"])
 
 
 def test_its_anchors_stand_in_the_draft(brief: Ask, folder: Path, draft: Path) -> None:

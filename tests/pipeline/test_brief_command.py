@@ -101,7 +101,7 @@ def test_it_is_printed_for_people(folder: Path, draft: Path, capsys: pytest.Capt
     assert command("content-brief", str(draft), "--project", str(folder), "--limit", "2") == 0
     printed = capsys.readouterr()
     assert printed.out.startswith("Oat milk for latte art should link to\n 1  https://")
-    assert "Oat milk for latte art should be linked to by\n 1  https://" in printed.out
+    assert "Oat milk for latte art should be linked from\n 1  https://" in printed.out
     assert re.search(r'"[^"]+"  in: ', printed.out) and "Embedding:" in printed.err
 
 
@@ -145,4 +145,4 @@ def test_a_site_without_pages_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
     folder = make_small_project(tmp_path)
     (folder / "files/urls_rawdata.csv").unlink()
     assert command("content-brief", "tea", "--project", str(folder)) == 3
-    assert "No page could link to the new one" in capsys.readouterr().err
+    assert "There are no pages that could link to the new page" in capsys.readouterr().err

@@ -126,7 +126,7 @@ def test_chance_does_not_fire(pages: int) -> None:
 def test_another_model_fires_by_its_name() -> None:
     """A model change is reported with both names and both means."""
     [told] = drift(run(), run(similarity=0.3, encoder="openai", recipe="v2", seed=1))
-    assert "encoder local became openai and recipe v1 became v2" in told
+    assert "the encoder changed from local to openai and the recipe changed from v1 to v2" in told
     assert "mean 0.50 before" in told and "mean 0.29 now" in told
 
 
@@ -142,7 +142,7 @@ def test_a_slight_shift_fires_with_another_recipe_only() -> None:
     index, _ = stability_index(before.similarities, now.similarities)
     assert 0.1 < index < MOST_PSI
     assert drift(before, now) == []
-    assert "recipe v1 became v2" in drift(before, replace(now, recipe="v2"))[0]
+    assert "the recipe changed from v1 to v2" in drift(before, replace(now, recipe="v2"))[0]
 
 
 def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
@@ -158,8 +158,8 @@ def test_a_broken_crawl_fires_though_nothing_was_changed() -> None:
         strengths=[one + other for one, other in zip(half.strengths, low, strict=True)],
     )
     told = drift(before, now)
-    assert "Similarities of the links moved, though encoder and recipe are the same" in told[0]
-    assert "125 without now" in told[0]
+    assert "Similarities of the links changed although encoder and recipe are the same" in told[0]
+    assert "125 links without a value) now" in told[0]
     assert "Strengths" in told[1]
     assert any("in the tier review" in sentence for sentence in told)
 

@@ -77,7 +77,7 @@ def test_a_broken_crawl_does_not_reach_the_sheet(
     capsys.readouterr()
     assert do(project, "run") == 6
     told = capsys.readouterr().out
-    assert "moved" in told and "The Sheet and the review keep the last run's links." in told
+    assert "changed although" in told and "The Sheet and the review keep the last run's links." in told
     assert "run again with --accept-drift" in told
     assert google.grid("Main") == before and google.grid("Review") == tabs
     assert do(project, "run") == 6, "an unpublished run isn't the new baseline"
@@ -101,7 +101,7 @@ def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
     assert espresso and not any(links[url] for url in espresso)
     assert not any(set(espresso) & targets for targets in links.values())
     notes = {row["URL"]: row["Note"] for row in read_csv(project / "files/Output.csv")}
-    assert notes[espresso[0]] == "0 of 5 links: 5 wait for approval"
+    assert notes[espresso[0]] == "0 of 5 links: 5 waiting for approval"
     book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
     waiting = [row for row in book.iter_rows(min_row=2, values_only=True) if "waits for approval" in str(row)]
     first = next(row for row in waiting if row[3] == espresso[0])

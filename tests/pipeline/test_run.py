@@ -268,7 +268,7 @@ def test_languages_that_the_encoder_does_not_know_are_matched_by_words() -> None
     Run(of, rules(), Choice(), told).execute("r1")
     assert [text.body for text in encoder.asked] == ["green tea", "black tea"]
     assert told.warnings == [
-        "2 pages are in a language that letters does not know: they are matched by their words alone."
+        "2 pages are in a language that letters does not support: they are matched by their words alone."
     ]
     assert [names(each) for each in sink.links] == [["b"], ["a"], ["d"], ["c"]]
 

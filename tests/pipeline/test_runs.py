@@ -122,7 +122,7 @@ def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     assert command("run", "--project", str(project)) == 0
     told = capsys.readouterr()
     note = (
-        "Note: 3 pages are in a language that local/all-MiniLM-L6-v2-int8 does not know: "
+        "Note: 3 pages are in a language that local/all-MiniLM-L6-v2-int8 does not support: "
         "they are matched by their words alone."
     )
     assert note in told.out + told.err

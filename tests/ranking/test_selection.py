@@ -170,7 +170,7 @@ def test_what_needs_approval_is_held_and_others_stand_in() -> None:
     assert [each.rank for each in found.held] == [0, 0] and found.note == ""
     nothing = select(source("x"), ranked, where, 2, "", approved=lambda _: False)
     assert (nothing.links, letters(nothing.held)) == ((), "ab")
-    assert nothing.note == "0 of 2 links: 2 wait for approval"
+    assert nothing.note == "0 of 2 links: 2 waiting for approval"
     accepted = select(source("x"), ranked, where, 2, "", accepted=[link("a", 1)], approved=lambda _: False)
     assert letters(accepted.links) == "a" and "a" not in letters(accepted.held)
 

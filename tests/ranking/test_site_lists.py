@@ -145,7 +145,7 @@ def test_without_existing_links_orphans_are_not_known(
     assert len(orphans(folder)) == 5
     run(folder)
     assert orphans(folder) == {}
-    assert "  Orphans: not known without existing links\n" in capsys.readouterr().out
+    assert "  Orphans: unknown without existing links\n" in capsys.readouterr().out
 
 
 def test_nothing_that_a_run_writes_is_offered_to_git(tmp_path: Path) -> None:

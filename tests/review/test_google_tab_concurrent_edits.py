@@ -110,7 +110,7 @@ def test_a_cell_that_does_not_keep_its_text_is_reported(google: GoogleStandIn) -
 
     before(google, READ, rearrange(google, meddle), times=99)
     gaps = review_tab(google).write([row("a", why="new"), B])
-    assert len(gaps) == 1 and "do not keep what was written: 2." in gaps[0]
+    assert len(gaps) == 1 and "did not keep what was written: 2." in gaps[0]
     assert len(google.calls(WRITE)) <= 4
 
 

@@ -93,7 +93,7 @@ def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureF
     assert found["Pages"].text == "files/urls_rawdata.csv: 6 rows"
     assert command("check", "--project", str(folder)) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "All is in order." and len(lines) == len(found) + 1
+    assert lines[-1] == "Everything is in order." and len(lines) == len(found) + 1
 
 
 def test_with_every_key_each_service_says_what_it_knows(services: Services) -> None:
@@ -105,9 +105,9 @@ def test_with_every_key_each_service_says_what_it_knows(services: Services) -> N
     assert "has text-embedding-3-small" in found["Embeddings"].text
     assert EMAIL in found["Google Sheet"].text and "Link 1" in found["Google Sheet"].text
     assert found["Main queries"].text == "Google Sheet 'Main': 6 rows"
-    links = "1 between your pages, 1 rows can't be used (files/rejected_rows.csv says why after a run)"
+    links = "1 between your pages, 1 rows can't be used (after a run, see files/rejected_rows.csv)"
     assert found["Existing links"].text == links
-    assert found["Search template"].text == "6 of 6 URLs lie in site:www.tiny.example"
+    assert found["Search template"].text == "6 of 6 URLs are in site:www.tiny.example"
 
 
 def test_the_service_that_a_run_would_use_is_asked(services: Services) -> None:
@@ -241,7 +241,7 @@ def wrong_schedule(at: Services) -> None:
         ),
         (wrong_openai_key, "Embeddings", "Put a valid key into config/openai_api_key.txt"),
         (no_openai_key, "Embeddings", "config/openai_api_key.txt must contain"),
-        (not_shared, "Google Sheet", f"not shared with {EMAIL}. Open the Sheet, press Share"),
+        (not_shared, "Google Sheet", f"not shared with {EMAIL}. Open the Sheet, click Share"),
         (viewer_only, "Google Sheet", "make this address an Editor"),
         (key_deleted, "Google Sheet", "Make a new key"),
         (broken_account, "Google Sheet", "Make a new key"),
@@ -249,9 +249,9 @@ def wrong_schedule(at: Services) -> None:
         (no_query_column, "Main queries", "Name a column 'Main Query' in the first row"),
         (no_content_column, "Pages", "Name a column 'Main Content' in the first row"),
         (pages_in_excel, "Pages", 'save it as "CSV UTF-8"'),
-        (placeholder, "Search template", "Put your own host there"),
+        (placeholder, "Search template", "Replace it with your own host"),
         (another_site, "Search template", "Correct search_query_template"),
-        (wrong_schedule, "Schedule", "not five: minute, hour, day, month, weekday"),
+        (wrong_schedule, "Schedule", "must have five fields (minute, hour, day, month, weekday)"),
     ],
     ids=lambda each: getattr(each, "__name__", None),
 )
@@ -281,7 +281,7 @@ def test_several_faults_are_all_told(services: Services) -> None:
     ("file", "text", "words"),
     [
         ("config/settings.toml", "max_serp_page = 1", "Did you mean max_serp_pages?"),
-        ("config/excluded_urls.txt", "# mine\n/tag/\n(?=x", "excluded_urls.txt line 3: '(?=x'"),
+        ("config/excluded_urls.txt", "# mine\n/tag/\n(?=x", "excluded_urls.txt, line 3: '(?=x'"),
     ],
 )
 def test_settings_and_patterns_are_checked_first(tmp_path: Path, file: str, text: str, words: str) -> None:
@@ -298,7 +298,7 @@ def test_a_damaged_cache_is_found(tmp_path: Path) -> None:
     """`check` reports a cache file that isn't a database."""
     folder = make_project(tmp_path)
     write_text(folder / "files/cache.sqlite3", "no database at all " * 100)
-    assert "move a damaged cache file aside" in faults(folder)["Cache"]
+    assert "if the cache file is damaged, move it away" in faults(folder)["Cache"]
 
 
 def test_a_damaged_model_is_found(tmp_path: Path) -> None:

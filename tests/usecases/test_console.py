@@ -43,7 +43,7 @@ from tests.support.small_project import (
 )
 
 SKIPPED = (
-    "Note: The search step is skipped, since config/serper_api_key.txt holds no key: "
+    "Note: The search step is skipped because config/serper_api_key.txt contains no key: "
     "links come from the pages' content alone."
 )
 

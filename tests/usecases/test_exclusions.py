@@ -38,7 +38,7 @@ def test_a_bad_pattern_names_file_and_line(tmp_path: Path, pattern: str) -> None
     """A pattern that RE2 can't parse stops the run before it spends anything; the error names file and line."""
     path = tmp_path / "excluded_urls.txt"
     path.write_text(f"# ours\n\n/tag/\n{pattern}\n/ok/\n", encoding="utf-8")
-    with pytest.raises(ConfigurationError, match="excluded_urls.txt line 4: ") as caught:
+    with pytest.raises(ConfigurationError, match="excluded_urls.txt, line 4: ") as caught:
         read_exclusions(path)
     assert f"'{pattern}'" in str(caught.value)
 

@@ -46,7 +46,7 @@ def write_pages(project: Path, pages: dict[str, str]) -> None:
 def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The diff names an added page, the rollback restores Output.csv, and the history lists all runs."""
     assert command("history", "--project", str(project)) == 0
-    assert "No run is kept yet." in capsys.readouterr().out
+    assert "No runs are stored yet." in capsys.readouterr().out
     assert do(project, "run") == 0
     before = (project / "files/Output.csv").read_bytes()
     write_pages(project, dict([*TOPICS.items(), NEW]))
@@ -57,13 +57,13 @@ def test_a_run_is_kept_told_apart_and_put_back(project: Path, capsys: pytest.Cap
     out = capsys.readouterr().out
     told = read_csv(project / "files/diff.csv")
     new = f"{SITE}/{NEW[0]}/"
-    assert f"{len(told)} differences are in files/diff.csv." in out
+    assert f"{len(told)} differences written to files/diff.csv." in out
     assert {row["Why"] for row in told if row["Target"] == new and row["Change"] == "new"} == {
         "the target is a new page"
     }
     assert {row["Why"] for row in told if row["Source"] == new} == {"a new row"}
     assert do(project, "rollback", first) == 0
-    assert f"12 links of 6 rows are as in run {first}." in capsys.readouterr().out
+    assert f"12 links in 6 rows from run {first}." in capsys.readouterr().out
     assert (project / "files/Output.csv").read_bytes() == before
     third = runs(project, capsys)[2]
     assert do(project, "diff", first, third) == 0
@@ -154,17 +154,21 @@ def test_links_that_were_put_back_are_a_table(project: Path) -> None:
     assert (result.links, result.rejected, result.gaps, result.failure) == (2, 0, (), None)
     assert history(opened).versions[-1].run == result.run_id
     log = (project / "logfile.txt").read_text(encoding="utf-8")
-    assert f"[{result.run_id}] 2 links of 1 rows are as in run 1." in log
+    assert f"[{result.run_id}] Restored 2 links in 1 rows from run 1." in log
 
 
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("diff", "x", "y"), 3, "There is no run x. The last ones are: none yet."),
-        (("rollback", "x"), 3, "There is no run x."),
-        (("run", "--section", "blog=off"), 2, "--section blog=off: write it as in /blog=off or /blog=on."),
-        (("run", "--section", "/blog"), 2, "write it as in /blog=off"),
-        (("run", "--section", "/blog=on"), 2, "/blog is not among sections_off."),
+        (("diff", "x", "y"), 3, "Run x not found. The latest runs are: none yet."),
+        (("rollback", "x"), 3, "Run x not found."),
+        (
+            ("run", "--section", "blog=off"),
+            2,
+            "--section blog=off: write a path and =off or =on, as in /blog=off.",
+        ),
+        (("run", "--section", "/blog"), 2, "write a path and =off or =on, as in /blog=off"),
+        (("run", "--section", "/blog=on"), 2, "/blog is not in sections_off."),
     ],
 )
 def test_what_can_not_be_done_is_said_in_a_sentence(

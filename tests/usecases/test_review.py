@@ -124,8 +124,8 @@ def test_a_decision_can_be_taken_back(project: Project) -> None:
 @pytest.mark.parametrize(
     ("decisions", "sentence"),
     [
-        ([LinkDecision("no-link", "accepted")], "Decision 2: there is no link 'no-link'."),
-        ([LinkDecision(COPY.id, "accepted")], f"Decision 2: there is no link '{COPY.id}'."),
+        ([LinkDecision("no-link", "accepted")], "Decision 2: link 'no-link' not found."),
+        ([LinkDecision(COPY.id, "accepted")], f"Decision 2: link '{COPY.id}' not found."),
         ([LinkDecision(OTHER.id, "acepted")], f"Decision 2 (link {OTHER.id}): 'acepted' is not a status."),
     ],
 )

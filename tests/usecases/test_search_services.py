@@ -61,7 +61,7 @@ def test_the_service_with_a_key_is_used(provider: str, keys: str, used: str, tmp
 @pytest.mark.parametrize(
     ("provider", "keys", "why"),
     [
-        ("auto", "", "since config/serper_api_key.txt holds no key"),
+        ("auto", "", "because config/serper_api_key.txt contains no key"),
         ("none", "serper serpapi", 'serp_provider = "none"'),
     ],
 )

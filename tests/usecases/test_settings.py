@@ -16,7 +16,7 @@ from tests.support.small_project import forget_settings, write_text
 KEY = "key-0123456789abcdef"
 ACCOUNT = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nMIIEvQIBADANBg\n-----END"})
 UNITS = re.compile(
-    r"\b(days?|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|share|0 to 1)\b",
+    r"\b(days?|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|dimensions|share|0 to 1)\b",
     re.I,
 )
 
@@ -103,9 +103,9 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         ('embedding_provider = "sentence-transformer/x"', "did you mean sentence-transformers:MODEL?"),
         ('embedding_provider = "file: "', "did you mean file:PATH?"),
         ('fusion = "mix"', "fusion: it must be 'fill' or 'blend' (it is 'mix')"),
-        ('gl = "usa"', "gl: it must be a country's two letters, as in us or de (it is 'usa')"),
+        ('gl = "usa"', "gl: it must be a two-letter country code, such as us or de (it is 'usa')"),
         ('base_url = "localhost"', "base_url: it must be an address that begins with https:// or http://"),
-        ('schedule_timezone = "berlin"', "no such time zone; write it like Europe/Berlin (it is 'berlin')"),
+        ('schedule_timezone = "berlin"', "it must be a time zone such as Europe/Berlin (it is 'berlin')"),
         ("max_serp_pages = two", "can't be read: "),
         ('store_url = "sqlite:///C:\\data"', "with / instead of \\"),
     ],
@@ -184,7 +184,7 @@ def test_a_bad_key_in_a_variable_is_not_blamed_on_the_file(
     """The message names the variable that the key came from."""
     monkeypatch.setenv("SERPER_API_KEY", f"{KEY} {KEY}")
     said = refusal(tmp_path)
-    assert said == "environment variable SERPER_API_KEY: the key must stand there alone, on one line."
+    assert said == "environment variable SERPER_API_KEY: it must contain only the key, on one line."
 
 
 @pytest.mark.parametrize("name", KEY_FILES)
@@ -261,12 +261,12 @@ def test_a_template_names_the_site_with_or_without_a_path(tmp_path: Path, templa
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ("site:shop.com", "it must hold {main_query}"),
-        ("site:shop.com {query}", "it must hold {main_query}"),
-        ("{main_query}", "it must hold site: and your host once"),
-        ("site: shop.com {main_query}", "it must hold site: and your host once"),
-        ("site:{main_query}", "it must hold site: and your host once"),
-        ("site:shop.com OR site:shop.de {main_query}", "it must hold site: and your host once"),
+        ("site:shop.com", "it must contain {main_query}"),
+        ("site:shop.com {query}", "it must contain {main_query}"),
+        ("{main_query}", "it must contain site: and your host exactly once"),
+        ("site: shop.com {main_query}", "it must contain site: and your host exactly once"),
+        ("site:{main_query}", "it must contain site: and your host exactly once"),
+        ("site:shop.com OR site:shop.de {main_query}", "it must contain site: and your host exactly once"),
         ("site:https://shop.com {main_query}", "leave out https://"),
     ],
 )
@@ -282,5 +282,5 @@ def test_a_template_that_would_waste_credits_is_refused(tmp_path: Path, template
 def test_another_address_is_no_schedulers(tmp_path: Path, address: str) -> None:
     """An address without tcp:// or port, or with a password, is rejected without showing the password."""
     told = refusal(tmp_path, f'dask_scheduler = "{address}"')
-    assert "dask_scheduler: it must be as in tcp://10.0.0.5:8786" in told
+    assert "dask_scheduler: it must be an address such as tcp://10.0.0.5:8786" in told
     assert "secret" not in told

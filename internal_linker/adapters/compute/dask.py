@@ -238,7 +238,7 @@ class _Run(Generic[Item]):
         """Run a task again whose workers were killed; alone if it, or a task beside it, may have killed them."""
         if is_suspect and ended.alone:
             raise self._cluster.problem(
-                f"{ended.task.name} has ended each worker that tried it, most likely for lack of memory. Check the "
+                f"{ended.task.name} crashed every worker that tried it, most likely for lack of memory. Check the "
                 "workers' logs"
             )
         (self._suspects if is_suspect else self._again).append(ended.task)
@@ -280,7 +280,7 @@ class _Run(Generic[Item]):
         """Check that the scheduler answers, and that workers are there and have the right versions."""
         cluster, now = self._cluster, monotonic()
         gone = cluster.problem(
-            f"the scheduler at {cluster.address} is gone. Run again: finished results are kept"
+            f"the connection to the scheduler at {cluster.address} was lost. Run again: finished results are kept"
         )
         if self._client.status != "running":
             raise gone
@@ -298,7 +298,7 @@ class _Run(Generic[Item]):
         self._seen = now if there else self._seen
         if now - self._seen > cluster.patience:
             raise cluster.problem(
-                f"no worker of {cluster.address} takes work: there are none, or their memory is full. Start some"
+                f"no worker of {cluster.address} accepts tasks: none is running, or all are out of memory. Start some"
             )
 
 

@@ -50,8 +50,8 @@ _SHAPE = (
 )
 
 _REMEDY = (
-    "Correct the setting, or move a damaged cache file aside: the next run creates a new one and fetches its "
-    "content again."
+    "Correct the setting, or, if the cache file is damaged, move it away: the next run creates a new one and fetches "
+    "its content again."
 )
 # By phrases in SQLite's messages.
 _REMEDIES = {
@@ -176,8 +176,8 @@ def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | Store
     if not _lost(engine, error):
         return unusable(engine, error)
     return StoreLost(
-        f"store_url: the database's server can't be reached any more ({_short(error, password)}). "
-        "Run again when it is back: nothing that it has stored is fetched again."
+        f"store_url: the connection to the database server was lost ({_short(error, password)}). "
+        "Run again when the server is back: nothing that it has stored is fetched again."
     )
 
 

@@ -31,9 +31,7 @@ def require_cache(source: Engine, tables: Sequence[Table]) -> None:
         InputError: the source, opened for reading only, has none of the tables.
     """
     if lacks(source, *tables):
-        raise InputError(
-            f"There is no cache at {shown_address(source)}: check the first of the two addresses."
-        )
+        raise InputError(f"{shown_address(source)} not found, or it contains no cache: check FROM.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +60,7 @@ def copy_tables(
     """
     if source.url == destination.url:
         raise ConfigurationError(
-            f"Both addresses are the same database, {shown_address(source)}: give two different ones."
+            f"FROM and TO are the same database, {shown_address(source)}: choose two different ones."
         )
     return [_copy(source, destination, table, progress) for table in tables]
 
@@ -76,7 +74,7 @@ def _copy(source: Engine, destination: Engine, table: Table, progress: Progress)
         copied += transact(destination, partial(upsert, table=table, rows=batch, newer_by=age))
         read += len(batch)
         progress.advance(len(batch))
-    progress.finish(f"{read} rows: {copied} copied, {read - copied} there already, as new or newer")
+    progress.finish(f"{read} rows: {copied} copied, {read - copied} already up to date")
     return Copied(table.name, read, copied)
 
 
@@ -182,5 +180,5 @@ def _unsound(engine: Engine, table: Table, is_sound: Callable[[Row[Any]], bool],
                 progress.advance(len(part))
     except SQLAlchemyError as error:
         raise failed(engine, error) from None
-    progress.finish(f"{count} rows, {bad or 'none'} of them damaged")
+    progress.finish(f"{count} rows, {bad} damaged")
     return bad

@@ -121,15 +121,15 @@ def version_of(connection: Connection) -> int | None:
         version = 0
     elif names and connection.dialect.name == "sqlite":
         raise ConfigurationError(
-            f"store_url: {_name(connection)} is another program's database and was not changed. Name another file."
+            f"store_url: {_name(connection)} belongs to another program and was not changed. Name another file."
         )
     else:
         return None
     if version > len(_STEPS):
         program = connection.execute(select(VERSIONS.c.program).order_by(VERSIONS.c.version.desc())).scalar()
         raise ConfigurationError(
-            f"store_url: {_name(connection)} was made by a newer version of this program ({program}) and was not "
-            f"changed. This is {__version__}: update the program, or name another database."
+            f"store_url: {_name(connection)} was created by a newer version of this program ({program}) and was not "
+            f"changed. This is version {__version__}: update the program, or name another database."
         )
     return version
 

@@ -119,7 +119,7 @@ def recognise(path: Path, shape: Shape = CSV) -> Recognised:
 def unreadable(path: Path, error: OSError) -> InputError:
     """Return the error for a file that the system doesn't let us read."""
     return InputError(
-        f"{path} can't be read ({error.strerror or error}). Check its rights and close programs that use it."
+        f"{path} can't be read ({error.strerror or error}). Check its permissions and close programs that use it."
     )
 
 
@@ -136,13 +136,13 @@ def recognise_open(path: str, file: BinaryIO, shape: Shape = CSV) -> Recognised:
     found = _read_bytes(file)
     marks = _nul_remark(path, found.nuls)
     if found.letters > found.broken:
-        broken = f"{path} holds bytes that are not valid UTF-8 ({found.broken}); they stand as \ufffd now."
+        broken = f"{path} contains bytes that are not valid UTF-8 ({found.broken}); \ufffd replaces them."
         return Recognised("utf-8-sig", (*marks, f"{broken} {shape.remedy}"))
     encoding = guess(b"\n".join(found.sample))
     undefined = sum(text.count("\ufffd") for text in _decoded(file, encoding, "replace"))
-    lost = f", and {undefined} unknown characters stand as \ufffd" if undefined else ""
+    lost = f", and \ufffd replaces {undefined} unknown characters" if undefined else ""
     remark = f"{path} is not UTF-8; it was read as {_ENCODINGS[encoding][0]}{lost}."
-    return Recognised(encoding, (*marks, f"{remark} If letters look wrong: {shape.remedy}"))
+    return Recognised(encoding, (*marks, f"{remark} If letters look wrong, do this: {shape.remedy}"))
 
 
 def guess(data: bytes) -> str:
@@ -194,7 +194,7 @@ def _fits(piece: bytes, encoding: str) -> bool:
 def _utf16(path: str, file: BinaryIO, encoding: str) -> Recognised:
     if _nuls(file, encoding) is not None:
         return Recognised(encoding)
-    return Recognised(encoding, (f"{path}: some characters are not valid UTF-16; they stand as \ufffd.",))
+    return Recognised(encoding, (f"{path}: some characters are not valid UTF-16; \ufffd replaces them.",))
 
 
 def _utf16_without_mark(head: bytes) -> str:
@@ -211,7 +211,7 @@ def _refuse_other_formats(path: str, head: bytes, shape: Shape) -> None:
     if _WEB_PAGE.match(head) and not shape.html:
         found = "a web page (often a log-in or error page saved in a table's place)"
     elif not found and len(head) - len(head.translate(None, _BINARY_BYTES)) > len(head) // 20:
-        found = "no text"
+        found = "a binary file"
     if found:
         raise InputError(f"{path} is {found}, not {shape.name}. {shape.remedy}")
 
@@ -223,7 +223,7 @@ def _chunks(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _nul_remark(path: str, count: int) -> tuple[str, ...]:
-    return (f"{path} holds NUL characters ({count}); they were left out.",) if count else ()
+    return (f"{path} contains {count} NUL characters, which were removed.",) if count else ()
 
 
 def _decoded(file: BinaryIO, encoding: str, errors: str = "strict") -> Iterator[str]:

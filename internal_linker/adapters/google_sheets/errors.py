@@ -67,7 +67,7 @@ class Refusals:
         if not retryable:
             problem = f"its address can't be used ({cause}). Check google_api_url in config/settings.toml."
             return ServiceError(SERVICE, problem)
-        problem = f"no usable answer came ({cause}). Check the internet connection and try again."
+        problem = f"there was no usable answer ({cause}). Check the internet connection and try again."
         return ServiceError(SERVICE, problem, retryable=True)
 
     @property
@@ -79,19 +79,19 @@ class Refusals:
             return ServiceError(
                 SERVICE,
                 "the Sheets API is not enabled. Open https://console.cloud.google.com/apis/library/"
-                f"sheets.googleapis.com?project={self.project}, press Enable, wait a minute and run again.",
+                f"sheets.googleapis.com?project={self.project}, click Enable, wait a minute and run again.",
             )
         if "protected" in message:
             return self._protected()
         if writing:
             return CredentialsRefused(
                 SERVICE,
-                f"{self.account} may view the Sheet but not edit it. Open the Sheet, press Share and make "
+                f"{self.account} may view the Sheet but not edit it. Open the Sheet, click Share and make "
                 "this address an Editor.",
             )
         return CredentialsRefused(
             SERVICE,
-            f"the Sheet is not shared with {self.account}. Open the Sheet, press Share and add this address "
+            f"the Sheet is not shared with {self.account}. Open the Sheet, click Share and add this address "
             "as an Editor.",
         )
 

@@ -53,8 +53,8 @@ class Delivery:
         now = Grid(values, self._links)
         if now.url is None and now.query is None:
             raise OutputError(
-                f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no link can be placed. "
-                "Put the column names back and run again."
+                f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no links can be written. "
+                "Restore the column names and run again."
             )
         strays, _ = self._strays.corrections(now)
         grid = Grid(now.with_cells(strays).values, self._links) if strays else now
@@ -85,14 +85,14 @@ class Delivery:
         sentences = []
         for item in self._recommendations:
             if (identity := item.source.identity) not in placed:
-                reason = "the Sheet has no row for it any more."
+                reason = "the Sheet no longer has a row for it."
             elif identity in wrong:
                 reason = (
-                    f"row {wrong[identity]} does not keep them. Check whether it is merged or being edited."
+                    f"row {wrong[identity]} did not keep them. Check whether it is merged or being edited."
                 )
             else:
                 continue
-            sentences.append(f"{_name(item)}: the links could not be placed: {reason}")
+            sentences.append(f"{_name(item)}: the links could not be written: {reason}")
         for row in sorted({row for row, _ in self._owed} | self._strays.lost):
             sentences.append(
                 f"Row {row} could not be restored: it may contain another row's links, because rows moved while "
@@ -245,11 +245,11 @@ class GoogleSheet:
             f"Spreadsheet: {metadata['properties']['title']}",
             f"Tabs: {', '.join(tab.title for tab in tabs_of(metadata))}",
             f"{table.name}: {len(table.rows)} rows below the header",
-            f"Columns understood: {', '.join(found) or 'none'}",
+            f"Columns recognised: {', '.join(found) or 'none'}",
             f"Link columns to be added: {', '.join(missing) or 'none'}",
         ]
         with_retries(lambda: self._spreadsheet.write(None, {}), attempts=FEW_ATTEMPTS)
-        return [*facts, "Right to edit: not refused (tried with an empty write)"]
+        return [*facts, "Permission to edit: not refused (tested with an empty write)"]
 
     def close(self) -> None:
         """Close the connections."""

@@ -175,10 +175,10 @@ class JsonClient:
                 name, "the query is too long to send. Shorten it, or remove it from the main queries."
             ) from None
         except httpx.TimeoutException:
-            raise ServiceError(name, "no complete answer in time.", retryable=True) from None
+            raise ServiceError(name, "the answer was not complete in time.", retryable=True) from None
         except (httpx.HTTPError, httpx.StreamError) as error:
             raise ServiceError(
-                name, f"the connection broke ({type(error).__name__}).", retryable=True
+                name, f"the connection failed ({type(error).__name__}).", retryable=True
             ) from None
         if status == 200:
             return self._parsed(body)

@@ -69,8 +69,8 @@ class Budget:
             if self.spent + self._reserved + amount > self.cap + 1e-9:
                 raise BudgetReached(
                     self.service,
-                    f"the cap {self.setting} = {self.cap:g} {self.unit} is reached "
-                    f"(this run spent {self.spent:g}). Raise it in config/settings.toml to continue.",
+                    f"the limit {self.setting} = {self.cap:g} {self.unit} is reached "
+                    f"(this run spent {self.spent:g}). To continue, raise it in config/settings.toml.",
                 )
             self._reserved += amount
         actual = amount
@@ -156,8 +156,8 @@ class Circuit:
             if self._failures >= DOWN_CALLS and now - self._began >= DOWN_S:
                 last = str(error).removeprefix(f"{self._service}: ")
                 self._problem = (
-                    f"it has been down since {self._since} ({self._failures} calls in a row failed), and this "
-                    f"run doesn't call it again. Its last answer: {last}"
+                    f"it has failed since {self._since} ({self._failures} calls in a row), and this run "
+                    f"doesn't call it again. The last error: {last}"
                 )
 
 

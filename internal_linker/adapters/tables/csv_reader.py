@@ -25,7 +25,7 @@ _QUOTED = re.compile(r'"[^"]*(?:"|$)')
 _BLANK = " ,;\t\r\n\ufeff"
 # No text contains it once NULs are removed: inside a cell, it means that the cell's quotes were never closed.
 _END = "\0end\0"
-_QUOTE_REMEDY = "A quotation mark is never closed or the file was cut off: mend that row or export it again."
+_QUOTE_REMEDY = "A quotation mark is not closed or the file is cut off: correct that row or export it again."
 
 Record = tuple[int, Sequence[str]]
 
@@ -68,7 +68,7 @@ class CsvRecords:
             next(records)
         number, header = next(records, (0, ()))
         if not header:
-            raise InputError(f"{self.path} is empty. Fill in the table with its header line.")
+            raise InputError(f"{self.path} is empty: add a header row and at least one row below it.")
         yield number, tuple(cell.strip(" \t\r\n\ufeff") for cell in header)
         yield from records
 

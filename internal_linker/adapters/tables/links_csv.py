@@ -45,7 +45,7 @@ class _LinkCsv:
             return self._merge(recommendations, run_id, edge_of, self._keeps)
         except InputError as error:
             copy = copy_aside(self.path)
-            lost = f"{error} {self.name} now holds this run's rows only; what was in it is in {copy.name}."
+            lost = f"{error} {self.name} now contains only this run's rows; its earlier content is in {copy.name}."
             return [lost, *self._replace(recommendations, run_id, edge_of)]
 
     def _replace(
@@ -66,7 +66,7 @@ class _LinkCsv:
         with closing(source.stream()) as records:
             _, earlier = next(records)
             if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
-                raise InputError(f"{self.path} is no earlier result: it has no column '{min(missing)}'.")
+                raise InputError(f"{self.path} is not an earlier result: it has no column '{min(missing)}'.")
             header = self._header(recommendations, earlier)
             places: dict[Identity, list[int]] = {}
             for place, item in enumerate(recommendations):
@@ -75,7 +75,7 @@ class _LinkCsv:
             if foreign := [column or "unnamed" for column in earlier if column not in header]:
                 copy = copy_aside(self.path).name
                 remarks.append(
-                    f"{self.name} had other columns ({', '.join(foreign)}); they are in {copy} now."
+                    f"{self.name} had other columns ({', '.join(foreign)}); they are now in {copy}."
                 )
             named = (dict(zip(earlier, cells, strict=False)) for _, cells in records)
 

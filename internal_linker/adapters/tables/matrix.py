@@ -95,7 +95,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError:
         raise ConfigurationError(
-            "--full-matrix parquet requires the extra `parquet`: pip install internal-linker[parquet]. Or use "
+            "--full-matrix parquet requires the extra `parquet`: pip install internal-linker[parquet], or use "
             "--full-matrix npy."
         ) from None
     return pyarrow, pyarrow.parquet

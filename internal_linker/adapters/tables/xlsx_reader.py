@@ -118,7 +118,7 @@ class XlsxTable:
             sheet = next((sheet for sheet in sheets if sheet.start is not None), None)
             more = [each.name for each in sheets if each.start is not None]
         if sheet is None:
-            raise InputError(f"{self.path} is empty. Fill in the table with its header line.")
+            raise InputError(f"{self.path} is empty: add a header row and at least one row below it.")
         if more:
             self.remarks = (f"{self.path}: only the sheet {sheet.name} is read, not {', '.join(more)}.",)
         records = _records(sheet)

@@ -91,7 +91,7 @@ def inspect(material: Material) -> Audit:
     pages = [page for page in material.collected.pages if page.is_visited]
     if not pages:
         raise InputError(
-            "There is no page to audit: all of files/urls_rawdata.csv are errors, redirects or copies."
+            "There is no page to audit: all pages in files/urls_rawdata.csv are errors, redirects or canonicalised."
         )
     n, rows = len(pages), {page.key: row for row, page in enumerate(pages)}
     today = site_links(material.collected, rows)
@@ -170,8 +170,8 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
     row = rows.get(collected.aliases.get(key, key), -1)
     if row < 0:
         raise InputError(
-            f"{option} {url}: no such page is among those of files/urls_rawdata.csv that answer. "
-            "Copy the URL from there."
+            f"{option} {url} not found: use the URL of a page in files/urls_rawdata.csv that is not an error, redirect "
+            "or canonicalised page."
         )
     return row
 

@@ -72,7 +72,7 @@ class Rule(StrEnum):
     CLOSED_CIRCLE = (
         "closed-circle",
         "warning",
-        "pages that link to each other, but to which no other page links",
+        "pages that link to each other, but that no other page links to",
     )
     UNREACHABLE = "unreachable", "warning", "no path of links leads here from the home page"
     DEEP = "deep", "note", "many clicks from the home page"
@@ -84,7 +84,7 @@ class Rule(StrEnum):
     AMBIGUOUS_ANCHOR = "ambiguous-anchor", "warning", "one anchor text for several targets"
     REPEATED_ANCHOR = "repeated-anchor", "warning", "the same anchor text in most links to one target"
     MISLEADING_ANCHOR = "misleading-anchor", "warning", "the anchor names a page other than the link's target"
-    DUPLICATE = "duplicate", "warning", "nearly the same text as the page to keep"
+    DUPLICATE = "duplicate", "warning", "nearly the same text as another page, which should be kept"
 
 
 @dataclass(frozen=True, slots=True)

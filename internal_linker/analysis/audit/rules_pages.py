@@ -75,7 +75,7 @@ def circle_findings(states: States, circles: Sequence[Ints], proposed: SiteGraph
         named = [states.urls[row] for row in rows[:_NAMED].tolist()]
         more = f" and {len(rows) - _NAMED} more" if len(rows) > _NAMED else ""
         these = f"{', '.join(named)}{more}"
-        detail = f"{len(rows)} pages reach each other, but no other page links to one of them: {these}."
+        detail = f"{len(rows)} pages reach each other, but no other page links to any of them: {these}."
         yield Finding(Rule.CLOSED_CIRCLE, named[0], detail, named[1], standing(True, number not in entered))
 
 
@@ -107,9 +107,9 @@ def dense_findings(states: States, links: Ints, proposed: Ints, words: Ints) -> 
 
     def detail(row: int) -> str:
         after = int(links[row] + proposed[row])
-        density = f", {100 * links[row] / words[row]:.1f} for 100 of its words" if words[row] else ""
+        density = f", {100 * links[row] / words[row]:.1f} per 100 words" if words[row] else ""
         then = _then(int(links[row]), after)
-        return f"It has {links[row]} links{density}{then}; {int(most[row])} are enough."
+        return f"It has {links[row]} links{density}, with a limit of {int(most[row])} links{then}."
 
     yield from states.found(Rule.DENSE, links > most, links + proposed > most, detail)
 
@@ -140,26 +140,24 @@ def _links_here(states: States) -> Callable[[int], str]:
 
 def _own_links(states: States) -> Callable[[int], str]:
     after = states.after.outlinks
-    return lambda row: (
-        f"It links to no other page{f'; to {after[row]} after adoption' if after[row] else ''}."
-    )
+    return lambda row: f"It links to no other page{f'; after adoption: {after[row]}' if after[row] else ''}."
 
 
 def _clicks(states: States) -> Callable[[int], str]:
     def clicks(figures: GraphFigures, row: int) -> str:
         depth = int(figures.depth[row])
-        return "unreachable" if depth < 0 else f"{depth} click{'s' if depth > 1 else ''} away"
+        return "none" if depth < 0 else f"{depth} click{'s' if depth > 1 else ''}"
 
     def both(row: int) -> str:
         today, then = clicks(states.before, row), clicks(states.after, row)
-        return f"From the home page it is {today}{_then(today, then)}."
+        return f"Path from the home page: {today}{_then(today, then)}."
 
     return both
 
 
 def _then(today: object, after: object) -> str:
     """Return what adoption changes, "" if nothing."""
-    return "" if today == after else f", {after} after adoption"
+    return "" if today == after else f"; after adoption: {after}"
 
 
 def _pages(count: int) -> str:

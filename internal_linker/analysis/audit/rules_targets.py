@@ -45,7 +45,7 @@ def target_findings(
 def duplicate_findings(duplicates: Iterable[Duplicate]) -> Iterator[Finding]:
     """Report near-duplicates, each pair once, the page to keep second."""
     for pair in duplicates:
-        detail = f"{pair.overlap:.0%} of their phrases are the same: keep the other, canonicalise or merge this one."
+        detail = f"{pair.overlap:.0%} of their phrases are the same: keep the other; canonicalise or merge this one."
         yield Finding(Rule.DUPLICATE, pair.page, detail, pair.canonical)
 
 

@@ -134,7 +134,7 @@ def k_means(
     )
     if bounds and bounds[0] > known.sum():
         raise ConfigurationError(
-            f"--k {wanted}: there are only {known.sum()} pages to be grouped. Take fewer clusters."
+            f"--k {wanted}: there are only {known.sum()} pages to group. Choose fewer clusters."
         )
     count = tries(known, compared.languages, bounds)
     progress.start("Clusters", count if count > 1 else 0, "tries")
@@ -143,14 +143,14 @@ def k_means(
     progress.finish(f"{count}{''.join(map(_told, tried))}")
     if bounds and not bounds[0] <= count <= bounds[1]:
         progress.warn(
-            f"{count} clusters instead of {wanted}: each language has one at least, and equal pages share one."
+            f"{count} clusters instead of {wanted}: each language has at least one, and identical pages share one."
         )
     return labels, tried
 
 
 def _told(tried: "Tried") -> str:
     ends = f"{tried.counts[0]} to {tried.counts[-1]}"
-    return f", {tried.best} of {ends} by silhouette ({max(tried.silhouettes):.3f})"
+    return f"; {tried.best} chosen from {ends} by silhouette ({max(tried.silhouettes):.3f})"
 
 
 def communities(compared: ComparedPages, at_least: float, progress: Progress) -> Ints:

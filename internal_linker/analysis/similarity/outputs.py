@@ -78,11 +78,11 @@ def require_matrix(form: str, pages: int = 0) -> None:
         ConfigurationError: the format is unknown, needs a package, or can't hold so many.
     """
     if form not in MATRIX_FORMS:
-        raise ConfigurationError(f"--full-matrix {form}: take {', '.join(MATRIX_FORMS)}.")
+        raise ConfigurationError(f"--full-matrix {form}: choose one of {', '.join(MATRIX_FORMS)}.")
     if form == "csv" and pages > MOST_CSV:
         raise ConfigurationError(
             f"--full-matrix csv: {pages:,} pages make {pages**2:,} figures; above {MOST_CSV:,} pages "
-            "take npy or parquet."
+            "choose npy or parquet."
         )
     MATRIX_FORMS[form](Path())
 

@@ -105,7 +105,7 @@ def _once(first: Ints, second: Ints, scores: Vectors, n: int) -> tuple[Ints, Int
 def _too_many(at_least: float) -> str:
     return (
         f"More than {MOST_PAIRS:,} pairs of pages have a similarity of {at_least} or more. "
-        "Raise --min-similarity, or take the best ones of each page: --max-per-page 20."
+        "Raise --min-similarity, or list only the best matches of each page: --max-per-page 20."
     )
 
 

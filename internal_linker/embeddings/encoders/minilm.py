@@ -202,7 +202,7 @@ def verified_model() -> Path:
     return model
 
 
-_REMEDY = "Delete the folder .venv and start again: this installs it again."
+_REMEDY = "Delete the folder .venv and start again to reinstall it."
 
 
 def _vocabulary() -> Path:

@@ -79,7 +79,7 @@ def gathered(rows: Iterable[Row], name: str) -> FileVectors:
                     f"{name} has more than {MOST_NUMBERS:,} numbers: use vectors with fewer dimensions."
                 )
     if not places:
-        raise InputError(f"{name} has no vector of a page: each row needs a URL with https:// and a vector.")
+        raise InputError(f"{name} contains no page vectors: each row needs a URL with https:// and a vector.")
     vectors = np.frombuffer(numbers, np.float32).reshape(-1, length)
     return FileVectors(places, vectors, [*_remarks(name, repeated, without_url, empty)])
 

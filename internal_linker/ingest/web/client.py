@@ -120,13 +120,13 @@ class SiteClient:
         except httpx.DecodingError:
             raise NoAnswer(host, "the answer is compressed, although the request did not allow it") from None
         except httpx.TimeoutException:
-            raise NoAnswer(host, "no complete answer in time", retryable=True) from None
+            raise NoAnswer(host, "the answer was not complete in time", retryable=True) from None
         except httpx.ConnectError as error:
             if isinstance(error.__cause__, PrivateAddress):
                 raise Refused(f"{error}. To fetch from a private network, use --allow-private.") from None
             raise NoAnswer(host, f"no connection ({error})", retryable=True) from None
         except (httpx.HTTPError, httpx.StreamError, httpx.InvalidURL) as error:
-            raise NoAnswer(host, f"the connection broke ({type(error).__name__})", retryable=True) from None
+            raise NoAnswer(host, f"the connection failed ({type(error).__name__})", retryable=True) from None
 
     def _wait(self, url: str) -> None:
         delay = self._delays.get(_host(url), self._delay)

@@ -22,8 +22,8 @@ _LINK = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LI
 _IN_MEMORY = 20_000_000
 # Maximum characters of a target: longer ones embed an image or other data.
 _LONGEST_TARGET = 10_000
-_UNRECOGNISED = "Pages whose main text was not recognised: all but menus is taken"
-_EMPTY = "Pages without a text (scripts may write theirs)"
+_UNRECOGNISED = "Pages whose main text was not recognised: everything except menus is used"
+_EMPTY = "Pages without text (scripts may generate it)"
 
 Row = tuple[int, Sequence[str]]
 

@@ -56,7 +56,7 @@ class _Network(httpcore.SyncBackend):
         addresses = list(dict.fromkeys(str(each[4][0]) for each in found))
         for address in addresses:
             if not (self._allow_private or is_public(address)):
-                raise PrivateAddress(f"{host} is at {address}, which is not a public address")
+                raise PrivateAddress(f"{host} resolves to {address}, which is not a public address")
         failed = httpcore.ConnectError("no address")
         for address in addresses:
             try:

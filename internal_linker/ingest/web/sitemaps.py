@@ -54,7 +54,7 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
             sitemaps, pages = _read(client, at)
         except (NoAnswer, NoSitemap) as error:
             if isinstance(error, NoAnswer) and starts == [at]:
-                problem = f"{at} can't be fetched ({error}). Is this computer online? Try again later."
+                problem = f"{at} can't be fetched ({error}). Check that this computer is online, or try again later."
                 raise ServiceError("The sitemap", problem) from None
             problems.append(f"{at}: {error}")
             asides.rejects.append(Reject(address, number, at, str(error)))
@@ -73,7 +73,7 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
     if queue:
         asides.left_out[f"sitemap beyond the first {_MOST_SITEMAPS:,}"] += len(queue)
     if not found:
-        why = problems[0] if problems else f"{address} names no page of this site"
+        why = problems[0] if problems else f"{address} lists no pages of this site"
         raise InputError(
             f"{why}. Name the address of a sitemap with --sitemap, or a list of URLs with --urls."
         )
@@ -160,9 +160,9 @@ def _unpacked(data: bytes) -> bytes:
     try:
         text = unpacking.decompress(data, MOST_BYTES + 1)
     except zlib.error:
-        raise NoSitemap("its gzip is damaged") from None
+        raise NoSitemap("its gzip data is damaged") from None
     if len(text) > MOST_BYTES:
         raise NoSitemap(f"it unpacks to more than {MOST_BYTES // 1_000_000} MB")
     if not unpacking.eof:
-        raise NoSitemap("its gzip is cut off")
+        raise NoSitemap("its gzip data is incomplete")
     return text

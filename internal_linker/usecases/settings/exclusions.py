@@ -33,9 +33,8 @@ class Exclusions:
                 reason = error.args[0] if error.args else error
                 reason = reason.decode() if isinstance(reason, bytes) else str(reason)
                 raise ConfigurationError(
-                    f"{name} line {line}: '{shortened(pattern)}' is not a pattern that RE2 understands "
-                    f"({shortened(reason)}). Correct or delete the line; look-around and back-references are not "
-                    "available."
+                    f"config/{name}, line {line}: '{shortened(pattern)}' is not a valid RE2 pattern "
+                    f"({shortened(reason)}). Correct or delete the line; RE2 has no look-around or back-references."
                 ) from None
 
     def match(self, *urls: str) -> str:

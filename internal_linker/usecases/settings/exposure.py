@@ -19,7 +19,7 @@ def exposed_keys(project: Path) -> Iterator[str]:
             if facts.st_size and facts.st_mode & (stat.S_IRGRP | stat.S_IROTH):
                 yield (
                     f"{file.as_posix()} can be read by other users of this computer. "
-                    f"To keep it to yourself: chmod 600 {file.as_posix()}"
+                    f"To restrict access, run: chmod 600 {file.as_posix()}"
                 )
 
 
@@ -30,7 +30,7 @@ def unencrypted(addresses: Mapping[str, str]) -> Iterator[str]:
         if parts.scheme == "http" and not _is_here(parts.hostname or ""):
             yield (
                 f"{setting} begins with http://: keys and texts go to {parts.hostname} unencrypted. "
-                "Use https:// if the server can."
+                "Use https:// if the server supports it."
             )
 
 

@@ -97,7 +97,7 @@ class Settings(BaseSettings):
         2500, ge=0, description="Maximum credits (with SerpApi: searches) that one run may spend."
     )
     # Enough for 50 searches per second of 0.3 seconds each; the next setting limits their rate.
-    serp_requests_in_flight: int = Field(16, ge=1, le=64, description="Maximum searches at the same time.")
+    serp_requests_in_flight: int = Field(16, ge=1, le=64, description="Maximum concurrent searches.")
     serp_requests_per_second: float = Field(
         5.0, gt=0, description="Maximum searches per second; Serper's free plan allows 5."
     )
@@ -114,7 +114,7 @@ class Settings(BaseSettings):
     )
     embedding_model: str = Field("text-embedding-3-small", description="Model for the openai provider.")
     embedding_dimensions: int = Field(
-        0, ge=0, le=8192, description="Numbers in a vector; 0: the model's default."
+        0, ge=0, le=8192, description="Dimensions of the vectors; 0: the model's default."
     )
     base_url: Url = Field(
         OPENAI_URL,
@@ -134,7 +134,7 @@ class Settings(BaseSettings):
         description="Tokens of a page that the openai provider embeds; the rest is cut off.",
     )
     embedding_requests_in_flight: int = Field(
-        4, ge=1, le=64, description="Maximum embedding requests at the same time."
+        4, ge=1, le=64, description="Maximum concurrent embedding requests."
     )
     embedding_storage: Literal["float16", "float32"] = Field(
         "float16",
@@ -145,7 +145,7 @@ class Settings(BaseSettings):
         0,
         ge=0,
         le=8192,
-        description="Compare only the first numbers of each vector, for models trained for it; 0: all. The "
+        description="Compare only the first N dimensions of each vector, for models trained for it; 0: all. The "
         "cache keeps whole vectors.",
     )
     transformer_pooling: Literal["", "mean", "cls", "max"] = Field(
@@ -329,11 +329,11 @@ class Settings(BaseSettings):
         sites = re.findall(r"(?<!\S)site:(\S*)", value)
         example = f"as in site:{PLACEHOLDER_SITE} {{main_query}}"
         if "{main_query}" not in value:
-            raise ValueError(f"it must hold {{main_query}}, {example}")
+            raise ValueError(f"it must contain {{main_query}}, {example}")
         if any("//" in site for site in sites):
             raise ValueError(f"leave out https://, {example}")
         if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
-            raise ValueError(f"it must hold site: and your host once, {example}")
+            raise ValueError(f"it must contain site: and your host exactly once, {example}")
         within_site("https://any.example/", sites[0])  # raises for an impossible host
         return value
 
@@ -342,7 +342,7 @@ class Settings(BaseSettings):
     def _key_alone(cls, value: SecretStr) -> SecretStr:
         key = value.get_secret_value().strip().strip("\"'")
         if len(key.split()) > 1:
-            raise ValueError("the key must stand there alone, on one line")
+            raise ValueError("it must contain only the key, on one line")
         return SecretStr(key)
 
     @property

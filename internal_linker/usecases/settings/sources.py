@@ -31,6 +31,7 @@ _PLAIN_WORDS = {
     "float": "it must be a number, with a point as in 0.5",
     "finite": "it must be a number, with a point as in 0.5",
     "string": 'it must be a text in double quotes, as in "text"',
+    "tuple": 'it must be a list of texts, as in ["/blog", "/shop"]',
 }
 _PROVIDERS = ("auto", "openai", "local", "multilingual", "lsa")
 # Each with the text that follows its name.
@@ -48,13 +49,13 @@ def _address(value: str) -> str:
 def _scheduler(value: str) -> str:
     # It can't contain a name or password, so messages may show it.
     if value and not re.fullmatch(r"(tcp|tls)://([\w.-]+|\[[\da-fA-F:]+\]):\d{1,5}", value):
-        raise ValueError("it must be as in tcp://10.0.0.5:8786 or tls://10.0.0.5:8786")
+        raise ValueError("it must be an address such as tcp://10.0.0.5:8786 or tls://10.0.0.5:8786")
     return value
 
 
 def _country(value: str) -> str:
     if value and not re.fullmatch(r"[A-Za-z]{2}", value):
-        raise ValueError("it must be a country's two letters, as in us or de")
+        raise ValueError("it must be a two-letter country code, such as us or de")
     return value.lower()
 
 
@@ -81,7 +82,7 @@ def _zone(value: str) -> str:
     if value and value not in zones:
         tail = value.casefold().replace(" ", "_")
         near = sorted(zone for zone in zones if zone.casefold().endswith(tail))
-        raise ValueError(f"no such time zone; write it like {near[0] if near else 'Europe/Berlin'}")
+        raise ValueError(f"it must be a time zone such as {near[0] if near else 'Europe/Berlin'}")
     return value
 
 

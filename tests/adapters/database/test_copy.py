@@ -72,7 +72,10 @@ def test_everything_arrives_as_it_was(
     old.fill()
     assert copy(way, tmp_path) == 0
     said = capsys.readouterr().out
-    for line in (f"embeddings:     {ROWS} rows: {ROWS} copied, 0 there", "serp:           5 rows: 5 copied"):
+    for line in (
+        f"embeddings:     {ROWS} rows: {ROWS} copied, 0 already",
+        "serp:           5 rows: 5 copied",
+    ):
         assert line in said
     assert "joins:          1 rows: 1 copied" in said
     new = Cache(way[1], tmp_path)
@@ -91,7 +94,7 @@ def test_copying_again_changes_nothing(
     """A second copy finds every row in the target and changes nothing."""
     Cache(way[0], tmp_path).fill()
     assert copy(way, tmp_path) == copy(way, tmp_path) == 0
-    assert f"embeddings:     {ROWS} rows: 0 copied, {ROWS} there already" in capsys.readouterr().out
+    assert f"embeddings:     {ROWS} rows: 0 copied, {ROWS} already up to date" in capsys.readouterr().out
     same(Cache(way[1], tmp_path).joins.get("j"), neighbourhood(3000, 200))
 
 
@@ -145,7 +148,9 @@ def test_a_missing_source_is_refused(given: str, tmp_path: Path, capsys: pytest.
     """A mistyped FROM exits with code 3 and creates no file at FROM or TO."""
     assert copy((given, "files/new.sqlite3"), tmp_path) == 3
     said = capsys.readouterr().err
-    assert "There is no cache at sqlite://" in said and (given == "sqlite://" or str(tmp_path) in said)
+    assert "not found, or it contains no cache: check FROM" in said and (
+        given == "sqlite://" or str(tmp_path) in said
+    )
     assert list(tmp_path.iterdir()) == []
 
 

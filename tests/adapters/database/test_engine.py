@@ -175,7 +175,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, r
     """A text file or a damaged header in place of the cache raises a ConfigurationError and stays unchanged."""
     (tmp_path / "files").mkdir()
     (tmp_path / FILE).write_bytes(content)
-    with pytest.raises(ConfigurationError, match=r"store_url: .*move a damaged cache file aside"):
+    with pytest.raises(ConfigurationError, match=r"store_url: .*if the cache file is damaged, move it away"):
         open_database(URL, tmp_path, read_only=read_only)
     assert (tmp_path / FILE).read_bytes() == content
 

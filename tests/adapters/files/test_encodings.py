@@ -83,7 +83,7 @@ def test_each_language_is_read_in_its_encoding(tmp_path: Path, language: str, re
     found = recognise(path)
     assert path.read_bytes().decode(found.encoding) == text
     (remark,) = found.remarks
-    assert f"queries.csv is not UTF-8; it was read as {name}. If letters look wrong:" in remark
+    assert f"queries.csv is not UTF-8; it was read as {name}. If letters look wrong, do this:" in remark
 
 
 @pytest.mark.parametrize("language", WESTERN)
@@ -110,7 +110,7 @@ def test_a_damaged_byte_costs_one_letter(tmp_path: Path, language: str) -> None:
     found = recognise(path)
     lines = path.read_bytes().decode(found.encoding, "replace").splitlines()
     assert lines == [*text.splitlines(), "https://www.example.com/cut/;\ufffd"]
-    assert ", and 1 unknown characters stand as \ufffd" in found.remarks[0]
+    assert ", and \ufffd replaces 1 unknown characters" in found.remarks[0]
 
 
 def test_a_letter_of_two_bytes_may_lie_anywhere() -> None:

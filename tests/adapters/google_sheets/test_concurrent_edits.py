@@ -67,7 +67,7 @@ def test_a_deleted_row_is_reported(google: GoogleStandIn) -> None:
     before(google, WRITE, edit(google, lambda grid: [grid[0], *grid[2:]]))
     gaps = sheet(google).deliver(a_to_c()[:1], "run")
     assert len(gaps) == 1
-    assert "https://shop.com/a (a query): the links could not be placed" in gaps[0]
+    assert "https://shop.com/a (a query): the links could not be written" in gaps[0]
     assert google.grid("Main") == [HEADER, ["https://other.com/", "", "its own"]]
 
 
@@ -80,7 +80,7 @@ def test_a_row_that_keeps_changing_is_reported_after_one_repair(google: GoogleSt
     before(google, READ, edit(google, meddle), times=9)
     gaps = sheet(google).deliver(a_to_c(), "run")
     assert len(gaps) == 1
-    assert "https://shop.com/a (a query): the links could not be placed: row 2" in gaps[0]
+    assert "https://shop.com/a (a query): the links could not be written: row 2" in gaps[0]
     assert [row[:4] for row in google.grid("Main")[2:]] == [row_of("b"), row_of("c")]
     assert len(google.calls(WRITE)) == 2
 

@@ -120,7 +120,7 @@ def _tab_gone(google: GoogleStandIn) -> None:
     ("trouble", "kind", "remedy"),
     [
         (_not_shared, CredentialsRefused, f"press Share and add.*Editor|{re.escape(EMAIL)}"),
-        (_disabled, ServiceError, r"sheets\.googleapis\.com\?project=standin, press Enable"),
+        (_disabled, ServiceError, r"sheets\.googleapis\.com\?project=standin, click Enable"),
         (_revoked, CredentialsRefused, "Make a new key for .*config/service_account.txt"),
         (_skewed, ServiceError, "clock is wrong. Let the computer set date"),
         (_unauthorised, CredentialsRefused, "did not accept the sign-in. Make a new key"),

@@ -190,9 +190,9 @@ def test_check_tells_what_it_found_and_changes_nothing(google: GoogleStandIn) ->
         "Spreadsheet: Stand-in",
         "Tabs: Main, Notes",
         "Google Sheet 'Main': 3 rows below the header",
-        "Columns understood: URL (URL), Main Query (Main Query)",
+        "Columns recognised: URL (URL), Main Query (Main Query)",
         "Link columns to be added: Link 4",
-        "Right to edit: not refused (tried with an empty write)",
+        "Permission to edit: not refused (tested with an empty write)",
     ]
     assert google.grid("Main") == grid
     assert len(google.calls("/v4/")) == 3

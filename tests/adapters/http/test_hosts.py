@@ -117,7 +117,7 @@ def test_a_service_that_is_down_is_left_alone(service: Service, monkeypatch: pyt
     monkeypatch.setattr(limits, "DOWN_S", 0.0)
     service.server.script(*[Reply(500)] * 50, on=service.on)
     error = failure(service.ask)
-    assert isinstance(error, ServiceDown) and "it has been down since" in str(error)
+    assert isinstance(error, ServiceDown) and "it has failed since" in str(error)
     assert len(service.server.calls(service.on)) == DOWN_CALLS
 
 

@@ -112,11 +112,9 @@ def test_a_service_that_is_down_is_not_asked(monkeypatch: pytest.MonkeyPatch) ->
     assert called(circuit, *[BROKEN] * DOWN_CALLS) == [str(BROKEN)] * DOWN_CALLS
     with ThreadPoolExecutor(4) as pool:
         held = [held for some in pool.map(lambda _: called(circuit, None, BROKEN), range(4)) for held in some]
-    began = (
-        rf"Serper: it has been down since \d\d:\d\d:\d\d \({DOWN_CALLS} calls in a row failed\), and this "
-    )
+    began = rf"Serper: it has failed since \d\d:\d\d:\d\d \({DOWN_CALLS} calls in a row\), and this "
     assert all(
-        re.fullmatch(began + r"run doesn't call it again\. Its last answer: it broke\.", one) for one in held
+        re.fullmatch(began + r"run doesn't call it again\. The last error: it broke\.", one) for one in held
     )
     with pytest.raises(ServiceDown), circuit.closed():
         pytest.fail("the call was made")

@@ -113,7 +113,7 @@ def test_windows_1252_with_undefined_bytes_is_read_and_reported(tmp_path: Path) 
     """Bytes that Windows-1252 doesn't define become replacement characters, and a warning counts them."""
     table, remarks = read(tmp_path, b"URL,Main Query\nhttps://a.example/,caf\xe9 \x81\x9d\n")
     assert table.rows == [(2, ("https://a.example/", "café \ufffd\ufffd"))]
-    assert "Windows-1252, and 2 unknown characters" in remarks[0]
+    assert "Windows-1252, and \ufffd replaces 2 unknown characters" in remarks[0]
     assert "CSV UTF-8" in remarks[0]
 
 
@@ -151,7 +151,7 @@ def test_nul_characters_are_left_out_and_reported(tmp_path: Path) -> None:
     """NUL characters of a broken export are removed, and a warning counts them."""
     table, remarks = read(tmp_path, b"URL,Main\0 Query\nhttps://a.example/,co\0ffee\n")
     assert (table.header, table.rows) == (("URL", "Main Query"), [(2, ("https://a.example/", "coffee"))])
-    assert "NUL characters (2)" in remarks[0]
+    assert "2 NUL characters, which were removed" in remarks[0]
 
 
 @pytest.mark.parametrize("line", ["sep=;", '"sep=;"', "SEP=;"])
@@ -221,14 +221,14 @@ def workbook() -> bytes:
         (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "old Excel workbook"),
         (b"\n<!DOCTYPE html><html><body>Sign in</body></html>", "web page"),
         (b"%PDF-1.7\n", "PDF"),
-        (bytes(range(256)) * 20, "no text"),
+        (bytes(range(256)) * 20, "binary file, not a CSV file"),
     ],
 )
 def test_other_kinds_of_files_are_named_with_a_remedy(tmp_path: Path, content: bytes, said: str) -> None:
     """An empty file, a workbook, a web page or a picture named .csv raises an error that says what it is."""
     message = problem(tmp_path, content)
     assert said in message
-    assert "CSV UTF-8" in message or "header line" in message
+    assert "CSV UTF-8" in message or "header row and at least one row below it" in message
 
 
 def test_a_missing_file_and_a_folder_are_input_errors(tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
     before = snapshot(project)
     assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
     told = capsys.readouterr()
-    assert "The cache knows no run, since it is new or was deleted: only today's links" in told.err
+    assert "The cache contains no run because it is new or was deleted, so only today's links" in told.err
     assert f"6 pages, home page {URLS[0]}" in told.out
     table = dict(line.rsplit(maxsplit=2)[::2] for line in told.out.splitlines() if line.startswith("Orphans"))
     assert table == {"Orphans": "2"}
@@ -98,7 +98,7 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
     """From the given number of findings on, the exit code is 7, below it 0; the workbook is written either way."""
     where = ("audit", "--project", str(project), "--home", URLS[0])
     assert command(*where, "--fail-on", "orphan") == 7
-    assert "--fail-on orphan=1: the audit fails with 2 findings." in capsys.readouterr().out
+    assert "--fail-on orphan=1: the audit failed with 2 findings." in capsys.readouterr().out
     assert command(*where, "--fail-on", "orphan=2", "--fail-on", "hub") == 7
     assert command(*where, "--fail-on", "orphan=3", "--fail-on", "hub") == 0
     assert (project / "files/audit.xlsx").exists()
@@ -107,12 +107,12 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("--fail-on", "orphans"), 2, "unknown rule 'orphans'. Take one of broken-target"),
-        (("--fail-on", "orphan=many"), 2, "'many' is not a whole number from 1, as in orphan=10"),
-        (("--fail-on", "orphan=0"), 2, "'0' is not a whole number from 1"),
+        (("--fail-on", "orphans"), 2, "unknown rule 'orphans'. Choose one of broken-target"),
+        (("--fail-on", "orphan=many"), 2, "'many' is not a whole number of 1 or more, as in orphan=10"),
+        (("--fail-on", "orphan=0"), 2, "'0' is not a whole number of 1 or more"),
         (("--home", "tiny"), 2, "--home tiny: not a full URL"),
-        (("--home", f"{SITE}/other/"), 3, f"--home {SITE}/other/: no such page is among those"),
-        (("--path", URLS[0], f"{SITE}/gone/"), 3, f"--path {SITE}/gone/: no such page"),
+        (("--home", f"{SITE}/other/"), 3, f"--home {SITE}/other/ not found: use the URL of a page"),
+        (("--path", URLS[0], f"{SITE}/gone/"), 3, f"--path {SITE}/gone/ not found: use the URL of a page"),
     ],
 )
 def test_wrong_options_are_told(
@@ -130,7 +130,7 @@ def test_the_shortest_path_is_printed_alone(project: Path, capsys: Capture) -> N
     assert command(*where, URLS[0], f"{SITE}/moved/") == 0
     assert f"Today: clicks: 2\n  {URLS[0]}\n  {URLS[1]}\n  {URLS[2]}\n" in capsys.readouterr().out
     assert command(*where, URLS[2], URLS[0]) == 0
-    assert "Today: no path of links leads there." in capsys.readouterr().out
+    assert "Today: there is no path of links." in capsys.readouterr().out
     assert not (project / "files/audit.xlsx").exists()
 
 
@@ -165,7 +165,7 @@ def test_proposed_links_and_duplicates_come_from_the_store(with_copy: Path, caps
     (project / "files/cache.sqlite3").unlink()
     assert command("audit", *where) == 0
     without = capsys.readouterr()
-    assert "The cache knows no run" in without.err and "No links are proposed." in without.out
+    assert "The cache contains no run" in without.err and "No links are proposed." in without.out
     assert SAME not in without.out
 
 
@@ -180,7 +180,7 @@ def test_near_duplicates_stay_known_after_runs_that_look_for_none(with_copy: Pat
     capsys.readouterr()
     assert command("audit", *where) == 0
     told = capsys.readouterr().out
-    assert SAME in told and f"Proposed links: run {second.run}, " in told
+    assert SAME in told and f" new links of run {second.run}." in told
     time.sleep(1.01 - time.time() % 1)
     assert command("rollback", first.run, *where) == 0
     assert command("audit", *where) == 0
@@ -217,7 +217,7 @@ def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
     assert command("audit", "--project", str(tmp_path), "--fail-on", "orphan=11") == 7
     told = capsys.readouterr()
     assert "50 pages" in told.out
-    assert "No home page is among the pages" in told.out
+    assert "The home page is not among the pages" in told.out
     assert "grinders/best-hand-grinders-2024/" in told.out
 
 

@@ -103,7 +103,7 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     assert len(cells(document, "orphans")) == pages.MOST_ORPHANS + 1
     text = " ".join(document.body.text().split()) if document.body else ""
     assert (
-        f"{pages.MOST_ORPHANS} of {len(found.before.orphans)} pages that no other links to; all are in"
+        f"{pages.MOST_ORPHANS} of {len(found.before.orphans)} pages that no other page links to; all are in"
         in text
     )
     counts = {rule.rule: rule.count for rule in pages.findings(found)}

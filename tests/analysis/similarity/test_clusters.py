@@ -109,7 +109,7 @@ def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFi
     assert len(found(capsys, project, "--k", "2-8")["clusters"]) == 3
     assert command("clusters", "--project", str(project), "--by", "title", "--k", "2-8") == 0
     printed = capsys.readouterr()
-    assert "3, 3 of 2 to 8 by silhouette" in printed.err
+    assert "3 chosen from 2 to 8 by silhouette" in printed.err
     assert "Pages in no cluster: 0" in printed.out
 
 
@@ -196,7 +196,7 @@ def test_languages_are_grouped_apart(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert [page["cluster"] for page in pages] == [1, 1, 1, 2, 2, 2]
     assert len(found(capsys, project, "--k", "1")["clusters"]) == 2
     assert command("clusters", "--project", str(project), "--by", "title", "--k", "1") == 0
-    assert "2 clusters instead of 1: each language has one at least" in capsys.readouterr().err
+    assert "2 clusters instead of 1: each language has at least one" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("count", ["", "1", "2"])
@@ -205,7 +205,7 @@ def test_two_pages_are_enough(count: str, tmp_path: Path, capsys: pytest.Capture
     project = titled(tmp_path, "Green tea", "Tax return")
     assert len(found(capsys, project, "--k", count)["clusters"]) == (2 if count == "2" else 1)
     assert command("clusters", "--project", str(project), "--limit", "1") == 3
-    assert "at least two are needed" in capsys.readouterr().err
+    assert "at least two pages are needed" in capsys.readouterr().err
 
 
 def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -219,7 +219,7 @@ def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest
     assert [page["title"] for page in answer["pages"]] == [row[1] for row in rows]
     assert [page["cluster"] for page in answer["pages"]] == [1, 1, 1, None]
     assert command("clusters", "--project", str(project), "--by", "title") == 3
-    assert "no page has words by which it can be compared (--by title)" in capsys.readouterr().err
+    assert "no page has any words to compare (--by title)" in capsys.readouterr().err
 
 
 def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -239,8 +239,8 @@ def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixtu
     [
         (("--k", "40-5"), "--k 40-5: write a number, such as 12"),
         (("--k", "many"), "--k many: write a number, such as 12"),
-        (("--k", "13"), "--k 13: there are only 12 pages to be grouped"),
-        (("--method", "magic"), "--method magic: take kmeans or communities"),
+        (("--k", "13"), "--k 13: there are only 12 pages to group"),
+        (("--method", "magic"), "--method magic: choose kmeans or communities"),
         (("--by", "colour"), "unknown field 'colour'"),
     ],
 )

@@ -175,7 +175,7 @@ def test_a_matrix_in_a_wrong_form_is_refused_before_any_work(
     project = make_project(tmp_path)
     assert command("pairs", "--project", str(project), "--full-matrix", "xml") == 2
     told = capsys.readouterr().err
-    assert "take csv, npy, parquet" in told
+    assert "choose one of csv, npy, parquet" in told
     assert "Input:" not in told
 
 
@@ -201,7 +201,8 @@ def test_one_page_has_no_pair(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     project = titled(tmp_path, "Green tea")
     assert command("pairs", "--project", str(project)) == 3
     assert (
-        "files/urls_rawdata.csv: 1 pages can be compared; at least two are needed." in capsys.readouterr().err
+        "files/urls_rawdata.csv: at least two pages are needed, and only 1 can be compared."
+        in capsys.readouterr().err
     )
 
 

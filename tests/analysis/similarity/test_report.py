@@ -116,9 +116,9 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     """The page shows a large cluster's nearest pages, first links and a part of the dots, with all counts."""
     document = parsed(written(tmp_path, clusters([400, 300]), drawn=500))
     text, data = text_of(document), data_of(document)
-    assert f"The {MOST_PAGES} pages nearest to the centre of 400." in text
+    assert f"The {MOST_PAGES} of 400 pages that are nearest to the centre." in text
     assert f"The first {MOST_LINKS} of 399 missing links; all are in files/cluster_links.csv." in text
-    assert "500 of 700 pages are drawn" in text and len(data["dots"]) == 500
+    assert "The map shows 500 of 700 pages" in text and len(data["dots"]) == 500
     assert [len(branch["leaves"]) + branch["more"] for branch in data["branches"]] == [400, 300]
     assert max(len(branch["leaves"]) for branch in data["branches"]) <= MOST_LEAVES + 1
     many = parsed(written(tmp_path, clusters([1] * (MOST_BRANCHES + 20))))

@@ -110,7 +110,9 @@ def test_a_run_says_that_it_was_used(tmp_path: Path, capsys: pytest.CaptureFixtu
     (project / "files/main_queries.csv").unlink()
     assert command("run", "--project", str(project)) == 0
     told = capsys.readouterr()
-    assert f"2 pages are in a language that {MultilingualEncoder.name} does not know" in told.out + told.err
+    assert (
+        f"2 pages are in a language that {MultilingualEncoder.name} does not support" in told.out + told.err
+    )
     links = read_csv(project / "files/links.csv")
     assert {link["Model"] for link in links} == {MultilingualEncoder.name}
     assert {bool(link["Similarity"]) for link in links if "/fa" not in link["Source"]} == {True}

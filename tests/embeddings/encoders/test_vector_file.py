@@ -207,7 +207,7 @@ def bomb(folder: Path) -> None:
         (lambda folder: write_text(folder / "v.parquet", "PAR1"), "v.parquet can't be read"),
         (lambda folder: write_text(folder / "v.csv", ""), "empty"),
         (lambda folder: write_text(folder / "v.csv", "URL,Text\nhttps://a.example/,1"), "'Embedding'"),
-        (lambda folder: write_text(folder / "v.csv", "URL,Embedding\n"), "no vector of a page"),
+        (lambda folder: write_text(folder / "v.csv", "URL,Embedding\n"), "no page vectors"),
         (lambda folder: None, "v.npy not found"),
     ],
 )
@@ -222,7 +222,7 @@ def test_a_bad_file_is_one_sentence(tmp_path: Path, write: Callable[[Path], None
 
 def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     """The error names the three supported formats."""
-    with pytest.raises(ConfigurationError, match="must be a file .csv, .parquet or .npy"):
+    with pytest.raises(ConfigurationError, match="must be a .csv, .parquet or .npy"):
         vector_file(tmp_path, "v.xlsx")
 
 

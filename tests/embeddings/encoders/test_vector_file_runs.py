@@ -135,7 +135,7 @@ def test_vectors_of_another_site_end_a_run(tmp_path: Path, capsys: pytest.Captur
     assert command("run", "--project", str(folder)) == 3
     said = " ".join(capsys.readouterr().err.split())
     assert (
-        "of none in your tables: the file has https://else.example/a, your tables have https://www.tiny.example/"
+        "but none of these pages is in your tables: the file has https://else.example/a, your tables have https://www.tiny.example/"
         in said
     )
     assert not (folder / "files/links.csv").exists()

@@ -164,7 +164,7 @@ def test_what_is_no_sitemap_is_refused(case: str) -> None:
     ("data", "reason"),
     [
         (gzip.compress(b" " * 60_000_000, mtime=0), "unpacks to more than 50 MB"),
-        (gzip.compress(b"https://a.example/", mtime=0)[:-4], "cut off"),
+        (gzip.compress(b"https://a.example/", mtime=0)[:-4], "incomplete"),
         (b"\x1f\x8bno", "damaged"),
     ],
 )

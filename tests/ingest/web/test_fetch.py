@@ -224,7 +224,7 @@ def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.
     assert list(rows(project)) == [site.url + "/a"]
     why = {url.removeprefix(site.url): reason for url, reason in reasons(project).items()}
     assert "larger than 10 MB" in why["/endless"]
-    assert "compressed" in why["/packed"] and "the connection broke" in why["/gone"]
+    assert "compressed" in why["/packed"] and "the connection failed" in why["/gone"]
     assert told(capsys)["facts"] == {"Pages fetched": 1, "Pages that failed": 3}
 
 
@@ -272,7 +272,7 @@ ERRORS = {
     "no list": (("--urls", "none.txt"), 3, "none.txt not found"),
     "no sitemap": (("--sitemap", "{site}/none.xml", *QUICK), 3, "there is no sitemap (HTTP 404)"),
     "no XML": (("--sitemap", "{site}/page", *QUICK), 3, "it is not a sitemap"),
-    "empty": (("--sitemap", "{site}/empty.xml", *QUICK), 3, "names no page of this site"),
+    "empty": (("--sitemap", "{site}/empty.xml", *QUICK), 3, "lists no pages of this site"),
     "private": (
         ("--sitemap", "{site}/s.xml"),
         3,

@@ -29,7 +29,7 @@ def test_an_interrupted_import(tmp_path: Path) -> None:
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
         code, _, err = finish(process)
-        assert (code, "Interrupted. What was fetched" in err) == (130, True)
+        assert (code, "Interrupted. Everything fetched" in err) == (130, True)
         assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
         assert [path.name for path in (project / "files").glob("*.csv")] == ["urls_rawdata.csv"]
         site.pages["/slow"] = html_page("Slow")
@@ -55,4 +55,4 @@ def test_a_site_that_shuts_us_out(
         assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
         site.pages["/c"] = '<title>App</title><div id="app"></div><script src="/app.js"></script>'
         assert imported(project, *options) == 0
-        assert "Pages without a text (scripts may write theirs): 1" in capsys.readouterr().out
+        assert "Pages without text (scripts may generate it): 1" in capsys.readouterr().out

@@ -114,7 +114,7 @@ def test_a_file_that_cant_be_used_is_told_of(project: Path, tmp_path: Path) -> N
 ERRORS = {
     "empty folder": ((), "has no HTML file"),
     "no address": (("--base-url", "example"), "--base-url example: not a full URL"),
-    "no page left": (("--include", "/none"), "no row is left to import"),
+    "no page left": (("--include", "/none"), "no rows left to import"),
 }
 
 

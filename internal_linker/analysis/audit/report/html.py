@@ -91,7 +91,7 @@ def _cards(audit: Audit) -> list[Measure]:
         Measure("Pages", len(audit.urls), len(audit.urls)),
         Measure("Links", links, links + len(audit.proposed.sources)),
         Measure("Orphans", len(before.orphans), len(after.orphans)),
-        Measure("Out of reach of the home page", before.unreachable, after.unreachable),
+        Measure("Unreachable from the home page", before.unreachable, after.unreachable),
         Measure("Clicks from the home page, mean", before.mean_depth, after.mean_depth, 2),
         Measure("Gini of PageRank", before.gini, after.gini, 3),
     ]
