@@ -62,9 +62,8 @@ def _try_all(wanted: Sequence[Mutation], work: Path, jobs: int) -> list[Verdict]
     def verdict(mutation: Mutation) -> Verdict:
         if mutation not in done:
             copy = copies.get()
-            steps = reach.steps(mutation)
-            longest = max(map(reach.longest, steps))
-            done.add(mutation, copy.judge(mutation, steps, longest))
+            tests = reach.tests(mutation)
+            done.add(mutation, copy.judge(mutation, tests, reach.longest(tests)))
             copies.put(copy)
         return done[mutation]
 

@@ -91,9 +91,9 @@ def test_a_mutation_is_killed_or_survives(project: Copy) -> None:
         ("None", Verdict("killed", 1, f"FAILED {name}")),
         ("4", Verdict("survived", 1, "")),
     ):
-        steps = reach.steps(found[after])
-        assert steps == [[name], []]
-        assert project.judge(found[after], steps, 60.0) == verdict
+        tests = reach.tests(found[after])
+        assert tests == [name]
+        assert project.judge(found[after], tests, 60.0) == verdict
         assert (project.root / file).read_text("utf-8") == CODE
 
 

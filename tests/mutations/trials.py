@@ -59,7 +59,7 @@ class Copy:
         process = subprocess.Popen(
             [*PYTEST, *arguments],
             cwd=self.root,
-            env={**os.environ, "PYTHONPATH": str(self.root), **variables},
+            env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(self.root), **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -76,20 +76,17 @@ class Copy:
         finally:
             _end(process)
 
-    def judge(self, mutation: Mutation, steps: Sequence[Sequence[str]], longest: float) -> Verdict:
-        """Change the file, run the tests of each step until one fails, and change it back."""
-        file, tried = self.root / mutation.path, 0
+    def judge(self, mutation: Mutation, tests: Sequence[str], longest: float) -> Verdict:
+        """Change the file, run the tests until one fails, and change it back."""
+        if not tests:
+            return Verdict("survived", 0, "")
+        file = self.root / mutation.path
         source = file.read_bytes()
         file.write_bytes(mutation.apply(source))
         try:
-            for tests in filter(None, steps):
-                tried += len(tests)
-                code, said = self._run(tests, longest)
-                if code == -1:
-                    return Verdict("timeout", tried, "")
-                if code:
-                    return Verdict("killed", tried, _killer(said))
-            return Verdict("survived", tried, "")
+            code, said = self._run(tests, longest)
+            outcome = {-1: "timeout", 0: "survived"}.get(code, "killed")
+            return Verdict(outcome, len(tests), _killer(said) if outcome == "killed" else "")
         finally:
             file.write_bytes(source)
 
@@ -155,10 +152,11 @@ class Reach:
         starters = {name for name, _, started, _ in records if started or name.partition("::")[0] in files}
         return cls(_by_line(copy.root, data, seconds), seconds, starters, _users(copy.root))
 
-    def steps(self, mutation: Mutation) -> list[list[str]]:
-        """Return the tests that reach the change, then those that start processes.
+    def tests(self, mutation: Mutation) -> list[str]:
+        """Return the tests that reach the change; if none does, those that start processes.
 
-        Every test of a module, and of modules that import from it, reaches code that runs at import.
+        Every test of a module, and of modules that import from it, reaches code that runs at import. What a test that
+        starts processes might find besides would take minutes for each mutation; so the share is a lower bound.
         """
         lines = self.by_line.get(mutation.path, {})
         reached = [lines.get(line, set()) for line in range(mutation.line, mutation.last_line + 1)]
@@ -166,7 +164,7 @@ class Reach:
         if not first:
             files = {mutation.path, *self.users.get(mutation.path, ())}
             first = set[str]().union(*(self.by_line.get(file, {}).get(0, set()) for file in files))
-        return [self._in_order(first, mutation.room), self._in_order(self.starters - first, mutation.room)]
+        return self._in_order(first or self.starters, mutation.room)
 
     def longest(self, tests: Iterable[str]) -> float:
         """Return the seconds that these tests may take."""
