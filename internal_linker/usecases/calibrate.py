@@ -24,13 +24,12 @@ from internal_linker.evaluation.calibration import (
 )
 from internal_linker.evaluation.holdout import Hidden, learned
 from internal_linker.evaluation.labels import Pair
-from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.context import RunContext
 from internal_linker.ranking.metrics import fold
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.selection import eligible
 from internal_linker.ranking.training import HIDINGS
-from internal_linker.usecases.evaluate import encoding, targets_of
+from internal_linker.usecases.evaluate import encoding, known_site, targets_of
 from internal_linker.usecases.options import CalibrateOptions
 from internal_linker.usecases.project import Project
 
@@ -194,15 +193,7 @@ def _ranking(
     project: Project, context: RunContext, progress: Progress
 ) -> tuple[Ranking, Sequence[ExistingLink]]:
     """Return the ranking of some pages, as a run without searches makes it, and the links that it knows."""
-    collected = gather(
-        context.queries,
-        context.pages,
-        context.links,
-        None,
-        queries_in_sheet=False,
-        progress=progress,
-        keep=context.keep,
-    )
+    collected = known_site(context, progress)
     site = Hidden(collected.pages, collected.links, {}, 0)
     targets = targets_of(project, collected, collected.links)
     vectors = encoding(site, context, progress)

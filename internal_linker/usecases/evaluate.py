@@ -116,15 +116,7 @@ def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> 
         InputError: there are no pages, or no links to hide.
     """
     with project.context(progress, serp=False, deliver=False) as context:
-        collected = gather(
-            context.queries,
-            context.pages,
-            context.links,
-            None,
-            queries_in_sheet=False,
-            progress=progress,
-            keep=context.keep,
-        )
+        collected = known_site(context, progress)
         sites = {HIDDEN: hide(collected, HIDINGS[options.hide], cut_anchors=not options.keep_anchors)}
         with suppress(InputError):
             sites[COLD] = hide(collected, HIDINGS["cold"], cut_anchors=not options.keep_anchors)
@@ -150,15 +142,7 @@ def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
         InputError: there are no pages, or no anchors in them.
     """
     with project.context(progress, serp=False, deliver=False) as context:
-        collected = gather(
-            context.queries,
-            context.pages,
-            context.links,
-            None,
-            queries_in_sheet=False,
-            progress=progress,
-            keep=context.keep,
-        )
+        collected = known_site(context, progress)
         return AnchorEvaluation(agreement(collected))
 
 
@@ -224,6 +208,23 @@ def _intervals(name: str, estimates: Sequence[Estimate]) -> dict[str, Sequence[o
         f"{name}_low": [each.low for each in estimates],
         f"{name}_high": [each.high for each in estimates],
     }
+
+
+def known_site(context: RunContext, progress: Progress) -> Collected:
+    """Read pages, queries and existing links; rejected rows are counted but not listed.
+
+    Raises:
+        InputError: there are no pages, or a table can't be read.
+    """
+    return gather(
+        context.queries,
+        context.pages,
+        context.links,
+        None,
+        queries_in_sheet=False,
+        progress=progress,
+        keep=context.keep,
+    )
 
 
 def targets_of(project: Project, collected: Collected, links: Sequence[ExistingLink]) -> Targets:
