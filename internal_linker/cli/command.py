@@ -67,8 +67,8 @@ def _parameter(declared: Declared) -> inspect.Parameter:
     if declared.many or default is None:
         kind, default = kind | None, None
     more: dict[str, Any] = {"help": option.help}
-    if option.metavar:
-        more["metavar"] = option.metavar
+    if metavar := option.metavar or {int: "N", float: "N", Path: "FILE", str: "TEXT"}.get(declared.type, ""):
+        more["metavar"] = metavar
     if declared.type in (int, float):
         more |= {"min": option.least, "max": option.most}
     if declared.flag.startswith("--no-"):
