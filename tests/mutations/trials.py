@@ -191,6 +191,8 @@ def _by_line(root: Path, data: CoverageData, seconds: dict[str, float]) -> dict[
         of_file[test.partition("::")[0]].add(test)
     found: dict[str, dict[int, set[str]]] = {}
     for measured in data.measured_files():
+        if not measured.endswith(".py"):  # a template that was compiled
+            continue
         path = Path(measured).relative_to(root).as_posix()
         lines = found.setdefault(path, defaultdict(set))
         inside = _lines_of_functions(root / path)
