@@ -23,6 +23,8 @@ from tests.mutations.recorder import FOLDER
 PYTEST = (sys.executable, "-m", "pytest", "-q", "--no-header", "-p", "no:cacheprovider")
 # A trial may take this many times as long as its tests took while they were mapped, plus these seconds.
 PATIENCE_S, PATIENCE = 60.0, 5.0
+# The longest that the tests of one mutation may have taken while they were mapped.
+_MOST_S = 30.0
 # A test or two may depend on the hour or on a busy computer; more of them are a broken program.
 _MOST_FAILED = 5
 _LEFT_OUT = (".git", ".venv", ".mutations", "__pycache__", "*.egg-info", ".*_cache", ".hypothesis", "dist")
@@ -153,10 +155,11 @@ class Reach:
         return cls(_by_line(copy.root, data, seconds), seconds, starters, _users(copy.root))
 
     def tests(self, mutation: Mutation) -> list[str]:
-        """Return the tests that reach the change; if none does, those that start processes.
+        """Return the first tests that reach the change, as many as fit into `_MOST_S`.
 
-        Every test of a module, and of modules that import from it, reaches code that runs at import. What a test that
-        starts processes might find besides would take minutes for each mutation; so the share is a lower bound.
+        Every test of a module, and of modules that import from it, reaches code that runs at import. Tests that start
+        processes are taken only if no other test reaches the change. Further tests might notice more mutations, so the
+        share of noticed ones is a lower bound.
         """
         lines = self.by_line.get(mutation.path, {})
         reached = [lines.get(line, set()) for line in range(mutation.line, mutation.last_line + 1)]
@@ -164,7 +167,12 @@ class Reach:
         if not first:
             files = {mutation.path, *self.users.get(mutation.path, ())}
             first = set[str]().union(*(self.by_line.get(file, {}).get(0, set()) for file in files))
-        return self._in_order(first or self.starters, mutation.room)
+        tests, took = self._in_order(first or self.starters, mutation.room), 0.0
+        for count, test in enumerate(tests):
+            took += self.seconds[test]
+            if took > _MOST_S:
+                return tests[: count + 1]
+        return tests
 
     def longest(self, tests: Iterable[str]) -> float:
         """Return the seconds that these tests may take."""
