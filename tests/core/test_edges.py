@@ -50,3 +50,13 @@ def test_an_edge_is_named_by_its_ends_alone() -> None:
     assert replace(edge, status="live", source_url="s").id == edge.id
     other = replace(edge, target="https://a.example/u")
     assert other.id != edge.id and other.id[:10] == edge.id[:10] == source_id(edge.source)
+
+
+def test_an_edge_of_which_little_is_known_has_empty_texts() -> None:
+    """An edge needs only its ends; all other texts are empty, its status is proposed, and nobody has decided."""
+    edge = Edge("s", "t", "https://a.example/s", "https://a.example/t")
+    texts = (edge.encoder, edge.source_hash, edge.target_hash, edge.first_run, edge.last_run)
+    decided = (edge.verdict, edge.by, edge.at, edge.anchor, edge.notes)
+    assert {*texts, *decided} == {""} and edge.status == "proposed"
+    assert (edge.inline, edge.sidebar, edge.serp_rank) == (1.0, 1.0, 0)
+    assert math.isnan(edge.similarity) and math.isnan(edge.strength)

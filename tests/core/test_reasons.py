@@ -41,3 +41,10 @@ def test_a_reason_travels_to_other_processes(kind: MessageEnum) -> None:
     """Pages with their reasons can be sent to worker processes."""
     reason = Reason(kind, "x")
     assert pickle.loads(pickle.dumps(reason)) == reason
+
+
+def test_every_reason_says_something_of_its_own() -> None:
+    """No reason is empty; only errors and redirects, told apart by their number, read alike."""
+    said = Counter(kind.message for kind in NoTarget)
+    assert "" not in said
+    assert {message for message, count in said.items() if count > 1} == {NoTarget.ERROR_STATUS.message}

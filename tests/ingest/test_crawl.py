@@ -158,3 +158,15 @@ def test_a_workbook_that_would_fill_the_memory_is_refused(
 def test_words_of_five_languages(kind: Kind, cells: str, word: str) -> None:
     """Each translation maps to one English word, which maps to itself; an unknown word stays unchanged."""
     assert {english(kind, cell) for cell in (*cells.split(","), f" {word} ")} == {word}
+
+
+def test_tables_of_links_with_other_columns_are_joined(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A link of a table without anchors has an empty one; a row without both URLs is no link and not rejected."""
+    file = crawl(tmp_path / "p.csv", ("URL", "Title"), (A, "Tea"), (B, "Pots"))
+    some = crawl(tmp_path / "l.csv", ("Source", "Destination", "Anchor"), (A, B, "pots"), ("", "", "none"))
+    more = crawl(tmp_path / "m.csv", ("Source", "Destination"), (B, A))
+    assert imported(project, file, some, more) == 0
+    assert links(project) == [("Source", "Destination", "Anchor"), (A, B, "pots"), (B, A, "")]
+    assert "Rows rejected / merged: 0 / 0" in capsys.readouterr().out

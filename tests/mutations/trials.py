@@ -216,12 +216,16 @@ def _by_line(root: Path, data: CoverageData, seconds: dict[str, float]) -> dict[
 
 
 def _lines_of_functions(file: Path) -> set[int]:
-    """Return the lines that run when a function is called, not when the module is imported."""
+    """Return the lines that run whenever a function is called: neither at import nor for the first caller only."""
     lines = set[int]()
     for node in ast.walk(ast.parse(file.read_bytes())):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not _is_cached(node):
             lines.update(range(node.body[0].lineno, (node.end_lineno or 0) + 1))
     return lines
+
+
+def _is_cached(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    return any("cache" in ast.unparse(decorator) for decorator in function.decorator_list)
 
 
 def _users(root: Path) -> dict[str, set[str]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from internal_linker.usecases.project import open_project
 from tests.standins import GoogleStandIn
 from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
 from tests.support.small_project import command, environment, write_csv
@@ -150,8 +151,10 @@ def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> No
     assert len(whole) == 5 * PAGES and sorted(review(project)) == sorted(whole)
 
 
-def test_a_link_that_stands_on_the_site_turns_live(tmp_path: Path) -> None:
-    """A proposed link found on the site becomes live, and another link takes its rank."""
+def test_a_link_that_stands_on_the_site_turns_live(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A proposed link found on the site becomes live and counts as accepted; another link takes its rank."""
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     first = read_csv(project / "files/links.csv")[0]
@@ -164,6 +167,17 @@ def test_a_link_that_stands_on_the_site_turns_live(tmp_path: Path) -> None:
     book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
     status = {row[9]: row[0] for row in book.iter_rows(min_row=2, values_only=True)}
     assert status[first["Link Id"]] == "live"
+    assert "100% (1 of 1 decided)" in capsys.readouterr().out
+
+
+def test_a_link_knows_the_texts_that_it_was_found_in(tmp_path: Path) -> None:
+    """Each stored link has the hashes of its source's and its target's text, which differ."""
+    project = make_project(tmp_path, 12, {"embedding_provider": "lsa"})
+    assert do(project, "run") == 0
+    with open_project(project).graph() as (edges, _):
+        stored = [*edges.each("proposed")]
+    assert stored and all(len(edge.source_hash) == len(edge.target_hash) == 16 for edge in stored)
+    assert all(edge.source_hash != edge.target_hash for edge in stored)
 
 
 def test_without_a_review_nothing_is_made(tmp_path: Path) -> None:

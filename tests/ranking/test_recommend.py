@@ -182,3 +182,18 @@ def test_other_processes_find_the_same_links(
     with Processes(2, shared, said.append) as processes:
         assert found(processes) == alone
         assert shared.exists() and not said
+
+
+def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sources ranked seven at a time get the links, scores and ranks that they get all at once."""
+    pages = site(4, 10)
+    at_once = links(pages, 2, 3.0)
+    monkeypatch.setattr("internal_linker.ranking.rank.BLOCK", 7)
+    monkeypatch.setattr("internal_linker.ranking.recommend.BLOCK", 7)
+    assert repr(links(pages, 2, 3.0)) == repr(at_once)
+
+
+def test_rules_limit_nothing_by_themselves() -> None:
+    """Without settings there is no minimum or cap of inlinks and no floor for search results."""
+    rules = LinkRules(5, "fill", 0.5)
+    assert (rules.min_inlinks, rules.max_inlinks, rules.serp_floor) == (0, 0.0, 0.0)

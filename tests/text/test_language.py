@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.text.language import detect, detect_among, page_languages
+from internal_linker.text.language import detect, detect_among, page_languages, share_of
 
 SENTENCES = {
     "ar": "تساعد الروابط الداخلية القراء على العثور على الصفحات التي يحتاجون إليها وتوجه محركات البحث إلى المهم منها.",
@@ -167,3 +167,8 @@ def test_no_pages() -> None:
 def test_a_title_is_told_among_few_languages(title: str, languages: tuple[str, ...], found: str) -> None:
     """A few words are enough if a site's languages are known; ambiguous words give no language."""
     assert detect_among(title, languages) == found
+
+
+def test_without_a_known_language_every_share_is_0() -> None:
+    """A model that knows no language reads no text, whatever its language."""
+    assert share_of(SENTENCES["en"], [], []) == 0.0

@@ -172,3 +172,22 @@ def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
     """A compressed sitemap that unpacks to more than the limit, or is truncated, is refused."""
     with pytest.raises(NoSitemap, match=reason):
         packed_sitemap(data)
+
+
+def test_a_sitemap_may_begin_with_a_mark_and_blank_lines() -> None:
+    """A byte order mark and blank lines before the first element are skipped."""
+    data = b"<urlset><url><loc>https://a.example/</loc></url></urlset>"
+    assert read_sitemap(b"\xef\xbb\xbf\r\n" + data) == ([], ["https://a.example/"])
+
+
+def test_a_host_that_does_not_exist_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed name lookup is an error of the host, with the reason."""
+
+    def unknown(*_: object, **__: object) -> None:
+        raise OSError("Name or service not known")
+
+    monkeypatch.setattr("socket.getaddrinfo", unknown)
+    client = SiteClient(0, allow_private=True)
+    with pytest.raises(NoAnswer, match="no such host"):
+        client.get("http://nowhere.example/")
+    client.close()

@@ -321,3 +321,19 @@ def test_encodings(case: str) -> None:
     """The encoding comes from the BOM, else the server's header, else the page's declaration, else detection."""
     data, content_type, text = ENCODINGS[case]
     assert text in decoded(data, content_type)
+
+
+def test_an_encoding_that_does_not_exist_is_not_believed() -> None:
+    """A page that names an unknown encoding is read by its bytes."""
+    assert "Grüner Tee" in decoded('<meta charset="x-klingon"><p>Grüner Tee</p>'.encode())
+
+
+@pytest.mark.parametrize(("spare", "code"), [(0, 0), (-1, 3)])
+def test_a_page_may_have_the_largest_size(
+    spare: int, code: int, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of exactly the largest size is imported; one byte more is too many."""
+    file = tmp_path / "tea.html"
+    write_text(file, saved_as(A) + html_page("Tea"))
+    monkeypatch.setattr("internal_linker.ingest.web.saved_pages.MOST_BYTES", file.stat().st_size + spare)
+    assert imported(project, str(file)) == code

@@ -58,6 +58,9 @@ def assert_right(found: Joined, vectors: Vectors, languages: Ints, targets: Bool
     assert (np.isneginf(found.nearest.floors) >= np.isneginf(expected.floors)).all()
     floors = np.where(np.isfinite(found.nearest.floors), expected.floors, -np.inf)
     assert_same(replace(found.nearest, floors=floors), replace(expected, floors=floors), vectors, rows)
+    # What a list leaves out never scores more than its floor.
+    longer = counted(vectors, languages, rows, np.flatnonzero(targets), SERVED + 1)
+    assert (found.nearest.floors >= longer.scores[:, SERVED] - 1e-6).all()
 
 
 @st.composite

@@ -1,0 +1,27 @@
+"""The summary that ends a run."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.sites import make_project
+from tests.support.small_project import command, forget_settings
+
+ROWS = """Run, Pages, Main queries, Rows to find links for, Rows rejected / merged, Existing links / rows left out
+SERP calls / credits, SERP pages from the cache, Search results below serp_floor / dropped
+Texts embedded / from the cache, Tokens / cost, Links by search / by similarity, Links by tier, Links in the graph
+Pages compared, Rows with fewer than 5 links, Excluded targets, Near-duplicates, Orphans, Ranker, Seconds"""
+
+
+def test_the_summary_has_its_rows_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each row has a name and a value, in the order of the steps."""
+    forget_settings(monkeypatch)
+    project = make_project(tmp_path, 12, {"embedding_provider": "local"})
+    assert command("run", "--project", str(project)) == 0
+    _, _, summary = capsys.readouterr().out.partition("Summary\n")
+    rows = dict(line.strip().split(": ", 1) for line in summary.splitlines() if line.startswith("  "))
+    print(list(rows))
+    assert [*rows] == ROWS.replace("\n", ", ").split(", ")
+    assert all(rows.values())
