@@ -20,7 +20,7 @@ goto :end
 rem Called by run_tests.bat.
 set "RUN_TESTS="
 cd /d "%ROOT%"
-%PYTHON% -I internal_linker\bootstrap.py --test -- -m pytest --numprocesses logical %*
+%PYTHON% -I internal_linker\bootstrap.py --test -- -m pytest --numprocesses auto %*
 exit /b %ERRORLEVEL%
 
 :none

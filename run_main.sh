@@ -38,6 +38,6 @@ fi
 if [ "${RUN_TESTS:-}" ]; then # by run_tests.sh
     unset RUN_TESTS
     cd "$root" || exit 2
-    exec "$python" -I internal_linker/bootstrap.py --test -- -m pytest --numprocesses logical "$@"
+    exec "$python" -I internal_linker/bootstrap.py --test -- -m pytest --numprocesses auto "$@"
 fi
 exec "$python" -I "$root/internal_linker/bootstrap.py" -- "$root/main.py" "$@"

@@ -29,6 +29,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Start one process more than there are cores, since tests wait for servers, too."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Deselect the long tests, unless --all or an -m expression asks for them."""
     settings.load_profile("all" if config.option.all else "quick")

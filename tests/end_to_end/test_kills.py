@@ -9,7 +9,10 @@ from tests.endurance.kills import calm, kill_at_boundaries, kill_at_moments
 
 SEED = 1
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL.")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(os.name != "posix", reason="Windows has no SIGKILL."),
+]
 
 
 def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(tmp_path: Path) -> None:
@@ -19,7 +22,6 @@ def test_a_run_killed_half_way_loses_nothing_and_pays_for_nothing_twice(tmp_path
     assert len([*kill_at_boundaries(like, range(half, half + 1), tmp_path)]) == 1
 
 
-@pytest.mark.long
 def test_a_run_killed_at_any_time_loses_nothing_and_pays_for_nothing_twice(tmp_path: Path) -> None:
     """The same holds for kills at several boundaries and random moments."""
     like = calm(tmp_path / "calm")

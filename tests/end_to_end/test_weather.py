@@ -26,9 +26,10 @@ def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 
 @pytest.mark.parametrize(
     "services",
-    [SERVICES, *(pytest.param((name,), marks=pytest.mark.long) for name in SERVICES)],
+    [SERVICES, *((name,) for name in SERVICES)],
     ids=" ".join,
 )
+@pytest.mark.long
 def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
     """If three of ten answers fail, the result is unchanged, and no complete answer is requested twice."""
     spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path, pages=PAGES)]

@@ -58,7 +58,7 @@ def sources(found: dict[str, Any]) -> list[str]:
 
 def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A page's own text as a brief for its URL gives the links, scores and order of a look-up."""
-    for page in sample_pages(50)[3:30:9]:
+    for page in sample_pages(50)[3:30:18]:
         write_text(folder / "draft.txt", page["Main Content"])
         options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"])
         found = brief(folder, folder / "draft.txt", *options)

@@ -71,9 +71,9 @@ def failure(ask: Ask) -> InternalLinkerError:
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Limit each response to one second and 100,000 bytes."""
+    """Limit each response to half a second and 100,000 bytes."""
     for module in (google_client, openai_server):
-        monkeypatch.setattr(module, "LONGEST_S", 1.0)
+        monkeypatch.setattr(module, "LONGEST_S", 0.5)
         monkeypatch.setattr(module, "MOST_BYTES", 100_000)
     monkeypatch.setattr("internal_linker.adapters.http.json_client.MOST_BYTES", 100_000)
 
