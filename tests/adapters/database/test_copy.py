@@ -162,7 +162,7 @@ def test_an_empty_server_is_no_source(
     address = postgres.replace("postgres@", "postgres:pass-word-1@")
     assert copy((address, FILE), tmp_path) == 3
     said = "".join(capsys.readouterr())
-    assert "There is no cache at postgresql+psycopg://postgres:***@" in said and "pass-word-1" not in said
+    assert "postgresql+psycopg://postgres:***@" in said and "pass-word-1" not in said
 
 
 def test_a_cache_is_not_copied_onto_itself(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -229,7 +229,10 @@ def test_a_server_that_is_gone_ends_the_work_with_a_clear_sentence(postgres: str
     cache = SerpResultCache(open_database(postgres, tmp_path), 7)
     cache.put("tea", 1, US, SerpPage(("a",), 1))
     close(postgres, allow=False)
-    with pytest.raises(StoreLost, match=r"can't be reached any more .* Run again when it is back") as lost:
+    with pytest.raises(
+        StoreLost,
+        match=r"the connection to the database server was lost .* Run again when the server is back",
+    ) as lost:
         cache.put("tea", 2, US, SerpPage(("b",), 1))
     assert lost.value.exit_code == ExitCode.SERVICE
     close(postgres, allow=True)
