@@ -149,12 +149,12 @@ def test_a_failing_service_costs_no_link(
     shutil.copytree(project, plain)
     write_settings(plain, PLAIN)
     assert run(plain) == 0
-    openai.weather(1.0, [Reply(status, {"error": {"message": "no"}}, headers={"retry-after-ms": "1"})])
+    openai.fail_at_random(1.0, [Reply(status, {"error": {"message": "no"}}, headers={"retry-after-ms": "1"})])
     openai.script_on = CHAT
     assert run(project) == 6
     assert anchors(project) == anchors(plain)
     assert "the anchors that were found without openai/gpt-4.1-mini" in capsys.readouterr().out
-    openai.weather(0.0, [])
+    openai.fail_at_random(0.0, [])
     assert run(project) == 0
     assert anchors(project) != anchors(plain)
 

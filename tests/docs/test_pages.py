@@ -24,7 +24,7 @@ OPTIONS = {name for each in COMMANDS.values() for one in each.params for name in
     "--version",
 }
 # Options of pytest, tests/lock.py, the endurance trials and other programs.
-OTHER_OPTIONS = {"--all", "--upgrade", "--only", "--kills", "--seed", "--weathers", "--check"}
+OTHER_OPTIONS = {"--all", "--upgrade", "--only", "--kills", "--seed", "--faulty-runs", "--check"}
 # Crawlers' files and columns, and names of libraries and functions that the pages explain.
 OTHER_NAMES = {"internal_all", "all_inlinks", "trust_remote_code", "weights_only", "run_main", "run_tests"}
 FUNCTIONS = {name: getattr(internal_linker, name) for name in internal_linker.__all__}

@@ -9,7 +9,7 @@ from tests.endurance.year import check, year
 
 
 @pytest.mark.long
-def test_a_run_in_bad_weather_takes_bounded_memory_and_log(tmp_path: Path) -> None:
+def test_a_run_with_failing_services_takes_bounded_memory_and_log(tmp_path: Path) -> None:
     """Memory and log stay bounded while services fail; a second run without changes pays for nothing."""
     assert len([*soak(500, tmp_path, 1)]) == 2
 

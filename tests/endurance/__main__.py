@@ -15,10 +15,10 @@ from pathlib import Path
 
 from tests.endurance.caps import spend
 from tests.endurance.editors import schedules
+from tests.endurance.faulty_services import SERVICES, SILENCE, with_faults
 from tests.endurance.kills import Calm, Killed, calm, kill_at_boundaries, kill_at_moments
 from tests.endurance.reviewers import reviews
 from tests.endurance.soak import soak
-from tests.endurance.weather import LULL, SERVICES, in_weather
 from tests.endurance.worlds import world
 from tests.endurance.year import check, year
 from tests.hostile.judge import KINDS
@@ -36,7 +36,7 @@ class Trials:
     """The number of trials of each kind."""
 
     kills: int
-    weathers: int
+    faulty_runs: int
     budgets: int
     schedules: int
     pages: int
@@ -52,15 +52,15 @@ class Trials:
         done = list(kill_at_moments(like, self.kills, self.seed, self.folder))
         yield f"killed at {len(done)} random moments", f"{_paid_again(done)} of {_all(like)}"
 
-    def weathered(self) -> Iterator[Row]:
+    def faulty(self) -> Iterator[Row]:
         """Let three of ten answers fail."""
         with world(self.folder / "fair", settings=CHATTY, pages=CHATTY_PAGES) as of:
             code, said = of.run(longest=600.0)
             assert code == 0, said
             fair = of.outcome()
-        seeds = range(self.seed, self.seed + self.weathers)
+        seeds = range(self.seed, self.seed + self.faulty_runs)
         for services in (*((name,) for name in SERVICES), SERVICES):
-            done = list(in_weather(fair, services, seeds, self.folder, [LULL], CHATTY, CHATTY_PAGES))
+            done = list(with_faults(fair, services, seeds, self.folder, [SILENCE], CHATTY, CHATTY_PAGES))
             spoilt, calls = sum(one.spoilt for one in done), sum(one.calls for one in done)
             longest = max(one.seconds for one in done)
             yield (
@@ -128,11 +128,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    names = ("kills", "weather", "caps", "editors", "hostile", "soak", "year")
+    names = ("kills", "faults", "caps", "editors", "hostile", "soak", "year")
     parser.add_argument("--only", action="append", choices=names, help="one part; may be repeated")
     parser.add_argument("--kills", type=int, default=200, metavar="N", help="kills at random moments")
     parser.add_argument(
-        "--weathers", type=int, default=3, metavar="N", help="runs for each service, and for all"
+        "--faulty-runs", type=int, default=3, metavar="N", help="runs for each service, and for all"
     )
     parser.add_argument("--budgets", type=int, default=30, metavar="N", help="seeds, twelve caps each")
     parser.add_argument("--schedules", type=int, default=200, metavar="N", help="schedules of an editor")
@@ -142,7 +142,7 @@ def main() -> None:
     options = parser.parse_args()
     amounts = (
         options.kills,
-        options.weathers,
+        options.faulty_runs,
         options.budgets,
         options.schedules,
         options.pages,
@@ -153,7 +153,7 @@ def main() -> None:
         trials = Trials(*amounts, options.seed, Path(folder))
         parts: dict[str, Callable[[], Iterator[Row]]] = {
             "kills": trials.killed,
-            "weather": trials.weathered,
+            "faults": trials.faulty,
             "caps": trials.capped,
             "editors": trials.edited,
             "hostile": trials.hostile,

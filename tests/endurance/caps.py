@@ -10,7 +10,7 @@ from internal_linker.core.errors import ServiceError
 from internal_linker.core.records import SerpMarket, Text
 from internal_linker.embeddings.encoders.openai import OpenAIEmbeddings
 from internal_linker.serp.serper import Serper
-from tests.endurance.weather import GUSTS, VECTORS
+from tests.endurance.faulty_services import FAULTS, VECTORS
 from tests.standins import OpenAIStandIn, SerperStandIn
 
 IN_FLIGHT = (1, 2, 4, 8, 16, 32)
@@ -45,7 +45,7 @@ def spend(seed: int) -> Iterator[Spent]:
 def _searches(seed: int, in_flight: int, probability: float) -> Spent:
     budget = Budget("Serper", 20 + seed % 30, "max_serp_credits", "credits")
     with SerperStandIn(lambda words, site: ["https://a.example/"], balance=10**6, latency=0.002) as server:
-        server.weather(probability, GUSTS[2:-1], seed)
+        server.fail_at_random(probability, FAULTS[2:-1], seed)
         client = Serper(
             server.api_key,
             server.url,
@@ -70,7 +70,7 @@ def _vectors(seed: int, in_flight: int, probability: float) -> Spent:
     texts = [Text("", f"tea {number}") for number in range(TEXTS)]
     with OpenAIStandIn(dimensions=8, latency=0.002, rate_limit_tokens=10**9) as server:
         server.models["own"] = 8
-        server.weather(probability, (*GUSTS[2:-1], *VECTORS), seed)
+        server.fail_at_random(probability, (*FAULTS[2:-1], *VECTORS), seed)
         budget = Budget("Embedding server", (20 + seed % 30) * 1e-3, "max_cost_usd", "US dollars")
         encoder = OpenAIEmbeddings(
             server.api_key,

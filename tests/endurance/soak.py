@@ -10,7 +10,7 @@ from pathlib import Path
 from internal_linker.usecases.log import LOG_FILE
 from tests.benchmarks.projects import Row, synthetic, synthetic_links
 from tests.benchmarks.runs import peak_of
-from tests.endurance.weather import SERVICES, looked_at, storm
+from tests.endurance.faulty_services import SERVICES, fail_services, looked_at
 from tests.endurance.worlds import HEADER, World, fill, queries, world
 from tests.support.small_project import environment, write_csv
 
@@ -60,10 +60,10 @@ def soak(pages: int, folder: Path, seed: int) -> Iterator[Soaked]:
     """
     with world(folder / "soak", settings={"max_serp_credits": 10**6}) as of:
         _enlarge(of, synthetic(pages, WORDS))
-        storm(of, SERVICES, seed)
+        fail_services(of, SERVICES, seed)
         charged = []
         for number in (1, 2):
-            done = _run(of, f"run {number} over {pages:,} pages, weather {seed}", folder / "said.txt")
+            done = _run(of, f"run {number} over {pages:,} pages, seed {seed}", folder / "said.txt")
             assert done.peak_mb <= PROGRAM_MB + PAGE_KB * pages / 1000, done
             assert 0 < done.logged <= number * LOG_A_RUN, done
             charged.append((done.texts, done.searches))

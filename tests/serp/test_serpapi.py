@@ -291,7 +291,9 @@ def test_follows_no_redirect(stand_in: SerpApiStandIn) -> None:
 def test_never_passes_the_budget(stand_in: SerpApiStandIn, threads: int) -> None:
     """With frequent failures and many threads, the cap is never exceeded and every charge is counted."""
     budget = credits(8)
-    stand_in.weather(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True), Reply(429)], seed=threads)
+    stand_in.fail_at_random(
+        0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True), Reply(429)], seed=threads
+    )
     serpapi = client(stand_in, budget=budget)
     refused = threading.Event()
 

@@ -75,7 +75,7 @@ class StandIn:
         self.closing = ExitStack()  # closes the clients made for the stand-in
         self._ledger: list[Call] = []
         self._script: list[tuple[re.Pattern[str], Fault]] = []
-        self._weather: tuple[float, Sequence[Fault], random.Random] = (0.0, (), random.Random(0))
+        self._random_faults: tuple[float, Sequence[Fault], random.Random] = (0.0, (), random.Random(0))
         self._lock = threading.RLock()
         self._stopped = threading.Event()
         self._server = Server(port, self._serve)
@@ -158,10 +158,10 @@ class StandIn:
         with self._lock:
             return len(self._script)
 
-    def weather(self, probability: float, kinds: Sequence[Fault], seed: int = 0) -> None:
+    def fail_at_random(self, probability: float, kinds: Sequence[Fault], seed: int = 0) -> None:
         """From now on spoil each request by one of `kinds` with this probability (0 to 1), drawn from `seed`."""
         with self._lock:
-            self._weather = (probability, tuple(kinds), random.Random(seed))
+            self._random_faults = (probability, tuple(kinds), random.Random(seed))
 
     def _next_fault(self, words: str) -> Fault:
         with self._lock:
@@ -169,7 +169,7 @@ class StandIn:
                 if pattern.search(words):
                     del self._script[place]
                     return fault
-            probability, kinds, dice = self._weather
+            probability, kinds, dice = self._random_faults
             if kinds and re.search(self.script_on, words) and dice.random() < probability:
                 return dice.choice(kinds)
         return Fault()

@@ -99,11 +99,11 @@ def test_cut_json_slow_drip_and_html_arrive_as_such(serper: SerperStandIn) -> No
     assert (bad.status_code, bad.headers["retry-after"], bad.text) == (502, "7", "<h1>Bad gateway</h1>")
 
 
-def test_weather_is_seeded(serper: SerperStandIn) -> None:
+def test_random_faults_are_seeded(serper: SerperStandIn) -> None:
     """The same seed gives the same random faults, at about the requested share."""
     runs = []
     for _ in range(2):
-        serper.weather(0.3, [Reply(500), Reply(503)], seed=7)
+        serper.fail_at_random(0.3, [Reply(500), Reply(503)], seed=7)
         runs.append([search(serper, ask()).status_code for _ in range(40)])
     assert runs[0] == runs[1]
     assert 4 <= 40 - runs[0].count(200) <= 20

@@ -99,7 +99,7 @@ def test_what_was_finished_before_the_money_ran_out_is_kept(stand_in: OpenAIStan
 @pytest.mark.parametrize("in_flight", [1, 16])
 def test_never_passes_the_budget(stand_in: OpenAIStandIn, in_flight: int) -> None:
     """With random failures and many requests in flight, the cap holds and every charge is counted."""
-    stand_in.weather(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True)], seed=3)
+    stand_in.fail_at_random(0.3, [Reply(503), Reset(after_work=True), CutOff(honest=True)], seed=3)
     budget = money(0.04)
     encoder = encoder_at(stand_in, model=FOREIGN, in_flight=in_flight, budget=budget, price_per_million=1.0)
     assert encoder.estimate(MANY * 2).cost_usd > 0.06

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.errors import ExitCode
-from tests.endurance.weather import SERVICES, asked_for, in_weather
+from tests.endurance.faulty_services import SERVICES, asked_for, with_faults
 from tests.endurance.worlds import Outcome, World, world
 from tests.standins import Reset
 from tests.support.sheets import WRITE
@@ -32,7 +32,7 @@ def fair(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
 @pytest.mark.long
 def test_three_of_ten_answers_may_go_wrong(services: tuple[str, ...], fair: Outcome, tmp_path: Path) -> None:
     """If three of ten answers fail, the result is unchanged, and no complete answer is requested twice."""
-    spoilt = [done.spoilt for done in in_weather(fair, services, [SEED], tmp_path, pages=PAGES)]
+    spoilt = [done.spoilt for done in with_faults(fair, services, [SEED], tmp_path, pages=PAGES)]
     assert sum(spoilt) > 0
 
 
@@ -51,10 +51,10 @@ def test_a_service_that_is_gone_leaves_the_others_their_work(
     with world(tmp_path, pages=PAGES) as of:
         gone = getattr(of, service)
         gone.script_on = on
-        gone.weather(1.0, [Reset()])
+        gone.fail_at_random(1.0, [Reset()])
         assert command("run", "--project", str(tmp_path)) in (ExitCode.GAPS, ExitCode.SERVICE)
         assert (tmp_path / "files/Output.csv").exists()
-        gone.weather(0.0, [])
+        gone.fail_at_random(0.0, [])
         assert command("run", "--project", str(tmp_path)) == ExitCode.SUCCESS
         # Anchors may differ, since none is used twice.
         now = of.outcome()

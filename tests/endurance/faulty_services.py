@@ -15,7 +15,7 @@ SERVICES = ("google", "openai", "serper")
 PROBABILITY = 0.3
 BUSY = {"message": "Too many requests", "error": {"message": "Too many requests"}}
 # Failures that any service may have.
-GUSTS: tuple[Fault, ...] = (
+FAULTS: tuple[Fault, ...] = (
     Reply(429, json=BUSY, headers={"Retry-After": "1"}),
     Reply(429, json=BUSY),
     Reply(500, json={"message": "Internal error"}),
@@ -28,14 +28,14 @@ GUSTS: tuple[Fault, ...] = (
     Drip(2.0),
 )
 # Longer than any client waits for an answer.
-LULL = Stall(130.0, after_work=True)
+SILENCE = Stall(130.0, after_work=True)
 VECTORS: tuple[Fault, ...] = (ONE_MISSING, SAME_INDEX, NAN_VECTOR, NO_DATA)
 # Limits in all cases: tries per call and seconds per run.
 MOST_TRIES, LONGEST_S = 12, 600.0
 
 
 @dataclass(frozen=True)
-class Weathered:
+class FaultyRun:
     """A run with failing services: seconds, calls, failed answers, and how many of those were charged."""
 
     when: str
@@ -45,16 +45,16 @@ class Weathered:
     charged: int
 
 
-def storm(of: World, services: Iterable[str], seed: int, more: Sequence[Fault] = ()) -> None:
+def fail_services(of: World, services: Iterable[str], seed: int, more: Sequence[Fault] = ()) -> None:
     """Make these services fail at random from now on, signing in included."""
     for name in services:
         service: StandIn = getattr(of, name)
         service.script_on = ""
-        kinds = (*GUSTS, *more, *(VECTORS if name == "openai" else ()))
-        service.weather(PROBABILITY, kinds, seed)
+        kinds = (*FAULTS, *more, *(VECTORS if name == "openai" else ()))
+        service.fail_at_random(PROBABILITY, kinds, seed)
 
 
-def in_weather(
+def with_faults(
     fair: Outcome,
     services: Sequence[str],
     seeds: Iterable[int],
@@ -62,7 +62,7 @@ def in_weather(
     more: Sequence[Fault] = (),
     settings: Mapping[str, object] | None = None,
     pages: int = PAGES,
-) -> Iterator[Weathered]:
+) -> Iterator[FaultyRun]:
     """Run a first week while these services fail.
 
     Args:
@@ -79,9 +79,9 @@ def in_weather(
             answer; the message names the seed.
     """
     for seed in seeds:
-        when = f"{' and '.join(services)} in weather {seed}"
+        when = f"{' and '.join(services)} failing, seed {seed}"
         with world(folder / when, settings=settings, pages=pages) as of:
-            storm(of, services, seed, more)
+            fail_services(of, services, seed, more)
             began = time.monotonic()
             code, said = of.run(longest=LONGEST_S)
             seconds = time.monotonic() - began
@@ -91,7 +91,7 @@ def in_weather(
             yield looked_at(of, when, seconds)
 
 
-def looked_at(of: World, when: str, seconds: float) -> Weathered:
+def looked_at(of: World, when: str, seconds: float) -> FaultyRun:
     """Check the servers' ledgers and return the run's figures.
 
     Raises:
@@ -108,7 +108,7 @@ def looked_at(of: World, when: str, seconds: float) -> Weathered:
     assert set(whole.values()) == {1}, f"{when}: paid for again: {[one for one in whole if whole[one] != 1]}"
     assert max(tries.values()) <= MOST_TRIES, f"{when}: {tries.most_common(1)}"
     spoilt = [call for call in calls if is_spoilt(call)]
-    return Weathered(when, seconds, len(calls), len(spoilt), sum(bool(call.units) for call in spoilt))
+    return FaultyRun(when, seconds, len(calls), len(spoilt), sum(bool(call.units) for call in spoilt))
 
 
 def is_spoilt(call: Call) -> bool:
