@@ -108,21 +108,23 @@ def test_an_index_of_sitemaps_by_the_hosts_address(
 
 def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     """Disallowed URLs, also by wildcards, are counted and not requested; the crawl delay is observed and reported."""
-    rules = "User-agent: *\nDisallow: /\n\nUser-agent: InternalLinker\nDisallow: /*.php$\nAllow: /\nCrawl-delay: 0.6"
+    rules = "User-agent: *\nDisallow: /\n\nUser-agent: InternalLinker\nDisallow: /*.php$\nAllow: /\nCrawl-delay: 1.5"
     site.pages = {"/robots.txt": rules, "/a": html_page("A"), "/b.php": html_page("B"), "/c": html_page("C")}
     assert fetched(project, site, "/a", "/b.php", "/c", options=(*QUICK, "--json")) == 0
     out = capsys.readouterr()
     assert json.loads(out.out)["left_out"] == {"disallowed by robots.txt": 1}
-    assert "asks for 0.6 seconds between two pages; the import waits that long" in out.err
+    assert "asks for 1.5 seconds between two pages; the import waits that long" in out.err
     assert site.paths == ["/robots.txt", "/a", "/c"]
-    assert site.times[2] - site.times[1] > 0.4
+    # A busy computer may notice the first of two requests late.
+    assert site.times[2] - site.times[1] > 0.7
 
 
 def test_requests_are_spaced(project: Path, site: Site) -> None:
     """Requests are --delay apart if robots.txt sets no crawl delay."""
     site.pages = {path: html_page(path) for path in ("/a", "/b", "/c")}
-    assert fetched(project, site, *site.pages, options=("--allow-private", "--delay", "0.3")) == 0
-    assert len(site.times) == 4 and site.times[-1] - site.times[0] > 0.8
+    assert fetched(project, site, *site.pages, options=("--allow-private", "--delay", "0.6")) == 0
+    # A busy computer may notice the first request late.
+    assert len(site.times) == 4 and site.times[-1] - site.times[0] > 1.0
 
 
 @pytest.mark.parametrize("status", [500, 503, 429])
