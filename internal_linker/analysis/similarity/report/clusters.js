@@ -89,7 +89,8 @@ function drawBranches() {
   const children = opened < 0 ? all.map((one, at) => branch(one, at, letters)) : leaves(opened, letters);
   const name = opened < 0 ? data.site : data.clusters[opened].name;
   place.style.height = (radial ? side : 60 + 26 * children.length) + "px";
-  echarts.getInstanceByDom(place)?.resize();
+  // A tree that replaces another keeps or trips over nodes of the old one; a new chart has none.
+  echarts.getInstanceByDom(place)?.dispose();
   const told = ({ data: node }) => `<bdi>${html(node.name)}</bdi>` +
     (node.url ? `<br><bdi dir="ltr">${html(node.url)}</bdi>` : "");
   const room = radial ? { top: "26%", bottom: "26%", left: "26%", right: "26%" } :
@@ -140,6 +141,8 @@ function unfold() {
   if (part instanceof HTMLDetailsElement) part.open = true;
 }
 window.addEventListener("hashchange", unfold);
+// The address stays the same when a person closes the pages and follows the link again.
+for (const link of document.querySelectorAll("a[href^='#cluster-']")) link.addEventListener("click", () => setTimeout(unfold));
 unfold();
 drawAlways(() => {
   drawDots();
