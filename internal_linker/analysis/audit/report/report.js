@@ -90,7 +90,7 @@ function drawHistogram() {
   });
   // Labels on either side of their lines: on a phone they would lie on each other.
   const line = (at, name, align) => ({ xAxis: at,
-    label: { formatter: `${name}\nfrom ${at}`, color: colour("ink"), align, padding: [0, 3] } });
+    label: { formatter: `${name}\nfrom ${at}`, lineHeight: 15, color: colour("ink"), align, padding: [0, 3] } });
   draw("histogram", {
     tooltip: tooltip(({ dataIndex: i }) => `${edges[i].toFixed(3)} to ${edges[i + 1].toFixed(3)}: ` +
       `${whole.format(counts[i])} links (${tier((edges[i] + edges[i + 1]) / 2)})`),

@@ -101,7 +101,8 @@ function drawBranches() {
       data: [{ name, children, label: { show: !radial && !narrow, position: "left", align: "right",
         formatter: isolated(cut(name, 26)) } }],
       label: { color: colour("ink"), fontSize: 12, ...(radial ? {} : { position: "right", align: "left" }) },
-      lineStyle: { color: colour("line"), width: 1.5 },
+      // Curved spokes would all leave the middle in one direction.
+      lineStyle: { color: colour("line"), width: 1.5, curveness: radial ? 0 : 0.5 },
       itemStyle: { color: colour("muted"), borderColor: colour("muted") } }],
   });
   chart.off("click").on("click", ({ data: node }) => { if (node.cluster !== undefined) openCluster(node.cluster); });
