@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from internal_linker.ingest.import_crawl import Imported
 
 VECTORS = "files/page_vectors.csv"
+# Reasons of rejected rows that the terminal shows; the file has all.
+_REASONS = 5
 
 
 @with_options(ImportOptions)
@@ -73,6 +75,8 @@ def _columns(tables: "Sequence[CrawlTable]") -> list[tuple[str, str, str, str]]:
 
 
 def _rows(done: "Imported") -> list[tuple[str, str]]:
+    from internal_linker.adapters.files.plain_text import shortened
+
     rows = []
     if done.pages is not None:
         rows.append(("files/urls_rawdata.csv", f"{done.pages} pages: {', '.join(done.page_columns)}"))
@@ -82,6 +86,10 @@ def _rows(done: "Imported") -> list[tuple[str, str]]:
         use = f'To use them: embedding_provider = "file:{VECTORS}"'
         rows.append((VECTORS, f"{done.vectors} embeddings. {use}"))
     rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
+    shown = list(done.reasons.items())[:_REASONS]
+    rows += [(f"Rejected: {shortened(reason, 200)}", str(count)) for reason, count in shown]
+    if others := done.rejected - sum(count for _, count in shown):
+        rows.append(("Rejected for other reasons, in files/rejected_rows.csv", str(others)))
     rows += [(name, str(count)) for name, count in sorted(done.facts.items())]
     rows += [(f"Left out: {reason}", str(count)) for reason, count in sorted(done.left_out.items())]
     return rows + [("Backup of the earlier file", f"files/{copy}") for copy in done.copies]
@@ -103,6 +111,7 @@ def _as_json(done: "Imported") -> dict[str, object]:
         "vectors": done.vectors,
         "link_columns": done.link_columns,
         "rejected": done.rejected,
+        "rejected_because": dict(done.reasons),
         "merged": done.merged,
         "left_out": dict(done.left_out),
         "facts": dict(done.facts),

@@ -75,7 +75,7 @@ class LabelsCsv:
     def _rows(self) -> tuple[Sequence[str], Iterator[tuple[int, Sequence[str]]]]:
         if not self.path.exists():
             return _HEADER, iter(())
-        records = CsvRecords(self.path).stream()
+        records = CsvRecords(self.path, f"files/{self.name}").stream()
         _, header = next(records)
         folded = [fold_header(name) for name in header]
         if missing := [name for name in _NEEDED if fold_header(name) not in folded]:

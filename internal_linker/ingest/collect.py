@@ -41,7 +41,16 @@ _LONGEST = {Kind.CONTENT: 5_000_000, Kind.TITLE: 10_000, Kind.H1: 10_000}
 _LONGEST_TEXT = 1_000_000
 _LONGEST_QUERY = 1_000
 _OPTIONAL = (
-    *(Kind.TITLE, Kind.H1, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT),
+    *(
+        Kind.CONTENT,
+        Kind.TITLE,
+        Kind.H1,
+        Kind.LANG,
+        Kind.INDEXABILITY,
+        Kind.STATUS,
+        Kind.CANONICAL,
+        Kind.REDIRECT,
+    ),
     Kind.ROLE,
 )
 
@@ -54,17 +63,19 @@ def collect(
     keep: Callable[[str], str | StoredText] = str,
     languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]] | None = None,
     follow: bool = True,
+    needed: Sequence[Kind] = (Kind.CONTENT,),
 ) -> Collected:
     """Join queries and pages by the normal form of their URL; content in HTML becomes text and links.
 
     Args:
         queries: a table with URL and Main Query; None if the user has none.
-        pages: a table with URL and Main Content; None if the user has none.
+        pages: a table with URL and the columns of `needed`; None if the user has none.
         queries_in_sheet: whether the rows of `queries` can take links in the Sheet.
         keep: stores a page's content while the others are read.
         languages: a function that returns the pages' languages by their texts and the codes in their rows; None: use
             the codes.
         follow: whether a link's target is the final page of its redirects; False: the page that it names.
+        needed: the columns that `pages` must have beside the URL.
 
     Raises:
         InputError: a table lacks a required column, or has a damaged row.
@@ -72,7 +83,7 @@ def collect(
     rejects: list[Reject] = []
     site = _Site(keep)
     if pages:
-        _read_pages(pages, site, rejects)
+        _read_pages(pages, site, rejects, needed)
     if languages:
         _set_languages(site.pages, languages)
     merged = site.merged
@@ -124,8 +135,10 @@ class _Site:
         return self.pages[self.positions[key]]
 
 
-def _read_pages(table: Table | TableStream, site: _Site, rejects: list[Reject]) -> None:
-    columns = columns_of(table, required=(Kind.URL, Kind.CONTENT), optional=_OPTIONAL)
+def _read_pages(
+    table: Table | TableStream, site: _Site, rejects: list[Reject], needed: Sequence[Kind]
+) -> None:
+    columns = columns_of(table, required=(Kind.URL, *needed), optional=_OPTIONAL)
     pages, rows = site.pages, site.rows
     for number, cells in cells_of(table, columns):
         reasons = list(_cut(cells))
@@ -176,7 +189,7 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         reasons.append(str(error))
     if leads_to:
         site.leads_to.setdefault(key, leads_to)
-    content = cells[Kind.CONTENT]
+    content = cells.get(Kind.CONTENT, "")
     headings: tuple[int, ...] = ()
     if is_html(content):
         read = read_html(content)
@@ -325,10 +338,12 @@ def gather(
     queries_in_sheet: bool,
     progress: Progress,
     keep: Callable[[str], str | StoredText] = str,
+    needed: Sequence[Kind] = (Kind.CONTENT,),
 ) -> Collected:
     """Read all tables; None means that the user doesn't have a table, or that rejected rows are not listed.
 
-    `keep` stores the pages' contents row by row; a page without a language in its row gets the language of its text.
+    `keep` stores the pages' contents row by row; `needed` are the columns that the table of pages must have beside the
+    URL. A page without a language in its row gets the language of its text.
 
     Raises:
         InputError: a table can't be read or lacks a column, or no row of any table can be used.
@@ -341,6 +356,7 @@ def gather(
         queries_in_sheet=queries_in_sheet,
         keep=keep,
         languages=page_languages,
+        needed=needed,
     )
     collected = with_links(collected, links, progress)
     if rejects and (queries or pages):

@@ -1,8 +1,9 @@
 """The import of crawl exports: writes the project's tables of pages and links, and counts what they contain."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass, field, replace
+from itertools import chain, islice
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, display, find_named
@@ -23,10 +24,8 @@ from internal_linker.ingest.crawl import (
 )
 from internal_linker.ingest.crawl_filters import Filters, page_rows
 
-NO_CONTENT = (
-    "No file contains the pages' text, but a run needs a column 'Main Content': let your crawler extract it and import "
-    "again, or name the column with --content-column."
-)
+# Reasons of rejected rows that a message tells; files/rejected_rows.csv has all.
+_MOST_REASONS = 3
 # The columns that export-vectors writes.
 _VECTORS = ("URL", "Embedding")
 # Writes a header and rows; returns what was unusual, one sentence each.
@@ -65,6 +64,7 @@ class Imported(Result):
         merged: rows of a page that another row described.
         left_out: how many pages or rows were left out, by the reason.
         rejected: rows in the list of rejected rows.
+        reasons: how many of them there are, by the reason, the most frequent first.
         facts: other counts, by name.
         tables_read: the tables that were read, with the columns that were recognised.
         copies: the names of the copies of files that changed.
@@ -81,6 +81,7 @@ class Imported(Result):
     facts: Mapping[str, int]
     tables_read: Sequence[CrawlTable] = ()
     copies: Sequence[str] = ()
+    reasons: Mapping[str, int] = field(default_factory=dict)
 
     def tables(self) -> dict[str, Columns]:
         """Return the `counts` by name, and the recognised `columns` of each table."""
@@ -161,8 +162,6 @@ def import_tables(
     progress.finish(f"{len(kept)} pages, {crawl.links} links, {len(crawl.rejects)} rows rejected")
     for remark in remarks:
         progress.warn(remark)
-    if kept and Kind.CONTENT not in page_columns:
-        progress.warn(NO_CONTENT)
     return Imported(
         len(kept) if kept else None,
         crawl.links if first else None,
@@ -173,7 +172,20 @@ def import_tables(
         crawl.left_out,
         len(crawl.rejects),
         crawl.facts,
+        reasons=reject_reasons(crawl.rejects),
     )
+
+
+def reject_reasons(rejects: Iterable[Reject]) -> dict[str, int]:
+    """Return how many rows were rejected for each reason, the most frequent first."""
+    return dict(Counter(reject.reason for reject in rejects).most_common())
+
+
+def told_reasons(reasons: Mapping[str, int]) -> str:
+    """Return the most frequent reasons with their counts, as part of a sentence."""
+    told = [f"{count} because {reason}" for reason, count in islice(reasons.items(), _MOST_REASONS)]
+    others = sum(reasons.values()) - sum(islice(reasons.values(), _MOST_REASONS))
+    return "; ".join(told) + (f"; {others} for other reasons" if others else "")
 
 
 def _counted(table: TableStream, progress: Progress) -> TableStream:
@@ -204,8 +216,11 @@ def _empty(tables: Iterable[CrawlTable], pages: bool, links: bool, vectors: bool
 
 def _nothing_left(names: Sequence[str], crawl: Crawl) -> str:
     reasons = ", ".join(f"{count} {reason}" for reason, count in crawl.left_out.most_common())
+    rejected = told_reasons(reject_reasons(crawl.rejects))
+    told = [f"rejected: {rejected}"] * bool(rejected) + [f"left out: {reasons}"] * bool(reasons)
     return (
-        f"{', '.join(names)}: no rows left to import ({len(crawl.rejects)} rejected"
-        + (f"; left out: {reasons}" if reasons else "")
-        + "). See files/rejected_rows.csv for the reason of each rejected row; nothing else was written."
+        f"{', '.join(names)}: no rows left to import"
+        + (f" ({'; '.join(told)})." if told else ": there is no row below the header.")
+        + (" files/rejected_rows.csv lists the rejected rows;" if rejected else "")
+        + (" nothing else was written." if rejected else " Nothing was written.")
     )

@@ -109,6 +109,8 @@ def site_tables(
         robots = Robots(client)
         fetcher = Fetcher(client, robots, cache)
         urls = list(listed_urls(options.urls)) if options.urls else []
+        if options.urls and not urls:
+            raise InputError(f"{options.urls} has no URL: write one URL per line.")
         if options.sitemap:
             progress.start("Sitemap", 0, "")
             found = list(enumerate(sitemap_urls(client, robots, _address(options.sitemap), asides), 1))

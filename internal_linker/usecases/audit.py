@@ -191,7 +191,9 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
     if context.pages is None:
         raise InputError("files/urls_rawdata.csv not found: put your pages there (URL, Title, Main Content).")
     progress.start("Input", 0, "pages")
-    collected = collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, follow=False)
+    collected = collect(
+        None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, follow=False, needed=()
+    )
     for remark in context.pages.remarks:
         progress.warn(remark)
     linked = with_links(replace(collected, aliases={}), context.links, progress)

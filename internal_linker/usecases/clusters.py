@@ -23,6 +23,7 @@ from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.usecases.compare import compare
+from internal_linker.usecases.crawl_files import compared_site
 from internal_linker.usecases.options import ClustersOptions
 from internal_linker.usecases.project import Project
 
@@ -44,8 +45,8 @@ def clusters(
         InputError: there are fewer than two pages, or nothing to compare them by.
         OutputError: a file can't be written; it stays as it was.
     """
-    with project.lock():
-        result = _found(project, options, progress)
+    with project.lock(), compared_site(project, options.files, progress) as site:
+        result = _found(site, options, progress)
         return replace(result, files=_written(project, result, progress)) if write else result
 
 
@@ -63,7 +64,7 @@ def _found(project: Project, options: ClustersOptions, progress: Progress) -> Cl
     progress.finish(f"{known} pages in {points.shape[1]} dimensions")
     if not known:
         raise InputError(
-            f"files/urls_rawdata.csv: no page has any words to compare (--by {options.by}). Choose other fields."
+            f"No page has any words to compare{options.by and f' (--by {options.by})'}. Choose other fields with --by."
         )
     tried: list[Tried] = []
     if options.method == "communities":

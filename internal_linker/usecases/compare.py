@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from internal_linker.adapters.tables.columns import Kind, filled
 from internal_linker.analysis.similarity.brands import found_brands, without_brands
 from internal_linker.analysis.similarity.fields import FIELDS, Encoders, field_similarity
 from internal_linker.analysis.similarity.similarity import ComparedPages
@@ -24,6 +25,8 @@ from internal_linker.usecases.settings.sources import provider
 # Where neither --encoder nor the settings name a model, contents are compared by their words alone: on 18f-blog they
 # find the editors' links far better than the packaged model does (NDCG@5 0.38 to 0.26), in a thirtieth of the time.
 _WITHOUT_A_MODEL = {"content": None}
+# The columns that the fields are in.
+COLUMNS = {"title": Kind.TITLE, "h1": Kind.H1, "content": Kind.CONTENT}
 
 
 def compare(project: Project, options: CompareOptions, progress: Progress) -> ComparedPages:
@@ -33,7 +36,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         ConfigurationError: an option is wrong.
         InputError: there are fewer than two pages, or a file can't be read.
     """
-    fields = fields_of(options.by)
+    fields = fields_of(options.by) if options.by else _own_fields(project, progress)
     lifts = _lifts(project, options, fields)
     needless = all(lifts[name] is None for name in fields)
     project = _with_encoder(project, "lsa" if needless else options.encoder, options.matryoshka)
@@ -47,15 +50,15 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
             queries_in_sheet=False,
             progress=progress,
             keep=context.keep,
+            needed=[COLUMNS[name] for name in fields],
         )
         left_out = Counter(str(page.issue) for page in collected.pages if page.issue)
         pages = [page for page in collected.pages if not page.issue]
         pages = pages[: options.limit or None]
         progress.finish(f"{len(pages)} pages, {left_out.total()} left out, {collected.inner_links} links")
         if len(pages) < 2:
-            raise InputError(
-                f"files/urls_rawdata.csv: at least two pages are needed, and only {len(pages)} can be compared."
-            )
+            name = context.pages.name if context.pages else "files/urls_rawdata.csv"
+            raise InputError(f"{name}: at least two pages are needed, and only {len(pages)} can be compared.")
         titles, brands = _titles(pages, options)
         encoders = _encoders(context, project, lifts, progress)
         similarity, gaps = field_similarity(pages, titles, fields, encoders, progress)
@@ -75,6 +78,18 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         left_out,
         gaps,
     )
+
+
+def _own_fields(project: Project, progress: Progress) -> dict[str, float]:
+    """Return the field to compare by if nobody names one: the content or, if no page has any, the title or the H1."""
+    table = project.table("urls_rawdata.csv", [])
+    if table is None or filled(table, Kind.CONTENT):
+        return fields_of("content")
+    name = "title" if filled(table, Kind.TITLE) or not filled(table, Kind.H1) else "h1"
+    progress.warn(
+        f"{table.name} has no content, so pages are compared by {name}. To choose another field, use --by."
+    )
+    return fields_of(name)
 
 
 def fields_of(by: str) -> dict[str, float]:

@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from internal_linker.adapters.tables.columns import Kind, display
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import Sections
@@ -15,6 +16,11 @@ from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_pl
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.options import ImportOptions
 from internal_linker.usecases.project import Project
+
+NO_CONTENT = (
+    "No file contains the pages' text, but a run needs a column 'Main Content': let your crawler extract it and import "
+    "again, or name the column with --content-column. clusters, pairs and audit work without it."
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +61,8 @@ class CrawlImport:
                 fetched = site_tables(wanted, reason, cache, self.links, self.progress)
                 tables += recognise(fetched, "", "", self.progress)
             done = import_tables(tables, filters, places, self.progress)
+            if done.pages and display(Kind.CONTENT) not in done.page_columns:
+                self.progress.warn(NO_CONTENT)
             return replace(done, tables_read=tables, copies=[copy.name for copy in keeping.copies])
 
 

@@ -269,7 +269,10 @@ class CompareOptions(Options):
     """How pages are compared.
 
     Attributes:
-        by: fields with their weights, such as "content", "title,content" or "title=1,h1=1,content=3".
+        files: exports of a crawler to compare instead of the project's pages, as `import` takes them; nothing is
+            imported. Empty: the project's pages.
+        by: fields with their weights, such as "content", "title,content" or "title=1,h1=1,content=3"; "": the
+            content, or the title if no page has any.
         encoder: a name as embedding_provider has it; "": the one in the settings.
         words: how much words count beside the encoder, 0 to 1; None: fully, and alone for contents if no model
             was asked for.
@@ -279,13 +282,22 @@ class CompareOptions(Options):
         limit: compare only the first so many pages; 0: all.
     """
 
+    files: Annotated[
+        Sequence[Path],
+        Option(
+            "A crawler's exports to compare instead of the project's pages (.csv, .xlsx); nothing is imported.",
+            metavar="FILE",
+            argument=True,
+        ),
+    ] = ()
     by: Annotated[
         str,
         Option(
-            "title, h1, content, or several: title,content; with weights: title=1,h1=1,content=3.",
+            "title, h1, content, or several: title,content; with weights: title=1,h1=1,content=3. Default: content, "
+            "or title if no page has content.",
             metavar="FIELDS",
         ),
-    ] = "content"
+    ] = ""
     encoder: Annotated[
         str,
         Option(

@@ -15,6 +15,7 @@ from internal_linker.analysis.similarity.similarity import Similarity
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Progress
 from internal_linker.usecases.compare import compare
+from internal_linker.usecases.crawl_files import compared_site
 from internal_linker.usecases.options import PairsOptions
 from internal_linker.usecases.project import Project
 
@@ -36,8 +37,8 @@ def pairs(project: Project, options: PairsOptions, progress: Progress, *, write:
     """
     if options.full_matrix:
         require_matrix(options.full_matrix)
-    with project.lock():
-        result = _found(project, options, progress)
+    with project.lock(), compared_site(project, options.files, progress) as site:
+        result = _found(site, options, progress)
         return replace(result, files=_written(project, options, result, progress)) if write else result
 
 

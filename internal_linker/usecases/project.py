@@ -59,13 +59,13 @@ class Project:
         settings: what config/settings.toml, key files and the environment say.
         root: the folder.
         exclusions: patterns of URLs that no link leads to.
-        tables: tables that take the place of files in files/, by the file's name.
+        tables: tables that take the place of files in files/, by the file's name; None: as if the file didn't exist.
     """
 
     settings: Settings
     root: Path
     exclusions: Exclusions
-    tables: Mapping[str, StreamSource] = field(default_factory=dict)
+    tables: Mapping[str, StreamSource | None] = field(default_factory=dict)
 
     @property
     def clients(self) -> Clients:

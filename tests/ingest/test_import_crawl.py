@@ -103,8 +103,17 @@ def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.Captu
 ERRORS = {
     "no URLs": ("Name,Price\n1,2\n", (), "has no column 'URL' (it has: Name, Price). Use --url-column"),
     "no such column": (f"URL\n{A}\n", ("--url-column", "wo"), "--url-column wo: no file has a column with"),
-    "no usable row": ("URL\n/x\n", (), "no rows left to import (1 rejected)"),
-    "all filtered": (f"URL\n{A}\n", ("--include", "/z"), "left out: 1 not in --include"),
+    "no usable row": ("URL\n/x\n", (), "no rows left to import (rejected: 1 because not a full URL"),
+    "no row": (
+        "URL,Title\n",
+        (),
+        "no rows left to import: there is no row below the header. Nothing was written.",
+    ),
+    "all filtered": (
+        f"URL\n{A}\n",
+        ("--include", "/z"),
+        "(left out: 1 not in --include). Nothing was written.",
+    ),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
     "no file": ("", (), "crawl.csv not found"),
     "no workbook": ("PK", (), "can't be read: it is damaged or not an Excel file"),

@@ -95,5 +95,5 @@ def test_nothing_but_bad_embeddings_is_a_sentence(
 ) -> None:
     """A file of invalid embeddings ends with one sentence and exit code 3, and nothing is written."""
     assert imported(project, crawl(tmp_path / "v.csv", ("URL", "Embedding"), (SITE, "x"))) == 3
-    assert "no rows left to import (1 rejected)" in capsys.readouterr().err
+    assert "no rows left to import (rejected: 1 because" in capsys.readouterr().err
     assert not (project / "files" / VECTORS).exists()

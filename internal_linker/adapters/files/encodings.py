@@ -94,29 +94,35 @@ class Recognised:
     remarks: tuple[str, ...] = ()
 
 
-def recognise(path: Path, shape: Shape = CSV) -> Recognised:
+def recognise(path: Path, shape: Shape = CSV, name: str = "") -> Recognised:
     """Find a file's encoding by reading all of it: one bad byte at the end decides as much as one in front.
 
     UTF-8 and UTF-16, with or without a byte order mark, else the encoding that `guess` finds. A file that is
     UTF-8 but for a few bytes (cells cut off in the middle of a letter) stays UTF-8.
 
+    Args:
+        path: the file.
+        shape: what the file should be.
+        name: the file's name in messages; "": its path.
+
     Raises:
         InputError: the file is missing, can't be read, is empty or is not text.
     """
+    name = name or str(path)
     if path.is_dir():
-        raise InputError(f"{path} is a folder, not {shape.name}. Name the file in it.")
+        raise InputError(f"{name} is a folder, not {shape.name}. Name the file in it.")
     if path.exists() and not path.is_file():
-        raise InputError(f"{path} is a pipe or a device, not a file. Put {shape.name} there instead.")
+        raise InputError(f"{name} is a pipe or a device, not a file. Put {shape.name} there instead.")
     try:
         with path.open("rb") as file:
-            return recognise_open(str(path), file, shape)
+            return recognise_open(name, file, shape)
     except FileNotFoundError:
-        raise InputError(f"{path} not found: check the path.") from None
+        raise InputError(f"{name} not found: check the path.") from None
     except OSError as error:
-        raise unreadable(path, error) from error
+        raise unreadable(name, error) from error
 
 
-def unreadable(path: Path, error: OSError) -> InputError:
+def unreadable(path: Path | str, error: OSError) -> InputError:
     """Return the error for a file that the system doesn't let us read."""
     return InputError(
         f"{path} can't be read ({error.strerror or error}). Check its permissions and close programs that use it."

@@ -8,6 +8,7 @@ from typing import Any
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.core.errors import InputError
+from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Table, TableStream
 
 Cell = str | float
@@ -167,6 +168,17 @@ def columns_of(
             + (remedy or f"Name a column '{missing[0]}' in the first row.")
         )
     return {kind: column for kind, column in found.items() if column is not None}
+
+
+def filled(source: StreamSource, kind: Kind) -> bool:
+    """Return whether any row of a table has something in the column of this kind; reads as far as the first one.
+
+    Raises:
+        InputError: the table can't be read.
+    """
+    table = source.stream()
+    at = find_column(table.header, kind)
+    return at is not None and any(at < len(row) and row[at].strip() for _, row in table.rows)
 
 
 def names_columns(cells: Sequence[str]) -> bool:

@@ -35,10 +35,14 @@ class CsvRecords:
 
     The first is the header, its cells stripped. Numbers count records, not physical lines. Wholly empty
     records count but are left out, as is the title line of older crawl exports; a `sep=;` line doesn't count.
+
+    Args:
+        path: the file.
+        name: its name in messages; "": its path.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, name: str = "") -> None:
+        self.path, self.name = path, name or str(path)
         self.remarks: tuple[str, ...] = ()
         """Once the first record is read: what was replaced or left out, one sentence each."""
 
@@ -50,13 +54,13 @@ class CsvRecords:
         """
         # A setting of the whole process: never lower somebody else's limit.
         csv.field_size_limit(max(csv.field_size_limit(), LONGEST_CELL))
-        text = recognise(self.path)
+        text = recognise(self.path, name=self.name)
         self.remarks = text.remarks
         try:
             with self.path.open(encoding=text.encoding, errors="replace", newline="") as file:
                 yield from self._parse(line.replace("\0", "") for line in file)
         except OSError as error:
-            raise unreadable(self.path, error) from error
+            raise unreadable(self.name, error) from error
 
     def _parse(self, lines: Iterator[str]) -> Iterator[Record]:
         head = list(islice(lines, 20))
@@ -68,7 +72,7 @@ class CsvRecords:
             next(records)
         number, header = next(records, (0, ()))
         if not header:
-            raise InputError(f"{self.path} is empty: add a header row and at least one row below it.")
+            raise InputError(f"{self.name} is empty: add a header row and at least one row below it.")
         yield number, tuple(cell.strip(" \t\r\n\ufeff") for cell in header)
         yield from records
 
@@ -82,9 +86,9 @@ class CsvRecords:
                 if any(cell and not cell.isspace() for cell in cells):
                     yield number, cells
         except csv.Error as error:
-            raise InputError(f"{self.path}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None
+            raise InputError(f"{self.name}, row {number + 1}: {error}. {_QUOTE_REMEDY}") from None
         if cells != [_END]:
-            raise InputError(f"{self.path}, row {number}: the file ends inside a cell. {_QUOTE_REMEDY}")
+            raise InputError(f"{self.name}, row {number}: the file ends inside a cell. {_QUOTE_REMEDY}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ class CsvTable:
         Raises:
             InputError: the file is missing, unreadable, empty or not CSV; a damaged row raises it during iteration.
         """
-        source = CsvRecords(self.path)
+        source = CsvRecords(self.path, self.name)
         records = source.stream()
         _, header = next(records)
         self.remarks = source.remarks

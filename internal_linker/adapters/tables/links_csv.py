@@ -62,11 +62,12 @@ class _LinkCsv:
         edge_of: EdgeOf | None,
         keeps: Callable[[str], bool],
     ) -> list[str]:
-        source = CsvRecords(self.path)
+        name = f"files/{self.path.name}"
+        source = CsvRecords(self.path, name)
         with closing(source.stream()) as records:
             _, earlier = next(records)
             if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
-                raise InputError(f"{self.path} is not an earlier result: it has no column '{min(missing)}'.")
+                raise InputError(f"{name} is not an earlier result: it has no column '{min(missing)}'.")
             header = self._header(recommendations, earlier)
             places: dict[Identity, list[int]] = {}
             for place, item in enumerate(recommendations):

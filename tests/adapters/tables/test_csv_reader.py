@@ -279,3 +279,17 @@ def test_defusing_is_idempotent_and_leaves_nothing_dangerous(cell: str) -> None:
     assert defuse(once) == once
     assert once in (cell, "'" + cell)
     assert not once.lstrip(' "“”\u200f\u202e\u2067\ufeff\x00\u00a0').startswith(tuple("=+-@\t\r\n"))
+
+
+def test_a_table_has_one_name_in_all_messages(tmp_path: Path) -> None:
+    """Whatever is wrong with a file, the message calls it by the table's name, not by its path."""
+    path = tmp_path / "pages.csv"
+    for content in (b"", b"PK\x03\x04", b'URL\n"https://a.example/', b"\n\n"):
+        path.write_bytes(content)
+        with pytest.raises(InputError, match="^files/pages.csv") as caught:
+            list(CsvTable(path, "files/pages.csv").stream().rows)
+        assert str(tmp_path) not in str(caught.value)
+    path.write_bytes("URL\nhttps://a.example/ü".encode("cp1252"))
+    table = CsvTable(path, "files/pages.csv")
+    table.stream()
+    assert table.remarks[0].startswith("files/pages.csv is not UTF-8")

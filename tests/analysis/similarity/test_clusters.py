@@ -219,7 +219,7 @@ def test_pages_without_a_title_have_their_heading(tmp_path: Path, capsys: pytest
     assert [page["title"] for page in answer["pages"]] == [row[1] for row in rows]
     assert [page["cluster"] for page in answer["pages"]] == [1, 1, 1, None]
     assert command("clusters", "--project", str(project), "--by", "title") == 3
-    assert "no page has any words to compare (--by title)" in capsys.readouterr().err
+    assert "No page has any words to compare (--by title)" in capsys.readouterr().err
 
 
 def test_equal_pages_are_one_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

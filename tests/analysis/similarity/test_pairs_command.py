@@ -100,7 +100,7 @@ def test_a_field_that_was_named_is_compared(tmp_path: Path) -> None:
     ("by", "said"),
     [
         ("body", "unknown field 'body'"),
-        ("", "unknown field ''"),
+        ("title,", "unknown field ''"),
         ("title=x", "'x' is not a number above 0"),
         ("title=0", "'0' is not a number above 0"),
         ("title,title", "'title' is given twice"),

@@ -272,6 +272,7 @@ ERRORS = {
         "--sitemap example.com/sitemap.xml: not a full URL",
     ),
     "no list": (("--urls", "none.txt"), 3, "none.txt not found"),
+    "empty list": (("--urls", "{empty}"), 3, "empty.txt has no URL: write one URL per line"),
     "no sitemap": (("--sitemap", "{site}/none.xml", *QUICK), 3, "there is no sitemap (HTTP 404)"),
     "no XML": (("--sitemap", "{site}/page", *QUICK), 3, "it is not a sitemap"),
     "empty": (("--sitemap", "{site}/empty.xml", *QUICK), 3, "lists no pages of this site"),
@@ -292,6 +293,8 @@ def test_what_cant_be_fetched_is_a_sentence(
     """Each error is one sentence with its exit code, and nothing is written."""
     site.pages = {"/page": html_page("A"), "/empty.xml": sitemap("https://other.example/a")}
     options, code, sentence = ERRORS[case]
-    assert imported(project, *(option.format(site=site.url) for option in options)) == code
+    write_text(project / "empty.txt", "URL\n\n# none yet\n")
+    places = {"site": site.url, "empty": project / "empty.txt"}
+    assert imported(project, *(option.format(**places) for option in options)) == code
     assert sentence in capsys.readouterr().err.replace("\n", " ")
     assert not (project / "files/urls_rawdata.csv").exists()

@@ -111,6 +111,21 @@ def test_a_file_that_cant_be_used_is_told_of(project: Path, tmp_path: Path) -> N
     assert "larger than 10 MB" in told[str(site / "c.xhtml")]
 
 
+def test_files_without_an_address_are_told_of_on_the_terminal(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The terminal names --base-url, whether some of the files lack a URL or all of them."""
+    for name in "ab":
+        write_text(tmp_path / f"site/{name}.html", html_page("Pots"))
+    assert imported(project, str(tmp_path / "site")) == 3
+    told = capsys.readouterr().err
+    assert "rejected: 2 because the file's URL is unknown" in told and "with --base-url" in told
+    write_text(tmp_path / "site/c.html", html_page("Tea", head=saved_as(A)))
+    assert imported(project, str(tmp_path / "site")) == 0
+    (line,) = (line for line in capsys.readouterr().out.splitlines() if "Rejected: " in line)
+    assert "with --base-url" in line and line.endswith(": 2")
+
+
 ERRORS = {
     "empty folder": ((), "has no HTML file"),
     "no address": (("--base-url", "example"), "--base-url example: not a full URL"),
