@@ -169,12 +169,10 @@ class Tab:
         return x, y
 
     def drag(self, start: tuple[float, float], end: tuple[float, float]) -> None:
-        """Drag from one position in the window to another."""
+        """Drag from one position in the window to another, in one step: charts handle a second one with a delay."""
         self.mouse("mouseMoved", *start)
         self.mouse("mousePressed", *start)
-        for share in (0.5, 1.0):
-            x, y = (one + share * (other - one) for one, other in zip(start, end, strict=True))
-            self.mouse("mouseMoved", x, y, button="left", buttons=1)
+        self.mouse("mouseMoved", *end, button="left", buttons=1)
         self.mouse("mouseReleased", *end)
 
     def texts(self, chart: str) -> list[str]:

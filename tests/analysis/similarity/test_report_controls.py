@@ -88,7 +88,6 @@ def test_the_map_zooms_and_moves(browser: Browser, page: Path) -> None:
         assert tab.run(_ZOOM) == [50, 50]
         x, y = tab.middle("#dots")
         tab.drag((x, y), (x + 100, y + 50))
-        # Moves of the mouse are handled with a delay.
         tab.wait(f"{_OPTION}.dataZoom[0].start !== 25")
         tab.press("button[data-zoom='2']")
         assert tab.run(_ZOOM) == pytest.approx([100, 100])
