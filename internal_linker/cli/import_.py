@@ -49,7 +49,10 @@ def import_(
             print_columns(console, ("File", "Rows are", "Column", "Taken from"), columns)
         asks = bool(columns) and sys.stdin.isatty() and console.is_terminal and not yes
         if asks and not typer.confirm("Import these columns?", default=True, err=as_json):
-            console.print("Nothing was imported.")
+            console.print(
+                "Nothing was imported. To choose other columns, use --url-column and --content-column.",
+                soft_wrap=True,
+            )
             return
         try:
             done = prepared.execute()
@@ -67,11 +70,20 @@ def _columns(tables: "Sequence[CrawlTable]") -> list[tuple[str, str, str, str]]:
     from internal_linker.adapters.files.plain_text import shortened
 
     return [
-        (shortened(each.table.name, 200), each.rows_are, kind.value, shortened(each.table.header[at]))
+        (shortened(each.table.name, 200), each.rows_are, kind.value, _taken_from(each, kind, at))
         for each in tables
         if not each.table.made
         for kind, at in each.columns.items()
     ]
+
+
+def _taken_from(table: "CrawlTable", kind: str, at: int) -> str:
+    """Return a column's name and, for contents, the length of the texts in it."""
+    from internal_linker.adapters.files.plain_text import shortened
+    from internal_linker.adapters.tables.columns import Kind
+
+    name = shortened(table.table.header[at])
+    return f"{name} (median {table.median:,} characters)" if kind == Kind.CONTENT and table.median else name
 
 
 def _rows(done: "Imported") -> list[tuple[str, str]]:
@@ -102,6 +114,7 @@ def _as_json(done: "Imported") -> dict[str, object]:
                 "file": each.table.name,
                 "rows_are": each.rows_are,
                 "columns": {kind.value: each.table.header[at] for kind, at in each.columns.items()},
+                "content_median_length": each.median,
             }
             for each in done.tables_read
         ],

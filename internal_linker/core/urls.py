@@ -22,7 +22,9 @@ _BEGIN = re.compile("https?://", re.IGNORECASE)
 _NOT_FULL = "not a full URL: it must begin with https:// or http:// and a host"
 # Most paths consist of these and need no further work.
 _AS_IT_IS = re.compile(r"[A-Za-z0-9._~/=-]*")
-_UNSAFE = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\ud800-\udfff]")
+# A cell with two URLs; a space within one is encoded, as browsers do.
+_SECOND = re.compile(r"\shttps?://", re.IGNORECASE)
 # Invisible characters that word processors and chats leave around a copied address.
 _UNSEEN = (
     " \t\r\n\xa0\u3000\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
@@ -50,9 +52,11 @@ def normal_form(url: str) -> str:
     if len(url) > _MAX_LENGTH:
         raise ValueError(f"the URL is longer than {_MAX_LENGTH} characters")
     if _UNSAFE.search(url):
-        raise ValueError("the URL holds a space, a control character or a broken one")
+        raise ValueError("the URL holds a line break, a control character or a broken one")
     if not _BEGIN.match(url):
         raise ValueError(_NOT_FULL)
+    if _SECOND.search(url):
+        raise ValueError("there is more than one URL")
     try:
         parts = urlsplit(url)
         port = parts.port
@@ -82,6 +86,11 @@ class NormalForms(dict[str, str]):
             key = ""
         self[text] = key
         return key
+
+
+def encoded(url: str) -> str:
+    """Return a URL as browsers send it: without white space around it, and spaces within it as %20."""
+    return url.strip(_UNSEEN).replace(" ", "%20")
 
 
 def without_tracking(url: str) -> str:

@@ -27,7 +27,7 @@ from internal_linker.core.records import (
     role_of,
 )
 from internal_linker.core.sequences import Lazy
-from internal_linker.core.urls import NormalForms, normal_form, other_page, without_tracking
+from internal_linker.core.urls import NormalForms, encoded, normal_form, other_page, without_tracking
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE, english
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.text.html import is_html, read_html
@@ -194,14 +194,14 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     if is_html(content):
         read = read_html(content)
         content, headings = read.text, read.headings
-        base = without_tracking(cells[Kind.URL])
+        base = without_tracking(encoded(cells[Kind.URL]))
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
                 site.links.setdefault((key, target, anchor))
     if len(content) > _LONGEST_TEXT:
         content = content[:_LONGEST_TEXT]
         reasons.append(f"its text is longer than {_LONGEST_TEXT:,} characters: the rest is left out")
-    url, title, h1 = cells[Kind.URL], cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
+    url, title, h1 = encoded(cells[Kind.URL]), cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
     return Page(
         key,
         # Equal strings share one object, which saves memory.

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
+from statistics import median
 from sys import intern
 
 from internal_linker.adapters.tables.columns import (
@@ -18,7 +19,7 @@ from internal_linker.adapters.tables.columns import (
     find_vectors,
 )
 from internal_linker.core.records import Reject, StoredText, TableStream
-from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
+from internal_linker.core.urls import NormalForms, encoded, leads_to_no_page, normal_form
 from internal_linker.ingest.crawler_vocabulary import english
 from internal_linker.ingest.existing_links import rejected_link
 
@@ -88,7 +89,13 @@ _WORDS = (Kind.LINK_POSITION, Kind.LINK_TYPE)
 # Cells of a page that an import reads, but does not write.
 _ASIDE = (Kind.CONTENT_TYPE, Kind.WORDS)
 # Rows that decide what a column is: redirects and errors may come first, with empty cells.
-_HEAD = 100
+_HEAD = 300
+# Characters from which the median cell of a column is long enough for a page's text: descriptions have about 160.
+_LONG_TEXT = 300
+# The least share of the rows in which a column of texts has one.
+_FILLED = 0.1
+# How the cells of other long columns begin: structured data, and the whole HTML of pages.
+_NO_TEXT = ("{", "[", "<!doctype", "<html")
 _MIME = re.compile(r"[a-z]+/[a-z0-9.+-]+(;.*)?", re.IGNORECASE)
 
 
@@ -100,11 +107,15 @@ class CrawlTable:
         table: the table, whose rows have not been read.
         links: whether the rows are links; else they are pages.
         columns: the positions of the columns.
+        median: the median length of the contents in the first rows, in characters; 0: unknown.
+        proposed: whether the column of contents was recognised by its long texts, not by its name.
     """
 
     table: TableStream
     links: bool
     columns: dict[Kind, int]
+    median: int = 0
+    proposed: bool = False
 
     @property
     def rows_are(self) -> str:
@@ -169,15 +180,47 @@ def recognised(table: TableStream, url_column: str = "", content_column: str = "
     columns = columns_of(table, required, (*PAGE_KINDS[1:], *_ASIDE), remedy) | named
     if (vectors := find_vectors(table.header)) is not None:
         columns[Kind.VECTOR] = vectors
-    if Kind.CONTENT not in columns or Kind.CONTENT_TYPE in columns:
+    if table.made:
         return CrawlTable(table, links=False, columns=columns)
-    # In older exports, Screaming Frog names the MIME type "Content".
     head = list(islice(table.rows, _HEAD))
-    at = columns[Kind.CONTENT]
-    contents = [row[at].strip() for _, row in head if at < len(row)]
-    if _MIME.fullmatch(next(filter(None, contents), "")):
+    table = replace(table, rows=chain(head, table.rows))
+    contents = _cells(head, columns[Kind.CONTENT]) if Kind.CONTENT in columns else []
+    # In older exports, Screaming Frog names the MIME type "Content".
+    if Kind.CONTENT_TYPE not in columns and contents and _MIME.fullmatch(contents[0]):
         columns[Kind.CONTENT_TYPE] = columns.pop(Kind.CONTENT)
-    return CrawlTable(replace(table, rows=chain(head, table.rows)), links=False, columns=columns)
+        contents = []
+    return CrawlTable(table, links=False, columns=columns, median=_median(contents))
+
+
+def with_proposed_content(crawl: CrawlTable) -> CrawlTable:
+    """Take the column with the longest texts for the contents: a crawler's custom extraction may have any name.
+
+    A table that has a column of contents, or none with long texts, is returned as it is.
+    """
+    if crawl.links or crawl.of_vectors or crawl.table.made or Kind.CONTENT in crawl.columns:
+        return crawl
+    head = list(islice(crawl.table.rows, _HEAD))
+    known, found = set(crawl.columns.values()), dict[int, int]()
+    for at in range(len(crawl.table.header)):
+        texts = [] if at in known else _cells(head, at)
+        length = _median([text for text in texts if not text.lower().startswith(_NO_TEXT)])
+        if length >= _LONG_TEXT and len(texts) >= _FILLED * len(head):
+            found[at] = length
+    table = replace(crawl.table, rows=chain(head, crawl.table.rows))
+    if not found:
+        return replace(crawl, table=table)
+    longest = max(found, key=lambda at: found[at])
+    columns = crawl.columns | {Kind.CONTENT: longest}
+    return replace(crawl, table=table, columns=columns, median=found[longest], proposed=True)
+
+
+def _cells(rows: Iterable[tuple[int, Sequence[str]]], at: int) -> list[str]:
+    """Return the cells of a column that are not empty."""
+    return [text for _, row in rows if at < len(row) and (text := row[at].strip())]
+
+
+def _median(texts: Sequence[str]) -> int:
+    return round(median(map(len, texts))) if texts else 0
 
 
 def written(tables: Iterable[CrawlTable], kinds: Sequence[Kind]) -> list[Kind]:
@@ -260,6 +303,7 @@ def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:
 
 def _row(cells: dict[Kind, str]) -> Row:
     row: Row = [cells.get(kind, "") for kind in KEPT]
+    row[AT[Kind.URL]] = encoded(cells[Kind.URL])
     # A crawl has few distinct values of these.
     for kind in (Kind.STATUS, Kind.LANG, Kind.ROLE, Kind.WORDS):
         row[AT[kind]] = intern(cells.get(kind, ""))

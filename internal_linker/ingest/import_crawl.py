@@ -20,6 +20,7 @@ from internal_linker.ingest.crawl import (
     link_cells,
     page_cells,
     recognised,
+    with_proposed_content,
     written,
 )
 from internal_linker.ingest.crawl_filters import Filters, page_rows
@@ -96,6 +97,7 @@ class Imported(Result):
                 "rows_are": [each.rows_are for each, _, _ in columns],
                 "column": [kind.value for _, kind, _ in columns],
                 "taken_from": [each.table.header[at] for each, _, at in columns],
+                "median_length": [each.median if kind is Kind.CONTENT else 0 for each, kind, _ in columns],
             },
         }
 
@@ -103,7 +105,7 @@ class Imported(Result):
 def recognise(
     sources: Iterable[StreamSource], url_column: str, content_column: str, progress: Progress
 ) -> list[CrawlTable]:
-    """Open all tables and recognise their columns, without reading their rows.
+    """Open all tables and recognise their columns by their names and, for contents, by the first rows.
 
     Raises:
         InputError: a table can't be read or has no column of URLs, or no table has a named column.
@@ -120,6 +122,16 @@ def recognise(
             raise InputError(
                 f"{option} {shortened(name)}: no file has a column with this name "
                 f"(the files have: {shortened(', '.join(there), 500)})."
+            )
+    if any(Kind.CONTENT in each.columns for each in tables):
+        return tables
+    tables = [with_proposed_content(each) for each in tables]
+    for each in tables:
+        if each.proposed:
+            name = shortened(each.table.header[each.columns[Kind.CONTENT]])
+            progress.warn(
+                f"{each.table.name}: the column {name} has the longest texts (median {each.median:,} characters) "
+                f"and is taken as {Kind.CONTENT}. To take another one, use import --content-column."
             )
     return tables
 

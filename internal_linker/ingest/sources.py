@@ -63,19 +63,22 @@ def link_spool(files: Path) -> LinkSpool:
     return LinkSpool(files)
 
 
-def crawl_tables(paths: Sequence[Path], base_url: str, links: LinkSpool) -> list[StreamSource]:
+def crawl_tables(
+    paths: Sequence[Path], base_url: str, links: LinkSpool, sheets: Sequence[str] = ()
+) -> list[StreamSource]:
     """Return the tables of files: workbooks, CSV files, HTML files and folders of HTML files.
 
     Args:
         paths: the files and folders; relative paths start from the current directory.
         base_url: the address of folders of HTML files, for files that don't state their own.
         links: stores the links of HTML files until all files were read.
+        sheets: names of the sheets to read of each workbook; empty: the one with pages or links.
 
     Raises:
         InputError: a folder has no HTML files, or `base_url` is not a URL.
     """
     saved = [path for path in paths if path.is_dir() or path.suffix.lower() in SUFFIXES]
-    tables: list[StreamSource] = [_table(path) for path in paths if path not in saved]
+    tables = [table for path in paths if path not in saved for table in _tables(path, sheets)]
     if saved:
         name = shortened(", ".join(map(str, saved)), 200)
         found = html_files(saved)
@@ -171,9 +174,12 @@ def _address(url: str) -> str:
     return url.strip()
 
 
-def _table(path: Path) -> StreamSource:
-    workbook = path.suffix.casefold() in (".xlsx", ".xlsm")
-    return XlsxTable(path, str(path)) if workbook else CsvTable(path, str(path))
+def _tables(path: Path, sheets: Sequence[str]) -> list[StreamSource]:
+    if path.suffix.casefold() not in (".xlsx", ".xlsm"):
+        return [CsvTable(path, str(path))]
+    if len(sheets) < 2:
+        return [XlsxTable(path, str(path), *sheets)]
+    return [XlsxTable(path, f"{path} ({sheet})", sheet) for sheet in sheets]
 
 
 @contextmanager

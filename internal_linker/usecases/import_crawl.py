@@ -77,7 +77,7 @@ def prepared_import(project: Project, options: ImportOptions, progress: Progress
     if not (options.files or options.sitemap or options.urls):
         raise ConfigurationError("Nothing to import: name a file, a folder, --sitemap or --urls.")
     with link_spool(project.root / "files") as links:
-        sources = crawl_tables(options.files, options.base_url, links)
+        sources = crawl_tables(options.files, options.base_url, links, options.sheets)
         tables = recognise(sources, options.url_column, options.content_column, progress)
         yield CrawlImport(project, options, progress, tables, links)
 

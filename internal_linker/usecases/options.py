@@ -202,6 +202,7 @@ class ImportOptions(Options):
         allow_private: whether pages may be fetched from private networks.
         url_column: the column of the pages' URLs, if it isn't recognised.
         content_column: the column of the pages' main content, if it isn't recognised.
+        sheets: names of the sheets to read of each workbook; empty: the first one with pages or links.
         base_url: the address of a folder of HTML files, if the files don't say it themselves.
         pagination, parameters: whether paginated URLs and URLs with parameters are kept.
         only_indexable, only_200: keep only indexable pages, and only pages with status 200.
@@ -231,6 +232,14 @@ class ImportOptions(Options):
     allow_private: Annotated[bool, Option("Allow fetching from private networks.")] = False
     url_column: Annotated[str, Option("The column of the pages' URLs.", metavar="NAME")] = ""
     content_column: Annotated[str, Option("The column of the pages' main content.", metavar="NAME")] = ""
+    sheets: Annotated[
+        Sequence[str],
+        Option(
+            "The sheet of a workbook; may be repeated. Default: the first one with pages or links.",
+            flag="--sheet",
+            metavar="NAME",
+        ),
+    ] = ()
     base_url: Annotated[str, Option("The URL at which saved pages are online.", metavar="URL")] = ""
     pagination: Annotated[
         bool, Option("Leave out /page/2, ?page=2 and the like.", flag="--no-pagination")

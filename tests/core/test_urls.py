@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from internal_linker.core.urls import TRACKING_PARAMETERS, normal_form, within_site, without_tracking
+from internal_linker.core.urls import TRACKING_PARAMETERS, encoded, normal_form, within_site, without_tracking
 
 HOSTS = st.sampled_from(
     ["example.com", "www.example.com", "bücher.example", "例え.example", "a-b.c_d.example"]
@@ -95,9 +95,16 @@ def test_a_variation_of_writing_is_the_same_page(url: str, data: st.DataObject) 
     assert normal_form(f"{around}{scheme}://{host}/{path}{mark}{query}{fragment}{around}") == normal_form(url)
 
 
+def test_a_space_in_a_url_is_encoded() -> None:
+    """A space inside a path or query is %20, as browsers send it."""
+    assert normal_form("https://e.example/green tea/?q=a b") == "https://e.example/green%20tea?q=a%20b"
+    assert normal_form("https://e.example/a%20b") == normal_form("https://e.example/a b")
+    assert encoded(" https://e.example/a b ") == "https://e.example/a%20b"
+
+
 @given(
     st.text(
-        st.characters(min_codepoint=33, exclude_categories=["Cs"], exclude_characters="/?#\x7f%\\"),
+        st.characters(min_codepoint=32, exclude_categories=["Cs"], exclude_characters="/?#\x7f%\\"),
         min_size=1,
     )
 )
@@ -167,7 +174,9 @@ def test_two_pages_stay_two(one: str, other: str) -> None:
         ("ftp://e.example/x", "full URL"),
         ("mailto:a@e.example", "full URL"),
         ("https:///x", "full URL"),
-        ("https://e.example/a b", "space"),
+        ("https://e.example/a\nb", "line break"),
+        ("https://my e.example/a", "host name is not valid"),
+        ("https://e.example/a https://e.example/b", "more than one URL"),
         ("https://e.example/a\x00b", "control character"),
         ("https://e.example/\ud83d", "broken"),
         ("https://anna:secret@e.example/", "user name"),

@@ -123,6 +123,92 @@ def test_a_workbook_with_a_title_line(
     assert "only the sheet Sheet2 is read, not Sheet3" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "read"), [((), "Tea"), (("--sheet", "sheet1"), "Notes"), (("--sheet", "None"), "")]
+)
+def test_the_sheet_that_fits_is_read(
+    options: tuple[str, ...],
+    read: str,
+    project: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Of several sheets the first with pages or links is read, else the one that --sheet names."""
+    notes = [("Name", "Title"), (A, "Notes")]
+    pages_sheet = [("Internal - All",), ("Address", "Title 1"), (A, "Tea")]
+    book = workbook(tmp_path / "crawl.xlsx", notes, pages_sheet, [("Address",), (B,)])
+    code = imported(project, book, *options, *(("--url-column", "Name") if read == "Notes" else ()))
+    told = capsys.readouterr().err
+    if not read:
+        assert code == 3
+        assert "crawl.xlsx has no sheet None with cells (it has: Sheet1, Sheet2, Sheet3)" in told
+        return
+    assert code == 0
+    assert pages(project)[1:] == [(A, read)]
+    assert ("only the sheet Sheet2 is read, not Sheet1, Sheet3. To read another" in told) is not bool(options)
+
+
+def test_several_sheets_of_a_workbook(project: Path, tmp_path: Path) -> None:
+    """With --sheet repeated, one workbook gives pages and links."""
+    book = workbook(tmp_path / "crawl.xlsx", PAGES, [("Notes",), ("none",)], LINKS)
+    assert imported(project, book, "--sheet", "Sheet1", "--sheet", "Sheet3") == 0
+    assert pages(project) == PAGES
+    assert links(project) == LINKS
+
+
+EXPORTS = {
+    "Search Console": ("Top pages,Clicks,Impressions,CTR,Position", f"{A},9,90,10%,3.1"),
+    "Search Console in German": (
+        "Die häufigsten Seiten,Klicks,Impressionen,CTR,Position",
+        f"{A},9,90,10 %,3.1",
+    ),
+    "Search Console in Spanish": ("Páginas principales,Clics,Impresiones,CTR,Posición", f"{A},9,90,10 %,3.1"),
+    "Search Console in French": ("Pages les plus populaires,Clics,Impressions,CTR,Position", f"{A},9,90,9,3"),
+    "Ahrefs": ("Keyword\tVolume\tCurrent URL\tPrevious URL", f"tea\t90\t{A}\t{B}"),
+}
+
+
+@pytest.mark.parametrize("case", EXPORTS)
+def test_exports_of_other_tools_are_recognised(case: str, project: Path, tmp_path: Path) -> None:
+    """The pages of Search Console's and Ahrefs' exports are imported; Ahrefs writes UTF-16 with tabs."""
+    (tmp_path / "export.csv").write_text("\n".join(EXPORTS[case]), "utf-16" if case == "Ahrefs" else "utf-8")
+    assert imported(project, str(tmp_path / "export.csv")) == 0
+    assert pages(project) == [("URL",), (A,)]
+
+
+LONG = "Green tea is steamed soon after it was picked, which keeps the leaves green. " * 5
+
+
+def test_a_custom_extraction_is_proposed_as_content(
+    project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a column of contents, the one with the longest texts is taken, and its median length is shown."""
+    header = ("Address", "Title 1", "Meta Description 1", "Schema 1", "Article 1", "Author 1")
+    rows = [
+        (f"{SITE}/{number}/", "Tea", "d" * 160, '{"@type": "Article"}' * 40, LONG if number else "", "Ann")
+        for number in range(4)
+    ]
+    file = crawl(tmp_path / "p.csv", header, *rows)
+    assert imported(project, file) == 0
+    told = capsys.readouterr()
+    assert pages(project)[2][2] == LONG.strip()
+    assert f"Article 1 (median {len(LONG.strip())} characters)" in told.out
+    assert "the column Article 1 has the longest texts" in told.err and "--content-column" in told.err
+    more = crawl(tmp_path / "texts.csv", ("URL", "Text"), (rows[1][0], "Another text."))
+    assert imported(project, file, more) == 0
+    assert pages(project)[2][2] == "Another text."
+    assert "has the longest texts" not in capsys.readouterr().err
+
+
+def test_a_crawl_without_long_texts_has_no_contents(project: Path, tmp_path: Path) -> None:
+    """Descriptions, structured data and embeddings are not proposed as contents."""
+    header = ("Address", "Title 1", "Meta Description 1", "Schema 1", "Extract embeddings 1", "HTML 1")
+    numbers = ",".join(["0.12345"] * 100)
+    row = ("Tea", "d" * 200, '[{"@type": "Article"}]' * 40, numbers, f"<!DOCTYPE html><html>{LONG}")
+    assert imported(project, crawl(tmp_path / "p.csv", header, (A, *row), (B, *row))) == 0
+    assert pages(project) == [("URL", "Title"), (A, "Tea"), (B, "Tea")]
+
+
 def test_a_workbook_that_would_fill_the_memory_is_refused(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,7 +68,7 @@ def test_files_that_are_there_are_copied_aside(
     assert pages(project) == [("URL",), (A,)]
     assert (told["pages"], told["links"], told["copies"]) == (1, None, [copy.name])
     columns = {"file": str(tmp_path / "p.csv"), "rows_are": "pages", "columns": {"URL": "URL"}}
-    assert told["files"] == [columns]
+    assert told["files"] == [{**columns, "content_median_length": 0}]
 
 
 def test_filters_are_counted(project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -48,10 +48,14 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     Kind.URL: (
         *("url", "urls", "address", "page", "page url", "link", "uri", "permalink", "landing page"),
         *("adresse", "dirección", "indirizzo"),
+        # Ahrefs, then Search Console in the languages above.
+        *("current url", "top pages", "pages", "häufigste seiten", "die häufigsten seiten"),
+        *("páginas principales", "pages les plus populaires", "pagine principali"),
     ),
     Kind.MAIN_QUERY: (
         *("main query", "main queries", "query", "keyword", "main keyword", "focus keyword"),
-        *("primary keyword", "target keyword"),
+        *("primary keyword", "target keyword", "top queries", "häufigste suchanfragen"),
+        *("consultas principales", "requêtes les plus fréquentes", "query principali"),
     ),
     # A crawler's custom extraction adds a number to the name.
     Kind.CONTENT: (
@@ -83,6 +87,7 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
     Kind.SOURCE: (
         *("source", "source url", "link source", "from", "quelle", "quell url", "origen", "fuente"),
         *("desde", "url source", "origine", "sorgente", "origin", "referring url", "linking url"),
+        *("referring page url",),
     ),
     # "target" comes last: in tables with a destination, crawlers use it for the HTML attribute (_blank).
     Kind.DESTINATION: (

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
 
-from internal_linker.adapters.tables.columns import names_columns
+from internal_linker.adapters.tables.columns import Kind, find_column, names_columns
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
 
@@ -98,36 +98,70 @@ class XlsxTable:
     Args:
         path: the file.
         name: the table's name in the list of rejected rows.
+        sheet: the name of the sheet to read, in any case; "": the first one with pages or links, else the first.
     """
 
-    def __init__(self, path: Path, name: str) -> None:
-        self.path, self.name = path, name
+    def __init__(self, path: Path, name: str, sheet: str = "") -> None:
+        self.path, self.name, self._sheet = path, name, sheet
         self.remarks: tuple[str, ...] = ()
         """Sentences on sheets that are not read; available once the stream is open."""
 
     def stream(self) -> TableStream:
-        """Open the first sheet with content and return its header and its rows, without a title line above the header.
+        """Open a sheet and return its header and its rows, without a title line above the header.
 
         Raises:
-            InputError: the file is missing, damaged, too large, empty or not a workbook.
+            InputError: the file is missing, damaged, too large, empty or not a workbook, or has no such sheet.
         """
         if not self.path.is_file():
             raise InputError(f"{self.path} not found: check the path.")
         with readable(self.path, _REMEDY):
-            sheets = worksheets(self.path)
-            sheet = next((sheet for sheet in sheets if sheet.start is not None), None)
-            more = [each.name for each in sheets if each.start is not None]
-        if sheet is None:
+            sheet, names = self._chosen()
+        if not names:
             raise InputError(f"{self.path} is empty: add a header row and at least one row below it.")
-        if more:
-            self.remarks = (f"{self.path}: only the sheet {sheet.name} is read, not {', '.join(more)}.",)
-        records = _records(sheet)
-        # Older crawl exports begin with a line like "All Inlinks".
-        head = list(islice(records, 2))
-        if len(head) == 2 and _is_title(head[0][1]) and names_columns(head[1][1]):
-            del head[0]
-        header = tuple(cell.strip() for cell in head[0][1])
-        return TableStream(self.name, header, chain(head[1:], records))
+        if sheet is None:
+            raise InputError(
+                f"{self.path} has no sheet {self._sheet} with cells (it has: {', '.join(names)})."
+            )
+        if not self._sheet and len(names) > 1:
+            others = ", ".join(name for name in names if name != sheet.name)
+            self.remarks = (
+                f"{self.path}: only the sheet {sheet.name} is read, not {others}. To read another one, use "
+                "import --sheet.",
+            )
+        records = _table_of(sheet)
+        _, header = next(records)
+        return TableStream(self.name, tuple(cell.strip() for cell in header), records)
+
+    def _chosen(self) -> tuple[CalamineSheet | None, list[str]]:
+        """Return the sheet to read, None if there is none of its name, and the names of all sheets with cells."""
+        chosen, names, fits = None, list[str](), False
+        for sheet in worksheets(self.path):
+            header = next(_table_of(sheet), None) if sheet.start is not None else None
+            if header is None:
+                continue
+            names.append(sheet.name)
+            if self._sheet:
+                if sheet.name.strip().casefold() == self._sheet.strip().casefold():
+                    chosen = sheet
+            elif chosen is None or not fits:
+                now = _has_pages_or_links(header[1])
+                chosen, fits = (sheet, now) if chosen is None or now else (chosen, fits)
+        return chosen, names
+
+
+def _table_of(sheet: CalamineSheet) -> Iterator[Record]:
+    """Yield the header and the rows of a sheet, without a title line such as the "All Inlinks" of older exports."""
+    records = _records(sheet)
+    head = list(islice(records, 2))
+    if len(head) == 2 and _is_title(head[0][1]) and names_columns(head[1][1]):
+        del head[0]
+    return chain(head, records)
+
+
+def _has_pages_or_links(header: Sequence[str]) -> bool:
+    return find_column(header, Kind.URL) is not None or (
+        find_column(header, Kind.SOURCE) is not None and find_column(header, Kind.DESTINATION) is not None
+    )
 
 
 def _is_title(cells: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ import httpx
 from internal_linker.adapters.http.client import TooLarge, bounded_client
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
 from internal_linker.core.errors import InputError, ServiceError
-from internal_linker.core.urls import normal_form
+from internal_linker.core.urls import encoded, normal_form
 from internal_linker.core.version import __version__
 from internal_linker.ingest.web.public_hosts import PrivateAddress, PublicHosts
 
@@ -184,7 +184,7 @@ def target_of(answer: Answer, url: str) -> str:
     if not address:
         return ""
     try:
-        return urljoin(url, address.strip()).partition("#")[0]
+        return encoded(urljoin(url, address.strip()).partition("#")[0])
     except ValueError:
         return address
 

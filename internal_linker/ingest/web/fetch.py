@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Asides, FetchedPage, PageCache, Reject
-from internal_linker.core.urls import NormalForms, normal_form
+from internal_linker.core.urls import NormalForms, encoded, normal_form
 from internal_linker.ingest.web.client import Answer, NoAnswer, Refused, SiteClient, site_of, target_of
 from internal_linker.ingest.web.html_page import decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
@@ -83,7 +83,7 @@ class Fetcher:
         """
         visits, seen = list[Visit](), set[str]()
         for number, start in order.urls:
-            waiting = deque([start.partition("#")[0]])
+            waiting = deque([encoded(start.partition("#")[0])])
             for hops in range(_MOST_HOPS + 2):
                 if not waiting or waiting[0] in seen:
                     break

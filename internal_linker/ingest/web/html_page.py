@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from internal_linker.adapters.files.encodings import guess
 from internal_linker.ingest.crawler_vocabulary import CONTENT, NOT_INDEXABLE
-from internal_linker.text.html import parsed, read_html
+from internal_linker.text.html import HtmlText, parsed, read_html
 
 # Names of encodings that browsers know; Python's other codecs include some that don't encode text.
 _KNOWN = re.compile(
@@ -74,10 +74,33 @@ _MOST = 3_000_000
 _NO_TEXT = "script, style, noscript, template, svg, iframe, object, select, textarea, dialog"
 
 
-def main_html(
-    tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]
-) -> tuple[str, bool, Set[tuple[str, str]]]:
-    """Return the main text's HTML, whether it is the whole page instead, and (target, anchor) of its links.
+# Code within a sentence.
+_INLINE = ("code", "kbd", "samp", "tt", "var")
+# The elements in which a page's sentences are, and the least characters of a line that no menu has.
+_SENTENCES, _LONG_LINE = "p, li, blockquote, dd, td", 40
+# The least share of an element's text that the extraction must have found, for all of it to count as the main text.
+_MAIN_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _MainText:
+    """The main text of a page.
+
+    Attributes:
+        html: its HTML.
+        whole: whether it is the whole page, because no main text was recognised.
+        links: (target, anchor) of its links.
+        around: `mem_id` of the links of the element that contains all of it, boxes in it included.
+    """
+
+    html: str
+    whole: bool
+    links: Set[tuple[str, str]]
+    around: Set[int]
+
+
+def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) -> _MainText:
+    """Find the main text.
 
     The text keeps its markup, by which a run recognises headings and links: neither may become an anchor.
 
@@ -95,7 +118,50 @@ def main_html(
     whole = not found
     if whole:
         found = _rest(html) or _rest(before)
-    return found, whole, frozenset(read_html(found).links) if found else frozenset()
+    read = read_html(found) if found else HtmlText("", ())
+    around = frozenset[int]() if whole else _links_around(tree, read.text)
+    return _MainText(found, whole, frozenset(read.links), around)
+
+
+def _unwrap_inline_code(tree: LexborHTMLParser) -> None:
+    """Make plain text of code in sentences, of which the extraction would make blocks."""
+    blocks = {node.mem_id for node in tree.css(", ".join(f"pre {name}" for name in _INLINE))}
+    for node in tree.css(", ".join(_INLINE)):
+        if node.mem_id not in blocks:
+            node.unwrap()
+
+
+def _links_around(tree: LexborHTMLParser, text: str) -> Set[int]:
+    """Return `mem_id` of all links in the smallest element that contains the main text.
+
+    There are none if most of that element's text is not the main text.
+
+    Args:
+        tree: the page without menus and the like.
+        text: the main text, one line per block.
+    """
+    lines = {line for line in text.splitlines() if len(line) >= _LONG_LINE}
+    # Elements without inner ones, so that no text is read twice.
+    innermost = (node for node in tree.css(_SENTENCES) if len(node.css(_SENTENCES)) <= 1)
+    found = [node for node in innermost if _text_of(node) in lines]
+    if not found:
+        return frozenset()
+    # In document order, the first and the last element have the same ancestor as all of them.
+    first, last = (_ancestors(node) for node in (found[0], found[-1]))
+    ids = {node.mem_id for node in last}
+    around = next((node for node in first if node.mem_id in ids), None)
+    if around is None or len(text) < _MAIN_SHARE * len(_text_of(around, most=None)):
+        return frozenset()
+    return {node.mem_id for node in around.css("a[href], area[href]")}
+
+
+def _ancestors(node: LexborNode) -> list[LexborNode]:
+    """Return the elements around a node, the inner ones first."""
+    found, above = list[LexborNode](), node.parent
+    while above is not None:
+        found.append(above)
+        above = above.parent
+    return found
 
 
 def _extracted(html: str, url: str) -> str:
@@ -206,6 +272,7 @@ def read_page(
     """
     given = headers or {}
     tree = parsed(html)
+    _unwrap_inline_code(tree)
     base = _joined(url, _attribute(tree, "base[href]", "href"))
     title, h1 = _text_of(tree.css_first("head > title")), _text_of(tree.css_first("h1"))
     noindex = _no_index(tree, given.get("x-robots-tag", ""))
@@ -216,13 +283,13 @@ def read_page(
     canonical = _attribute(tree, 'link[rel~="canonical" i][href]', "href") or _canonical_header(given)
     places = dict[int, _Place]()
     links = _absolute_links(tree, base, leads_to, places)
-    content, whole, inside = main_html(tree, url, _containers(tree, places))
+    main = _main_text(tree, url, _containers(tree, places))
     return WebPage(
         url,
         title,
         h1,
-        content,
-        whole,
+        main.html,
+        main.whole,
         re.split(r"[,;\s]", lang.strip())[0][:40],
         NOT_INDEXABLE if noindex else "Indexable",
         _joined(base, canonical) if canonical else "",
@@ -230,9 +297,14 @@ def read_page(
             PageLink(
                 target,
                 anchor,
-                place.part or (CONTENT if place.in_main or (target, anchor) in inside else _BESIDE),
+                place.part
+                or (
+                    CONTENT
+                    if place.in_main or (target, anchor) in main.links or node in main.around
+                    else _BESIDE
+                ),
             )
-            for target, anchor, place in links
+            for target, anchor, place, node in links
         ],
     )
 
@@ -248,15 +320,15 @@ def address_in(html: str) -> tuple[str, str]:
 
 def _absolute_links(
     tree: LexborHTMLParser, base: str, leads_to: Callable[[str], str] | None, places: dict[int, _Place]
-) -> list[tuple[str, str, _Place]]:
-    """Return target, anchor and place of each link; write absolute targets into the tree."""
+) -> list[tuple[str, str, _Place, int]]:
+    """Return target, anchor, place and `mem_id` of each link; write absolute targets into the tree."""
     found = []
     for node in tree.css("a[href], area[href]"):
         href = (node.attributes.get("href") or "").strip()
         target = (leads_to(href) if leads_to else "") or _joined(base, href)
         if node.tag == "a":
             node.attrs["href"] = target
-        found.append((target, _text_of(node) or _picture(node), _place_of(node, places)))
+        found.append((target, _text_of(node) or _picture(node), _place_of(node, places), node.mem_id))
     return found
 
 
@@ -328,8 +400,9 @@ def _attribute(tree: LexborHTMLParser, selector: str, name: str) -> str:
     return next((text.strip() for node in nodes if (text := node.attributes.get(name))), "")
 
 
-def _text_of(node: LexborNode | None) -> str:
-    return " ".join(node.text()[:_LONGEST_LINE].split()) if node else ""
+def _text_of(node: LexborNode | None, most: int | None = _LONGEST_LINE) -> str:
+    """Return an element's text, up to so many characters, on one line."""
+    return " ".join(node.text()[:most].split()) if node else ""
 
 
 def _picture(node: LexborNode) -> str:

@@ -252,6 +252,31 @@ def test_a_link_is_where_it_stands() -> None:
     assert {name: places[name] for name in expected} == expected
 
 
+def test_code_in_a_sentence_is_part_of_it() -> None:
+    """Inline code splits no sentence and no link's anchor; a block of code stays a block."""
+    body = """<p>Run <code>git status</code> to see what changed, press <kbd>Ctrl</kbd>, and read the
+    <a href="/b/">guide to <code>git add</code> and more</a> before you commit anything at all.</p>
+    <pre><code>git commit -m x</code></pre><p>This paragraph follows the code and ends the article of the page.</p>"""
+    page = read(html_page("Git", body=body))
+    lines = read_html(page.content).text.splitlines()
+    assert "git commit -m x" in lines
+    (line,) = (line for line in lines if line.startswith("Run"))
+    assert line.startswith(
+        "Run git status to see what changed, press Ctrl, and read the guide to git add and more"
+    )
+    assert [link.position for link in page.links if link.target == B] == ["Content"]
+
+
+@pytest.mark.parametrize("outer", ['<div class="post">{}</div>', "<article>{}</article>"])
+def test_a_box_inside_the_article_belongs_to_it(outer: str) -> None:
+    """Links in a box of class "sidebar" inside the text are content, also without semantic elements; beside it not."""
+    box = '<div class="sidebar"><h4>Read on</h4><ul><li><a href="/{0}">{0}</a></li></ul></div>'
+    text = f"<h1>Tea</h1><p>{TEXT}</p>{box.format('inside')}<p>{TEXT[::-1]}</p>"
+    html = f"<title>Tea</title><div id=page>{outer.format(text)}{box.format('beside')}</div>"
+    places = {link.anchor: link.position for link in read(html).links}
+    assert places == {"inside": "Content", "beside": "Aside"}
+
+
 def test_base_and_odd_addresses() -> None:
     """`base` counts; link targets that aren't pages or can't be parsed stay unchanged so that they can be counted."""
     body = '<a href="x">x</a> <a href="mailto:a@b.example">m</a> <a href="https://[">b</a>'
