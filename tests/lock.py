@@ -1,5 +1,7 @@
-"""Write requirements.lock from pyproject.toml: versions and hashes for all systems and for Python 3.11 to 3.13.
+"""Write the two lock files from pyproject.toml: versions and hashes for all systems and for Python 3.11 to 3.13.
 
+requirements.lock has what a run needs, with the project's own build backend; tests/requirements.lock what the tests
+add.
 `python tests/lock.py` keeps the locked versions that still fit; `--upgrade` takes the newest versions.
 It needs the tool uv (`pip install uv`), which uses the registry it is configured for; the lock names no registry.
 """
@@ -15,10 +17,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LOCK = ROOT / "requirements.lock"
-TEST_MARKER = "# ---- what the tests add ----"  # internal_linker/bootstrap.py cuts the file at this line
+TEST_LOCK = ROOT / "tests/requirements.lock"
 HEADER = """\
-# Versions and hashes for Linux, macOS and Windows, made by tests/lock.py: change pyproject.toml and run it.
-# First what a run needs, with the project's own build backend; below the marker what the tests add.
+# What a run needs: versions and hashes for Linux, macOS and Windows, made by tests/lock.py from pyproject.toml.
+# run_main installs it into the folder .venv; `pip install -r requirements.lock` into any other environment.
+"""
+TEST_HEADER = """\
+# What the tests add to requirements.lock, made by tests/lock.py as well.
 """
 INTEL_MAC = "sys_platform == 'darwin' and platform_machine == 'x86_64'"
 OTHERS = "sys_platform != 'darwin' or platform_machine != 'x86_64'"
@@ -46,14 +51,16 @@ def main(arguments: list[str]) -> None:
     if uv is None:
         sys.exit("This needs uv: pip install uv")
     with tempfile.TemporaryDirectory() as folder:
-        kept = LOCK.read_text(encoding="utf-8") if LOCK.exists() and "--upgrade" not in arguments else ""
+        known = (LOCK, TEST_LOCK) if "--upgrade" not in arguments else ()
+        kept = "".join(lock.read_text(encoding="utf-8") for lock in known if lock.exists())
         everything = _compile(uv, Path(folder), kept, "--extra", "test")
-        # The base section starts from the versions found for both, so that the two sections can't disagree.
+        # The base starts from the versions found for both, so that the two files can't disagree.
         base = _compile(uv, Path(folder), everything)
-    text = f"{HEADER}{base}{TEST_MARKER}\n{_added(base, everything)}"
-    if "://" in text or re.search(r"^-", text, re.MULTILINE):
-        sys.exit("The lock would name a registry or an option; nothing was written.")
-    LOCK.write_text(text, encoding="utf-8", newline="\n")
+    texts = {LOCK: f"{HEADER}{base}", TEST_LOCK: f"{TEST_HEADER}{_added(base, everything)}"}
+    if any("://" in text or re.search(r"^-", text, re.MULTILINE) for text in texts.values()):
+        sys.exit("A lock would name a registry or an option; nothing was written.")
+    for lock, text in texts.items():
+        lock.write_text(text, encoding="utf-8", newline="\n")
     _check_wheels(uv)
 
 
@@ -117,6 +124,7 @@ def _check_wheels(uv: str) -> None:
         ":all:",
         "--no-header",
         str(LOCK),
+        str(TEST_LOCK),
     ]
     for platform in PLATFORMS:
         for version in PYTHONS:

@@ -24,8 +24,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     tiny.lay()
     first = tiny.start("-c", TELL, "an argument", "", "--flag='x'")
     assert first.returncode == 0, first.stderr
-    assert first.stderr.count("\n") == 1, first.stderr
-    assert PREPARING in first.stderr
+    told = first.stderr.splitlines()
+    assert PREPARING in told[0] and told[1:] == ["Downloading 1 package ...", "Installing 1 package ..."]
     prefix, arguments = json.loads(first.stdout)
     assert Path(prefix).resolve() == (tiny.root / ".venv").resolve()
     assert arguments == ["an argument", "", "--flag='x'"]
@@ -44,11 +44,142 @@ def copied(made: Tiny, tmp_path: Path) -> Tiny:
 def test_the_second_start_is_quick_and_changes_nothing(made: Tiny) -> None:
     """Once the environment exists, a start takes well under a second, prints nothing and needs no pip."""
     written = made.stamp.stat().st_mtime_ns
-    began = time.perf_counter()
-    again = made.start("-c", "import first")
-    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
-    assert time.perf_counter() - began < 1.5  # it takes 0.1 s on an idle computer
+    for _ in range(5):
+        began = time.perf_counter()
+        again = made.start("-c", "import first")
+        took = time.perf_counter() - began
+        assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+        if took < 1.5:  # it takes 0.1 s on an idle computer; a busy one needs the best of several
+            break
+    assert took < 1.5
     assert made.stamp.stat().st_mtime_ns == written
+
+
+def test_a_start_is_isolated(made: Tiny, tmp_path: Path) -> None:
+    """Neither PYTHONPATH nor PYTHONHOME nor the current folder puts other code in place of the environment's."""
+    (tmp_path / "first.py").write_text("raise SystemExit('the wrong one')")
+    more = {"PYTHONPATH": str(tmp_path), "PYTHONHOME": str(tmp_path)}
+    tell = (
+        "import first, sys, os; print(sys.flags.isolated, sys.flags.utf8_mode, os.environ.get('PYTHONPATH'))"
+    )
+    started = made.start("-c", tell, more=more)
+    assert (started.returncode, started.stdout) == (0, "1 1 None\n"), started.stderr
+
+
+def test_a_lost_package_is_installed_again(made: Tiny) -> None:
+    """When a package's files are deleted, the next start installs it again, and the one after it changes nothing."""
+    made.module("first").unlink()
+    mended = made.start("-c", "import first")
+    assert mended.returncode == 0, mended.stderr
+    assert mended.stderr.startswith("Updating the environment")
+    assert made.start("-c", "import first").stderr == ""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["PIP_PYTHON", "PIP_TARGET", "PIP_DRY_RUN", "PIP_CONSTRAINT"])
+def test_options_of_the_users_pip_install_nothing_elsewhere(copied: Tiny, tmp_path: Path, name: str) -> None:
+    """Environment variables that would make pip install elsewhere, or nothing, do not reach it."""
+    value = {"PIP_PYTHON": sys.executable, "PIP_DRY_RUN": "1"}.get(name, str(tmp_path / "elsewhere"))
+    copied.lock([copied.wheel("first"), copied.wheel("fourth")], [])
+    started = copied.start("-c", "import fourth", more={name: value})
+    assert started.returncode == 0, started.stderr
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.long
+def test_an_environment_that_stays_empty_is_not_ready(copied: Tiny, tmp_path: Path) -> None:
+    """If the user's configuration file makes pip install elsewhere, the start says so instead of running without."""
+    (tmp_path / "pip.conf").write_text(f"[install]\ntarget = {tmp_path / 'elsewhere'}\n")
+    copied.lock([copied.wheel("first"), copied.wheel("fifth")], [])
+    started = copied.start("-c", "print('ran')", more={"PIP_CONFIG_FILE": str(tmp_path / "pip.conf")})
+    assert started.returncode == 1 and started.stdout == ""
+    assert "did not install fifth" in started.stderr and "pip config list" in started.stderr
+    assert not copied.stamp.exists()
+
+
+@posix
+def test_a_terminal_shows_how_far_the_installation_is(made: Tiny) -> None:
+    """On a terminal, a bar counts the packages that are downloaded, then those that are installed."""
+    import pty
+
+    made.module("first").unlink()
+    parent, child = pty.openpty()
+    with subprocess.Popen(
+        made.command("-c", "import first"), env=made.environment(), stderr=child, cwd=made.wheels
+    ) as started:
+        os.close(child)
+        shown = b""
+        while True:
+            try:
+                shown += os.read(parent, 4096)
+            except OSError:  # the other end is closed
+                break
+        assert started.wait() == 0, shown
+    os.close(parent)
+    assert b"] 0 of 1  downloading" in shown, shown
+
+
+# -- main.py ---------------------------------------------------------------------------------------
+
+
+def test_main_py_runs_in_the_environment_whatever_python_starts_it(made: Tiny) -> None:
+    """`python main.py` with a Python that has no packages goes on in .venv, as run_main does."""
+    ran = made.main(sys.executable, "--dry-run")
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == [str(made.root / ".venv"), ["run", "--dry-run"], str(made.root)]
+
+
+def test_main_py_runs_in_any_environment_that_has_all_packages(made: Tiny, tmp_path: Path) -> None:
+    """After `pip install -r requirements.lock` elsewhere, `python main.py` runs there and makes no .venv."""
+    other = tmp_path / "other"
+    shutil.copytree(made.root, other, ignore=shutil.ignore_patterns(".venv*"))
+    ran = made.main(
+        str(made.root / ".venv/bin/python" if os.name != "nt" else made.root / ".venv/Scripts/python"),
+        "lookup",
+        "tea",
+        root=other,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert json.loads(ran.stdout) == [str(made.root / ".venv"), ["lookup", "tea"], str(other)]
+    assert not (other / ".venv").exists()
+
+
+@pytest.mark.long
+def test_main_py_says_what_to_do_about_a_damaged_package(made: Tiny) -> None:
+    """A package that can't be loaded ends a start with a sentence and exit code 2; the next start repairs it."""
+    module = made.module("first")
+    module.write_text("import nowhere_to_be_found")
+    failed = made.main(sys.executable)
+    assert failed.returncode == 2
+    assert failed.stderr.startswith(
+        "Error: A package that Internal Linker needs can't be loaded (No module named"
+    )
+    assert failed.stderr.count("\n") == 1
+    assert made.main(sys.executable).returncode == 0
+    assert module.read_text() == "ready = True"
+
+
+def test_main_py_tells_an_old_python_that_it_is_too_old() -> None:
+    """A Python before 3.11 can read main.py, and gets one sentence and exit code 2."""
+    source = (ROOT / "main.py").read_text(encoding="ascii")
+    tree = ast.parse(source, feature_version=(3, 4))
+    assert not [
+        node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr | ast.AnnAssign | ast.FunctionDef)
+    ]
+    start = "import runpy, sys; sys.version_info = (3, 8, 1, 'final', 0); sys.argv = ['main.py', 'check']; "
+    start += f"runpy.run_path({str(ROOT / 'main.py')!r}, run_name='__main__')"
+    commands = [[sys.executable, "-c", start]]
+    old = [shutil.which(f"python{version}") for version in ("2.7", "3.6", "3.8", "3.10")]
+    commands += [[python, str(ROOT / "main.py"), "check"] for python in old if python]
+    for command in commands:
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        if len(command) > 3 or ran.returncode != 127:
+            assert (ran.returncode, ran.stdout) == (2, ""), ran.stderr
+            assert ran.stderr.startswith("Internal Linker needs Python 3.11 or newer, and this is Python ")
+            assert ran.stderr.count("\n") == 1
+
+
+# -- the rest --------------------------------------------------------------------------------------
 
 
 def test_the_exit_code_is_the_commands(made: Tiny) -> None:
@@ -78,7 +209,7 @@ def test_a_changed_lock_is_installed_at_the_next_start(copied: Tiny) -> None:
     copied.lock([copied.wheel("first"), copied.wheel("third")], [])
     changed = copied.start("-c", "import first, third")
     assert changed.returncode == 0, changed.stderr
-    assert PREPARING in changed.stderr
+    assert changed.stderr.startswith("Updating the environment")
 
 
 @pytest.mark.long
@@ -234,16 +365,16 @@ def test_the_bootstrap_needs_nothing_installed() -> None:
     assert {name.partition(".")[0] for name in names} <= sys.stdlib_module_names
 
 
-def test_the_lock_names_no_registry_and_is_cut_where_the_bootstrap_cuts() -> None:
-    """The lock has versions and hashes only, the build backend in its base and the test tools below the marker."""
-    text = (ROOT / "requirements.lock").read_text(encoding="utf-8")
-    base, marker, added = text.partition("# ---- what the tests add ----\n")
-    assert marker
+def test_the_locks_name_no_registry_and_the_base_has_no_test_tools() -> None:
+    """The locks have versions and hashes only; the base has the build backend, and the tests' tools are apart."""
+    base, added = (
+        (ROOT / name).read_text(encoding="utf-8") for name in ("requirements.lock", "tests/requirements.lock")
+    )
     assert "\nflit-core==" in base
-    assert "\npytest==" in f"\n{added}"
+    assert "\npytest==" in added
     assert "\npytest==" not in base
-    assert "://" not in text
-    assert not [line for line in text.splitlines() if line.startswith("-")]
+    assert "://" not in base + added
+    assert not [line for line in (base + added).splitlines() if line.startswith("-")]
 
 
 def _wait_for(file: Path) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 
 import typer
 
-from internal_linker.core.errors import ExitCode, InternalLinkerError
+from internal_linker.bootstrap import explained
+from internal_linker.core.errors import ConfigurationError, ExitCode, InternalLinkerError
 
 # Older versions of typer raise click's errors, newer ones their own: both derive theirs from this base.
 _UsageError: Any = typer.BadParameter.__base__
@@ -42,14 +43,26 @@ def guarded(call: Callable[[], object], start: Start) -> int:
         return ExitCode.CONFIGURATION
     except (typer.Abort, KeyboardInterrupt):
         result = ExitCode.INTERRUPTED
-    except Exception as error:  # the last net: a person gets a line, logfile.txt the traceback
-        logged = _log(error, start)
-        where = f"with the end of {start.folder}/logfile.txt" if logged else "and describe what you did"
-        typer.echo(f"Unexpected error ({type(error).__name__}). Please report it {where}.", err=True)
-        return ExitCode.UNEXPECTED
+    except ImportError as error:
+        if (error.name or "").startswith("internal_linker"):
+            return _unexpected(error, start)
+        told = ConfigurationError(explained(error))
+        _log(told, start)
+        typer.echo(f"Error: {told}", err=True)
+        return told.exit_code
+    except Exception as error:
+        return _unexpected(error, start)
     if result == ExitCode.INTERRUPTED:  # typer makes a code of Ctrl-C
         typer.echo("Interrupted. Everything fetched or embedded so far is in the cache.", err=True)
     return result if isinstance(result, int) else ExitCode.SUCCESS
+
+
+def _unexpected(error: Exception, start: Start) -> int:
+    """Say that a bug ended the command: a person gets a line, logfile.txt the traceback."""
+    logged = _log(error, start)
+    where = f"with the end of {start.folder}/logfile.txt" if logged else "and describe what you did"
+    typer.echo(f"Unexpected error ({type(error).__name__}). Please report it {where}.", err=True)
+    return ExitCode.UNEXPECTED
 
 
 def _log(error: Exception, start: Start) -> bool:

@@ -239,6 +239,17 @@ def test_an_unexpected_error_is_one_line_and_a_logged_traceback(
     assert log_text(folder).count("Traceback") == 1 and "boom with ***" in log_text(folder)
 
 
+def test_a_package_that_cant_be_loaded_is_named(tmp_path: Path, folder: Path) -> None:
+    """A package that was lost after the start ends a command with 2 and with what to do, without a traceback."""
+    write_text(tmp_path / "sklearn/__init__.py", "import nowhere_to_be_found")
+    path = os.pathsep.join((str(tmp_path), str(REPOSITORY)))
+    code, out, err = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=path))
+    last = err.splitlines()[-1]
+    assert code == 2 and "Traceback" not in out + err
+    assert last.startswith("Error: A package that Internal Linker needs can't be loaded (No module named")
+    assert "-m pip install -r" in last and "requirements.lock" in last
+
+
 # -- selection and output -------------------------------------------------------------
 
 

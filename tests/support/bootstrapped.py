@@ -13,6 +13,14 @@ from types import MappingProxyType
 ROOT = Path(__file__).resolve().parents[2]
 PREPARING = "Preparing the environment"
 TELL = "import json, sys; print(json.dumps([sys.prefix, sys.argv[1:]]))"
+# What main.py calls: it needs a package, and tells where it runs, with which arguments and which project.
+COMMAND_LINE = """
+import json, sys
+import first
+
+def main(arguments, default_project):
+    print(json.dumps([sys.prefix, arguments, str(default_project)]))
+"""
 # A build backend that needs no registry; with DAWDLE set it waits, so that a test can stop a start.
 BACKEND = """
 import os, time, zipfile
@@ -48,7 +56,9 @@ class Tiny:
     def lay(self) -> None:
         (self.root / "internal_linker").mkdir(parents=True)
         self.wheels.mkdir()
-        shutil.copy(ROOT / "internal_linker" / "bootstrap.py", self.root / "internal_linker")
+        for name in ("bootstrap.py", "__main__.py"):
+            shutil.copy(ROOT / "internal_linker" / name, self.root / "internal_linker")
+        (self.root / "internal_linker" / "cli.py").write_text(COMMAND_LINE)
         for name in ("run_main.sh", "run_tests.sh"):
             shutil.copy(ROOT / name, self.root)
         (self.root / "internal_linker" / "__init__.py").write_text("")
@@ -61,7 +71,7 @@ class Tiny:
         """Create a wheel with one module, and return its line for the lock."""
         file = self.wheels / f"{name}-1.0-py3-none-any.whl"
         with zipfile.ZipFile(file, "w") as wheel:
-            wheel.writestr(f"{name}.py", "")
+            wheel.writestr(f"{name}.py", "ready = True")
             wheel.writestr(
                 f"{name}-1.0.dist-info/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
             )
@@ -69,12 +79,34 @@ class Tiny:
                 f"{name}-1.0.dist-info/WHEEL",
                 "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
             )
-            wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
+            wheel.writestr(f"{name}-1.0.dist-info/RECORD", f"{name}.py,,12\n")
         return f"{name}==1.0 --hash=sha256:{hashlib.sha256(file.read_bytes()).hexdigest()}\n"
 
     def lock(self, base: list[str], added: list[str]) -> None:
-        text = "".join([*base, "# ---- what the tests add ----\n", *added])
-        (self.root / "requirements.lock").write_text(text, encoding="utf-8")
+        (self.root / "requirements.lock").write_text("".join(base), encoding="utf-8")
+        (self.root / "tests").mkdir(exist_ok=True)
+        (self.root / "tests/requirements.lock").write_text("".join(added), encoding="utf-8")
+
+    def module(self, name: str) -> Path:
+        """Return the file of an installed module."""
+        (folder,) = self.root.glob(".venv/[Ll]ib/**/site-packages")
+        return folder / f"{name}.py"
+
+    def main(
+        self, python: str, *arguments: str, root: Path | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Start the real main.py beside the project's, with any Python."""
+        file = (root or self.root) / "real.py"
+        shutil.copy(ROOT / "main.py", file)
+        return subprocess.run(
+            [python, str(file), *arguments],
+            env=self.environment(),
+            cwd=self.wheels,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
 
     def command(self, *command: str, test: bool = False) -> list[str]:
         bootstrap = str(self.root / "internal_linker" / "bootstrap.py")
