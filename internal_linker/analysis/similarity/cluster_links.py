@@ -13,6 +13,12 @@ from internal_linker.core.arrays import Bools, Ints, Vectors, is_in
 NEAREST = 3
 # No page should link to more; the rest of a large cluster can be reached from these.
 MOST_FROM_HUB = 50
+# Fewer links to a page than this say little about it, even if no page has more.
+_FEW_LINKS = 3
+# The weight of the name beside closeness and links: a page can be the hub without naming the topic.
+_NAMED = 0.5
+# Distances from the centre that differ by less don't tell a typical page from an untypical one.
+_LEAST_RANGE = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +36,16 @@ class InnerLinks:
     densities: Vectors
 
 
-def inner_links(labels: Ints, distances: Vectors, links: Ints) -> InnerLinks:
+def inner_links(labels: Ints, distances: Vectors, named: Vectors, links: Ints) -> InnerLinks:
     """Count the links within each cluster and find its hub.
 
-    The hub is the page that most pages of the cluster link to; of equals, the one nearest to the centre.
+    The hub is the page with the highest weighted sum of three figures, each 0 to 1: how near it is to the centre, how
+    much of the cluster's name is in its title, and how many pages of the cluster link to it (on a logarithmic scale).
 
     Args:
         labels: (n,) clusters from 0, none of them empty; -1 for a page in none.
         distances: (n,) distances from the centre.
+        named: (n,) how much of its cluster's name is in each page's title, 0 to 1.
         links: keys of existing links, source * n + target, ascending.
     """
     n, count = len(labels), int(labels.max(initial=-1)) + 1
@@ -46,11 +54,23 @@ def inner_links(labels: Ints, distances: Vectors, links: Ints) -> InnerLinks:
     sizes = np.bincount(labels[labels >= 0], minlength=count)
     found = np.bincount(labels[sources[within]], minlength=count)
     inlinks = np.bincount(targets[within], minlength=n)
-    order = np.lexsort((np.arange(n), distances, -inlinks, labels))
+    linked, rates = np.log1p(inlinks), np.zeros(n)
+    for label in range(count):
+        rows = np.flatnonzero(labels == label)
+        most = max(np.log1p(_FEW_LINKS), linked[rows].max())
+        rates[rows] = _closeness(distances[rows]) + _NAMED * named[rows] + linked[rows] / most
+    order = np.lexsort((np.arange(n), distances, -rates, labels))
     hubs = order[np.searchsorted(labels[order], np.arange(count))]
     could = sizes * (sizes - 1)
     densities = np.divide(found, could, out=np.full(count, np.nan), where=could > 0)
     return InnerLinks(hubs, found, densities)
+
+
+def _closeness(distances: Vectors) -> Vectors:
+    """Return the closeness of a cluster's pages to its centre, 0 to 1; the nearest page has 1."""
+    low, high = float(distances.min()), float(distances.max())
+    closeness: Vectors = 1 - (distances - low) / max(_LEAST_RANGE, high - low)
+    return closeness
 
 
 def missing_links(

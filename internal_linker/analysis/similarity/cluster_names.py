@@ -1,189 +1,271 @@
-"""Names of clusters: the words and pairs of words that set a cluster's titles apart from the others."""
+"""Names of clusters: the phrases, or else words, that set a cluster's pages apart from the others."""
 
-import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain, count
-from math import log1p
+from math import log
 
 import numpy as np
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.core.arrays import Ints
-from internal_linker.text.phrases import Phrases, Reader
-from internal_linker.text.stop_words import stop_words
-from internal_linker.text.words import UNSPACED
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.records import Page
+from internal_linker.text.phrases import Reader
+from internal_linker.text.terms import Stems, Term, terms
 
 # Terms of a name, and terms in reserve for two clusters that would get the same name.
 _TERMS, _MORE = 3, 6
-# Words of a term. In a script without spaces a word is a character, or a run of katakana: terms of fewer than two
-# characters say nothing, and neither do terms of fewer than three letters.
-_MOST_WORDS, _MOST_CHARACTERS = 2, 12
-_LEAST_CHARACTERS, _LEAST_LETTERS = 2, 3
+# No further terms if this share of the pages have one, or if it adds less than this share of what the first one says.
+_ENOUGH, _ADDS = 0.75, 0.2
+# Pages that are read: of one cluster, at least and at most, and of all. More of them give the same names.
+_LEAST_READ, _MOST_READ, _ALL_READ = 3, 60, 3_000
+# Characters read of a title or heading, and of a content: its beginning says what it is about.
+_TITLE, _LEAD = 300, 1_500
+# Words of a term, function words included: of titles, so long that a cut part is known to be one, and of contents.
+_IN_TITLE, _IN_CONTENT = 8, 5
+# Words that a term of a name can have.
+_MOST_WORDS = 4
 # A term that hardly ever occurs without a longer one says less than the longer one: "pour" beside "pour over".
 _ALWAYS = 0.8
-# A term describes the cluster if this share of its titles have it, at least two (in a cluster of two, one will do), and
-# this many times the share of all titles: "coffee" describes nothing on a site about coffee.
-_SHARE, _FEW_TITLES, _OFTEN = 0.1, 2, 1.5
-# Terms of this level or above make a name only if there is none below.
-_VAGUE = 2
-# In larger clusters, a term of a single title is not worth its memory.
-_MANY_TITLES = 100
-# Characters read of a title, and of a term: anything longer is neither a title nor a word.
-_LONGEST_TITLE, _LONGEST_TERM = 500, 60
-_IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
-_IS_LETTER = re.compile(r"[^\W\d_]")
-_FIRST_EAST_ASIAN = "\u2e80"
+# A term sets the cluster apart if its pages have it this many times more often than all pages: "coffee" says nothing on
+# a site about coffee.
+_OFTEN = 1.5
+# A term is in a name if several titles have it; a phrase of one title, if this share of the pages have it.
+_SHARE = 0.1
+# How much more a term of so many words says than a single word.
+_SAYS = {1: 1.0, 2: 4.0, 3: 4.5}
+# A title's spelling counts as much as those of two contents.
+_SPELLS = 2
 UNTITLED = "untitled"
-# The stems of a term's words, in their order.
-_Gram = tuple[int, ...]
-# Spellings in the titles, by gram.
-_Written = dict[_Gram, Counter[str]]
+_BETWEEN = ", "
+
+
+def named_shares(
+    names: Sequence[str], labels: Ints, titles: Sequence[str], languages: Sequence[str], reader: Reader
+) -> Vectors:
+    """Return (n,) how much of its cluster's name is in each title: 1 for the first term, 1/2 for the second, and so on.
+
+    Args:
+        names: the clusters' names, by `cluster_names`.
+        labels: (n,) clusters from 0; -1 for a page in none.
+        titles: n titles.
+        languages: n language codes, "" where unknown.
+        reader: finds words and their stems.
+    """
+    shares = np.zeros(len(titles))
+    for row in np.flatnonzero(labels >= 0).tolist():
+        said = set(reader.read(titles[row][:_TITLE], languages[row]).stems.tolist())
+        for place, term in enumerate(names[labels[row]].split(_BETWEEN), 1):
+            stems = set(reader.read(term, languages[row]).stems.tolist())
+            if stems and stems <= said:
+                shares[row] = 1 / place
+                break
+    return shares
+
+
+@dataclass(slots=True)
+class _Found:
+    """A term in some pages of a cluster.
+
+    Attributes:
+        term: an example.
+        titles: (m,) whether a page's title or first heading has it.
+        contents: (m,) whether the beginning of a page's content has it.
+        spellings: how often it is spelled in which way, case ignored.
+        cased: how titles, or else contents, write each spelling.
+    """
+
+    term: Term
+    titles: Bools
+    contents: Bools
+    spellings: Counter[str] = field(default_factory=Counter)
+    cased: dict[str, Counter[str]] = field(default_factory=dict)
+
+    @property
+    def pages(self) -> int:
+        """How many pages have it."""
+        return int((self.titles | self.contents).sum())
+
+    @property
+    def spelled(self) -> str:
+        """Its most frequent spelling."""
+        return self.cased[self.spellings.most_common(1)[0][0]].most_common(1)[0][0]
+
+    def add(self, page: int, term: Term, *, is_title: bool) -> None:
+        """Count an occurrence."""
+        (self.titles if is_title else self.contents)[page] = True
+        folded = term.text.casefold()
+        self.spellings[folded] += _SPELLS if is_title else 1
+        self.cased.setdefault(folded, Counter())[term.text] += len(self.titles) if is_title else 1
 
 
 @dataclass(frozen=True, slots=True)
-class _Terms:
-    """The terms of one cluster.
+class _Read:
+    """Some pages of a cluster.
 
     Attributes:
-        written: its terms with their spellings.
-        titles: how many titles it has.
-        example: its first title, or `UNTITLED`.
+        terms: their terms.
+        pages: m, how many they are.
+        size: how many pages the cluster has.
+        example: the first title, or `UNTITLED`.
     """
 
-    written: _Written
-    titles: int
+    terms: Mapping[Stems, _Found]
+    pages: int
+    size: int
     example: str
 
 
-def cluster_names(labels: Ints, titles: Sequence[str], languages: Sequence[str], reader: Reader) -> list[str]:
-    """Name each cluster; all names differ.
+@dataclass(frozen=True, slots=True)
+class _Shares:
+    """The shares of a site's pages that have a term, 0 to 1.
 
-    Terms are ranked by class-based TF-IDF: how many titles of the cluster have the term, times log(1 + A / f), where
-    A is the mean number of terms per cluster and f the term's count in all clusters. Forms of a word are one term,
-    spelled as in most titles.
+    Attributes:
+        titles: in title or first heading.
+        contents: at the beginning of the content.
+    """
+
+    titles: Mapping[Stems, float]
+    contents: Mapping[Stems, float]
+
+
+def cluster_names(labels: Ints, pages: Sequence[Page], titles: Sequence[str], reader: Reader) -> list[str]:
+    """Name each cluster by up to three terms; all names differ.
+
+    A term counts the more, the more of the cluster's pages have it in title, first heading or at the beginning of the
+    content, the fewer other pages have it there, and the more words it has. Each further term is the best one for
+    the pages that the earlier ones don't describe. Forms of a word are one term, spelled as it is spelled most.
 
     Args:
         labels: (n,) clusters from 0; -1 for a page in none.
+        pages: n pages.
         titles: n titles without brand.
-        languages: n language codes, "" where unknown.
-        reader: finds words, their stems, and stop words.
+        reader: finds words, their stems, and function words.
     """
     clusters = int(labels.max(initial=-1)) + 1
-    found = list[_Terms]()
+    most = max(_LEAST_READ, min(_MOST_READ, _ALL_READ // max(1, clusters)))
+    read = list[_Read]()
     for label in range(clusters):
-        rows = np.flatnonzero(labels == label).tolist()
-        found.append(_counted([(titles[row], languages[row]) for row in rows], reader))
-    everywhere = Counter[_Gram]()
-    for each in found:
-        everywhere.update({gram: forms.total() for gram, forms in each.written.items()})
-    mean = everywhere.total() / max(1, clusters)
-    pages = sum(each.titles for each in found)
-    return _different([_best(each, everywhere, mean, pages) for each in found])
+        rows = np.flatnonzero(labels == label)
+        some = rows[np.linspace(0, len(rows) - 1, min(most, len(rows))).round().astype(np.int64)]
+        read.append(_read([(pages[row], titles[row]) for row in some.tolist()], len(rows), reader))
+    shares = _shares(read)
+    return _different([_best(each, shares, alone=clusters == 1) for each in read])
 
 
-def _counted(titles: Sequence[tuple[str, str]], reader: Reader) -> _Terms:
-    """Count the terms of a cluster once per title; of a large cluster, keep those of several titles."""
-    written: _Written = {}
-    for title, language in titles:
-        read = title[:_LONGEST_TITLE]
-        for gram, text in dict(_grams(read, language, reader.read(read, language))).items():
-            written.setdefault(gram, Counter())[text] += 1
-    if len(titles) > _MANY_TITLES:
-        written = {gram: forms for gram, forms in written.items() if forms.total() > 1}
-    example = next(filter(None, (shortened(title) for title, _ in titles)), UNTITLED)
-    return _Terms(written, len(titles), example)
-
-
-def _grams(title: str, language: str, phrases: Phrases) -> Iterator[tuple[_Gram, str]]:
-    """Yield each term of a title: its stems and its spelling."""
-    stops, stems = phrases.stops, _stems_of(phrases)
-    listed = stop_words(language)
-    words = [title[start:end] for start, end in zip(phrases.starts, phrases.ends, strict=True)]
-    unspaced = [_IS_UNSPACED.match(word) is not None for word in words]
-    for first in range(len(words)):
-        if stops[first]:
-            continue
-        for last in range(first, min(len(words), first + _longest(unspaced[first]))):
-            if last > first and not _goes_on(phrases, unspaced, last):
-                break
-            if stops[last]:
-                # Hiragana endings occur in the middle of Japanese words.
-                if unspaced[last] and words[last] not in listed:
+def _read(pages: Sequence[tuple[Page, str]], size: int, reader: Reader) -> _Read:
+    """Read the terms of some pages of a cluster: those of several pages, or all if two pages have none in common."""
+    found: dict[Stems, _Found] = {}
+    texts = list[list[tuple[bool, dict[Stems, Term]]]]()
+    for page, title in pages:
+        names = dict.fromkeys((title[:_TITLE], page.h1[:_TITLE]))
+        head = {one.stems: one for name in names for one in terms(name, page.lang, reader, _IN_TITLE)}
+        lead = str(page.content)[:_LEAD]
+        body = {one.stems: one for one in terms(lead, page.lang, reader, _IN_CONTENT)}
+        texts.append([(True, head), (False, body)])
+    times = Counter(chain.from_iterable({*head, *body} for (_, head), (_, body) in texts))
+    least = 2 if len(pages) > 2 or max(times.values(), default=0) > 1 else 1
+    for at, parts in enumerate(texts):
+        for is_title, part in parts:
+            for stems, term in part.items():
+                if times[stems] < least:
                     continue
-                break
-            text = " ".join(title[phrases.starts[first] : phrases.ends[last]].split())
-            if _tells(text, last - first + 1):
-                yield tuple(stem for word in stems[first : last + 1] for stem in word), text
+                if stems not in found:
+                    found[stems] = _Found(term, *np.zeros((2, len(pages)), np.bool_))
+                found[stems].add(at, term, is_title=is_title)
+    example = next(filter(None, (shortened(title or page.h1) for page, title in pages)), UNTITLED)
+    return _Read(found, len(pages), size, example)
 
 
-def _longest(unspaced: bool) -> int:
-    return _MOST_CHARACTERS if unspaced else _MOST_WORDS
+def _shares(read: Sequence[_Read]) -> _Shares:
+    """Return the terms' shares of all pages, each cluster in proportion to its size."""
+    titles, contents = dict[Stems, float](), dict[Stems, float]()
+    total = sum(each.size for each in read)
+    for each in read:
+        weight = each.size / each.pages / total
+        for stems, found in each.terms.items():
+            titles[stems] = titles.get(stems, 0.0) + weight * int(found.titles.sum())
+            contents[stems] = contents.get(stems, 0.0) + weight * int(found.contents.sum())
+    return _Shares(titles, contents)
 
 
-def _goes_on(phrases: Phrases, unspaced: Sequence[bool], word: int) -> bool:
-    """Return whether a term may continue with this word: in a script without spaces, if there is none between."""
-    if unspaced[word] != unspaced[word - 1] or phrases.segments[word] != phrases.segments[word - 1]:
-        return False
-    return not unspaced[word] or bool(phrases.starts[word] == phrases.ends[word - 1])
-
-
-def _tells(text: str, words: int) -> bool:
-    if len(text) > _LONGEST_TERM:
-        return False
-    if not _IS_UNSPACED.match(text):
-        return _IS_LETTER.search(text) is not None
-    return len(text) >= _LEAST_CHARACTERS if text >= _FIRST_EAST_ASIAN else words >= _LEAST_LETTERS
-
-
-def _stems_of(phrases: Phrases) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in range(len(phrases.starts))]
-    for owner, stem in zip(phrases.owners.tolist(), phrases.stems.tolist(), strict=True):
-        found[owner].append(stem)
-    return found
-
-
-def _best(terms: _Terms, everywhere: Counter[_Gram], mean: float, pages: int) -> tuple[list[str], int]:
+def _best(read: _Read, shares: _Shares, *, alone: bool) -> tuple[list[str], int]:
     """Return the best terms, none sharing a stem with a better one, and how many of them make the name."""
-    counts = {gram: forms.total() for gram, forms in terms.written.items()}
-    covered = {
+    cut = _cut(read.terms)
+    worths = {
+        stems: _worth(read, stems, shares, alone=alone)
+        for stems, found in read.terms.items()
+        if stems not in cut and _can_name(found, read.pages)
+    }
+    worths = {stems: worth for stems, worth in worths.items() if worth.any()}
+    if not worths and not alone:
+        return _best(read, shares, alone=True)
+    chosen, telling, told = list[str](), 0, np.zeros(read.pages)
+    has, least = np.zeros(read.pages, np.bool_), 0.0
+    while worths and len(chosen) < _MORE:
+        gains = {stems: float(np.maximum(0, worth - told).sum()) for stems, worth in worths.items()}
+        best = max(gains, key=gains.__getitem__)
+        found = read.terms[best]
+        least = least or _ADDS * gains[best]
+        if telling == len(chosen) < _TERMS and gains[best] >= least and has.mean() < _ENOUGH:
+            telling += 1
+        chosen.append(found.spelled)
+        has |= found.titles | found.contents
+        told = np.maximum(told, worths[best])
+        worths = {stems: worth for stems, worth in worths.items() if not set(stems) & set(best)}
+    return chosen or [read.example], max(1, telling)
+
+
+def _can_name(found: _Found, pages: int) -> bool:
+    """Return whether a term can be in a name of a cluster of which so many pages were read."""
+    term, titles = found.term, int(found.titles.sum())
+    if not titles or (term.spaced and term.words > _MOST_WORDS):
+        return False
+    some = max(2, _SHARE * pages)
+    if pages <= 2 or titles >= some:
+        return True
+    if titles > 1:
+        return not term.joined
+    return term.spaced and not term.joined and term.words > 1 and found.pages >= some
+
+
+def _worth(read: _Read, stems: Stems, shares: _Shares, *, alone: bool) -> Vectors:
+    """Return (m,) how much a term says about each page, 0 or more; 0 for pages that lack it.
+
+    Args:
+        read: the cluster's pages.
+        stems: the term.
+        shares: how many of the site's pages have it.
+        alone: rate it by its own pages only.
+    """
+    found, worth = read.terms[stems], np.zeros(read.pages)
+    says = _SAYS[min(max(_SAYS), int(found.term.words))]
+    for there, everywhere in ((found.titles, shares.titles), (found.contents, shares.contents)):
+        if there.any():
+            often = float(there.mean()) / everywhere[stems]
+            worth += there * (1.0 if alone else log(often) if often >= _OFTEN else 0.0)
+    return says * worth
+
+
+def _cut(found: Mapping[Stems, _Found]) -> set[Stems]:
+    """Return the terms that hardly ever occur without a certain longer one, which some title has."""
+    pages = {stems: each.pages for stems, each in found.items()}
+    return {
         part
-        for gram, times in counts.items()
-        for part in (gram[1:], gram[:-1])
-        if times >= _ALWAYS * counts.get(part, np.inf)
+        for stems, times in pages.items()
+        if len(stems) > 1 and found[stems].titles.any()
+        for part in (stems[1:], stems[:-1])
+        if times >= _ALWAYS * pages.get(part, np.inf)
     }
-    ranks = {
-        gram: (_level(times, terms.titles, everywhere[gram] / pages), -times * log1p(mean / everywhere[gram]))
-        for gram, times in counts.items()
-        if gram not in covered
-    }
-    chosen, levels, taken = list[str](), list[int](), set[int]()
-    for gram in sorted(ranks, key=ranks.__getitem__):
-        if taken.isdisjoint(gram) and len(chosen) < _MORE:
-            chosen.append(terms.written[gram].most_common(1)[0][0])
-            levels.append(ranks[gram][0])
-            taken.update(gram)
-    telling = levels.count(levels[0]) if chosen and levels[0] < _VAGUE else _TERMS
-    return chosen or [terms.example], min(telling, _TERMS)
-
-
-def _level(times: int, titles: int, share: float) -> int:
-    """Return 0 for a term that many titles have, and more of them than elsewhere; the higher, the less it says."""
-    often = times >= _OFTEN * share * titles
-    if times < 2 and titles > _FEW_TITLES:
-        return _VAGUE + 1
-    if not often:
-        return _VAGUE
-    return 0 if times >= _SHARE * titles else 1
 
 
 def _different(terms: Sequence[tuple[Sequence[str], int]]) -> list[str]:
     """Make names of the first terms; of two equal names, the later one gets more of its terms, or a number."""
     names: dict[str, str] = {}
     for each, telling in terms:
-        short = ", ".join(each[:telling])
-        longer = (", ".join(each[:length]) for length in range(telling, _MORE + 1))
+        short = _BETWEEN.join(each[:telling])
+        longer = (_BETWEEN.join(each[:length]) for length in range(telling, _MORE + 1))
         numbered = (f"{short} ({number})" for number in count(2))
         name = next(one for one in chain(longer, numbered) if one.casefold() not in names)
         names[name.casefold()] = name

@@ -16,9 +16,9 @@ class Cluster:
 
     Attributes:
         number: 1 for the largest cluster, and so on.
-        name: the terms that set its titles apart.
+        name: up to three terms that set its pages apart.
         pages: how many pages it has.
-        hub: URL of the page that most of its pages link to.
+        hub: URL of the page that is central to its topic and links.
         hub_title: the hub's title.
         links: existing links within the cluster.
         density: these as a share of all possible links, 0 to 1; NaN for a single page.

@@ -11,7 +11,7 @@ from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.graph.communities import communities as graph_communities
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.analysis.similarity.cluster_links import InnerLinks, inner_links, missing_links
-from internal_linker.analysis.similarity.cluster_names import cluster_names
+from internal_linker.analysis.similarity.cluster_names import cluster_names, named_shares
 from internal_linker.analysis.similarity.cluster_records import (
     Cluster,
     ClusteredPage,
@@ -211,8 +211,10 @@ def described(
         title.strip() or page.h1.strip() for title, page in zip(compared.titles, compared.pages, strict=True)
     ]
     languages = [page.lang for page in compared.pages]
-    names = cluster_names(clusters.labels, titles, languages, Reader(normalise))
-    inner = inner_links(clusters.labels, clusters.distances, compared.links)
+    reader = Reader(normalise)
+    names = cluster_names(clusters.labels, compared.pages, titles, reader)
+    named = named_shares(names, clusters.labels, titles, languages, reader)
+    inner = inner_links(clusters.labels, clusters.distances, named, compared.links)
     progress.start("Links", n, "pages")
     # Pages of nearly the same text are not linked to each other: one of them should go.
     unwanted = np.union1d(compared.links, copies)

@@ -28,6 +28,24 @@ def test_several_brands_go_from_the_outside_in() -> None:
     assert found_brands([f"{name} | {name} tips | Slow Kettle" for name in "abc"]) == ["Slow Kettle"]
 
 
+def test_a_site_may_have_two_brands() -> None:
+    """A part that a fifth of the titles end in is a brand beside the first one, at the same place or before it."""
+    forum = [f"Question {number} | Physics Forums" for number in range(30)]
+    insights = [f"Essay {number} | PF Insights" for number in range(8)]
+    plain = ["Imprint", "Rules"]
+    assert found_brands([*forum, *insights, *plain]) == ["Physics Forums", "PF Insights"]
+    found = found_brands([*forum, *(f"{title} | Physics Forums" for title in insights)])
+    assert found == ["Physics Forums", "PF Insights"]
+    assert without_brands("Essay 1 | PF Insights | Physics Forums", found) == "Essay 1"
+
+
+def test_a_topic_is_no_brand() -> None:
+    """An end of a fifth of the titles stays if other titles have it as their topic."""
+    titles = [f"Drink {number} - Cold brew" for number in range(8)]
+    others = ["Cold brew at home", "A jar for cold brew", *(f"Bean {number}" for number in range(20))]
+    assert found_brands([*titles, *others]) == []
+
+
 @pytest.mark.parametrize(
     "titles",
     [

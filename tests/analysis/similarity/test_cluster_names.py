@@ -8,23 +8,25 @@ from hypothesis import strategies as st
 from internal_linker.analysis.similarity.cluster_names import UNTITLED, cluster_names
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise
+from tests.support.builders import page
 
 
 def named(language: str, *clusters: list[str]) -> list[str]:
     titles = [title for each in clusters for title in each]
     labels = np.repeat(np.arange(len(clusters)), [len(each) for each in clusters])
-    return cluster_names(labels, titles, [language] * len(titles), Reader(normalise))
+    pages = [page(at, lang=language) for at in range(len(titles))]
+    return cluster_names(labels, pages, titles, Reader(normalise))
 
 
 def test_a_name_is_what_sets_titles_apart() -> None:
-    """A word pair in every title names the cluster; words of all clusters and function words don't."""
+    """The phrase of every title names the cluster; words of all clusters and function words don't."""
     found = named(
         "en",
         ["How to make cold brew coffee", "Cold brew coffee at home", "The best beans for cold brew coffee"],
         ["How to clean an espresso machine", "The espresso machine to buy", "Espresso machine or moka pot?"],
         ["How to grind coffee", "Hand grinder or electric grinder?", "The best grinder"],
     )
-    assert [name.split(", ")[0] for name in found] == ["cold brew", "espresso machine", "grinder"]
+    assert [name.split(", ")[0] for name in found] == ["cold brew coffee", "espresso machine", "grinder"]
     assert not {"how", "to", "the", "or"} & {word.lower() for name in found for word in name.split()}
 
 
@@ -38,10 +40,46 @@ def test_forms_of_a_word_are_one_term() -> None:
     assert found == ["Kaffeemühle", "Cold Brew"]
 
 
-def test_pairs_of_words_do_not_cross_what_parts_them() -> None:
-    """A function word or punctuation mark separates words: no title contains "tea coffee" or "milk tea"."""
+def test_phrases_do_not_cross_what_parts_them() -> None:
+    """Punctuation marks separate words, and a function word is part of a phrase: no title says "tea coffee"."""
     found = named("en", ["Tea and coffee", "Coffee: milk", "Milk | tea", "Tea or milk", "Coffee with milk"])
-    assert set(found[0].lower().split(", ")) == {"tea", "coffee", "milk"}
+    assert set(found[0].lower().split(", ")) <= {"tea", "coffee", "milk"}
+    found = named("en", ["Terms of service", "Our terms of service", "Terms of Service: changes"], ["Coffee"])
+    assert found[0] == "Terms of service"
+
+
+def test_contents_say_which_words_of_titles_tell() -> None:
+    """A phrase that titles and contents share is a better name than the words that only begin titles."""
+    titles = [
+        "Introducing latte art",
+        "Introducing a steam wand",
+        "Introducing the V60",
+        "Green tea",
+        "Black tea",
+    ]
+    texts = [
+        *("A steam wand froths milk.", "The steam wand is hot.", "Clean a steam wand daily."),
+        *("Green tea steeps briefly.", "Black tea steeps long."),
+    ]
+    pages = [page(at, text, lang="en") for at, text in enumerate(texts)]
+    found = cluster_names(np.array([0, 0, 0, 1, 1]), pages, titles, Reader(normalise))
+    assert found == ["steam wand", "tea"]
+
+
+def test_a_phrase_is_spelled_as_most_pages_spell_it() -> None:
+    """Arabic prefixes that titles attach to a word are not part of the name if most contents do without them."""
+    titles = ["مقدمة للتفاعلية", "أساسيات التفاعلية", "شرح للتفاعلية", "المتصفح", "المتصفح الجديد"]
+    texts = ["تعمل التفاعلية هكذا", "ما هي التفاعلية", "نظام التفاعلية", "يعمل المتصفح", "هذا المتصفح"]
+    pages = [page(at, text, lang="ar") for at, text in enumerate(texts)]
+    found = cluster_names(np.array([0, 0, 0, 1, 1]), pages, titles, Reader(normalise))
+    assert found[0].split(", ")[0] == "التفاعلية"
+
+
+def test_one_name_covers_mixed_clusters() -> None:
+    """A name has up to three terms, each for pages that the others don't describe, and no more than needed."""
+    mixed = ["Flat white", "The flat white", "Oat milk", "Oat milk tips"]
+    plain = ["Cold brew at home", "Cold brew", "Iced cold brew", "Cold brew jar"]
+    assert named("en", mixed, plain) == ["Flat white, Oat milk", "Cold brew"]
 
 
 @pytest.mark.parametrize(
@@ -122,6 +160,7 @@ def test_any_titles_have_names(titles: list[str]) -> None:
     """For any titles, each cluster has one unique name on one line."""
     labels = np.arange(len(titles)) // 2
     languages = ["", "ja", "fa", "en"] * 3
-    found = cluster_names(labels, titles, languages[: len(titles)], Reader(normalise))
+    pages = [page(at, lang=lang) for at, lang in enumerate(languages[: len(titles)])]
+    found = cluster_names(labels, pages, titles, Reader(normalise))
     assert len({name.casefold() for name in found}) == len(found) == labels[-1] + 1
     assert all(name.strip() and "\n" not in name for name in found)

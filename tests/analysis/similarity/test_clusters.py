@@ -116,19 +116,19 @@ def test_k_is_chosen_between_two_bounds(tmp_path: Path, capsys: pytest.CaptureFi
 def test_links_within_clusters_are_counted_and_missing_ones_listed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The most-linked page is the hub; existing links count in the density, missing ones are listed."""
+    """The page that most others link to is the hub; existing links count in the density, missing ones are listed."""
     project = three_topics(tmp_path)
     urls = [f"{SITE}/{at}/" for at in range(12)]
-    links = [(urls[source], urls[3]) for source in (0, 1, 2)] + [(urls[3], urls[0]), (urls[5], urls[0])]
+    links = [(urls[source], urls[0]) for source in (1, 2, 3)] + [(urls[0], urls[1]), (urls[5], urls[1])]
     write_csv(project / "files/existing_links.csv", [("Source", "Destination"), *links])
     answer = found(capsys, project, "--k", "3")
     coffee = answer["clusters"][0]
-    assert (coffee["hub"], coffee["links"], coffee["density"]) == (urls[3], 4, 4 / 20)
+    assert (coffee["hub"], coffee["links"], coffee["density"]) == (urls[0], 4, 4 / 20)
     header, *rows = rows_of(project / "files/cluster_links.csv")
     assert header[:4] == ["Source", "Target", "Similarity", "Why"]
     missing = {(row[0], row[1]): row[3] for row in rows}
     assert not set(missing) & set(links) and len(missing) == len(rows)
-    assert missing[urls[4], urls[3]] == "page to hub" and missing[urls[3], urls[2]] == "hub to page"
+    assert missing[urls[4], urls[0]] == "page to hub" and missing[urls[0], urls[2]] == "hub to page"
     # All other links of the cluster: beside the hub only the three nearest pages are left.
     inside = {pair for pair in product(urls[:5], repeat=2) if pair[0] != pair[1]}
     assert {pair for pair in missing if pair[0] in urls[:5]} == inside - set(links)

@@ -158,14 +158,18 @@ def test_words_and_meaning_both_count() -> None:
         assert np.abs(points @ points.T - expected).max() < 0.1
 
 
-def test_the_hub_is_what_its_cluster_links_to() -> None:
-    """The hub has the most inlinks from its own cluster; without links it is the page nearest to the centre."""
-    labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.4, 0.6, 0.5], np.float32)
+def test_the_hub_is_near_the_topic_and_linked() -> None:
+    """Closeness to the centre, the name in the title, and inlinks from the own cluster make the hub together."""
+    labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.8, 0.6, 0.5], np.float32)
     links = np.sort(np.array([0 * 6 + 2, 1 * 6 + 2, 3 * 6 + 1, 4 * 6 + 0, 5 * 6 + 0, 2 * 6 + 0, 3 * 6 + 2]))
-    found = inner_links(labels, distances, links)
+    unnamed, named = np.zeros(6), np.array([0, 1.0, 0, 0, 0, 0])
+    found = inner_links(labels, distances, unnamed, links)
     assert found.hubs.tolist() == [2, 5]
     assert found.links.tolist() == [5, 0]
     assert found.densities.tolist() == [5 / 12, 0.0]
+    assert inner_links(labels, distances, named, links).hubs.tolist() == [1, 5]
+    far = np.sort(np.array([0 * 6 + 3, 1 * 6 + 3, 2 * 6 + 3, 3 * 6 + 0]))
+    assert inner_links(labels, distances, unnamed, far).hubs[0] == 0
 
 
 def test_missing_links_are_those_that_do_not_stand() -> None:
