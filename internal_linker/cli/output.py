@@ -3,6 +3,8 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import Console
@@ -14,8 +16,11 @@ from internal_linker.core.briefs import BriefLink, BriefLinks
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.records import Candidate, Recommendation
 
-# Existing pages like the new one that the terminal shows.
-MOST_LIKE = 5
+if TYPE_CHECKING:
+    from internal_linker.usecases.run import PageLink, PageLinks
+
+# Existing pages like the new one, and rows of a trial, that the terminal shows.
+MOST_LIKE, MOST_TRIAL_ROWS = 5, 10
 
 
 def print_links(console: Console, recommendation: Recommendation) -> None:
@@ -27,7 +32,23 @@ def print_links(console: Console, recommendation: Recommendation) -> None:
         console.print(f"Note: {recommendation.note}")
 
 
-def _reason(target: Candidate | BriefLink) -> str:
+def print_trial(console: Console, found: "PageLinks") -> None:
+    """Print the links of a trial's first rows with reasons, anchors and sentences."""
+    links = iter(found.links)
+    for recommendation in found.recommendations[:MOST_TRIAL_ROWS]:
+        console.print(f"Links for {recommendation.source.name}", soft_wrap=True)
+        for link in islice(links, len(recommendation.links)):
+            console.print(f"{link.rank:>2}  {link.target}  ({_reason(link)})", soft_wrap=True)
+            if link.anchor:
+                place = f"  in: {shortened(link.sentence, 200)}" if link.sentence else ""
+                console.print(f'    "{shortened(link.anchor, 100)}"{place}', soft_wrap=True)
+        if recommendation.note:
+            console.print(f"Note: {recommendation.note}", soft_wrap=True)
+    if (more := len(found.recommendations) - MOST_TRIAL_ROWS) > 0:
+        console.print(f"... and {more} more rows in files/trial/links.csv.")
+
+
+def _reason(target: "Candidate | BriefLink | PageLink") -> str:
     origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
     figures = (
         ("score", target.score),

@@ -38,7 +38,8 @@ def run(
 ) -> None:
     """Find links for every page.
 
-    Write them to files/Output.csv, files/links.csv and, if the settings name one, the Google Sheet.
+    Write them to files/Output.csv, files/links.csv and, if the settings name one, the Google Sheet. With --limit, try
+    the first rows: print their links, and write them to files/trial only.
     """
     context.obj.logs = not dry_run
     opened = opened_project(context, project)
@@ -121,11 +122,13 @@ def schedule(context: typer.Context, project: ProjectOption = None) -> None:
 def _run(
     project: "Project", options: RunOptions, should_stop: Callable[[], bool] = lambda: False
 ) -> ExitCode:
-    from internal_linker.cli.output import print_rows
+    from internal_linker.cli.output import print_rows, print_trial
     from internal_linker.usecases import run as usecase
 
     with reporting(stderr=False) as reporter:
         found = usecase.run(project, options, reporter, should_stop=should_stop)
+        if found.trial:
+            print_trial(reporter.console, found)
         print_rows(reporter.console, "Summary", found.summary)
         reporter.console.print(usecase.closing_line(found))
     if found.failure:

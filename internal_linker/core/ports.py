@@ -123,8 +123,10 @@ class SerpClient(Protocol):
 class SerpCache(Protocol):
     """Search results that were paid for."""
 
-    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
-        """Return the cached answers that are recent enough, by query and page; they cost 0 credits."""
+    def get(
+        self, queries: Sequence[str], market: SerpMarket, *, any_age: bool = False
+    ) -> Mapping[tuple[str, int], SerpPage]:
+        """Return the cached answers that are recent enough (or all), by query and page; they cost 0 credits."""
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Keep an answer, durable when this returns."""

@@ -504,4 +504,6 @@ class Searched:
     calls: int = 0
     credits: int = 0
     cached_pages: int = 0
+    saved_pages: int = 0
+    """The count of pages that were not bought because a short page was the last one."""
     problem: str = ""

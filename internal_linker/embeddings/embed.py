@@ -1,6 +1,8 @@
 """Embedding: one vector for each text, from the cache if an earlier run paid for it, else from the encoder."""
 
 import hashlib
+import math
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -209,6 +211,43 @@ class Shortened:
     def estimate(self, texts: Sequence[Text]) -> Usage:
         """Return what encoding would cost; see `Encoder.estimate`."""
         return self._whole.estimate(texts)
+
+
+# Texts encoded to find out how fast this computer is.
+_PROBED = 8
+# The characters of a text that count as work: about what the local models read of it.
+_CHARS_READ = 5_000
+# OpenAI's rate limit for accounts of the lowest tier: a million tokens a minute.
+_TOKENS_A_SECOND = 1_000_000 / 60
+
+
+def embedding_seconds(texts: Sequence[Text], encoder: Encoder, usage: Usage) -> float:
+    """Return about how long encoding takes; NaN for a server of unknown speed.
+
+    A model on this computer encodes a few of the texts to find out; their vectors are not kept.
+
+    Args:
+        texts: the texts to encode.
+        encoder: the encoder.
+        usage: what the encoder estimated for them.
+    """
+    if usage.tokens:
+        return usage.tokens / _TOKENS_A_SECOND if usage.cost_usd else math.nan
+    if not len(texts) or encoder.pages is not None or encoder.corpus_bound:
+        return 0.0
+    step = max(1, len(texts) // _PROBED)
+    probed = [texts[at] for at in range(0, len(texts), step)][:_PROBED]
+    for _ in encoder.encode(probed[:1]):
+        """Let the model load and its threads start before the clock does."""
+    began = time.monotonic()
+    for _ in encoder.encode(probed):
+        """Only the time counts."""
+    seconds = time.monotonic() - began
+    return seconds * sum(map(_work, texts)) / sum(map(_work, probed))
+
+
+def _work(text: Text) -> int:
+    return min(len(text.title) + len(text.body), _CHARS_READ) + 1
 
 
 def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress: Progress) -> Embedded:

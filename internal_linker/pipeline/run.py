@@ -22,7 +22,14 @@ from internal_linker.core.records import (
 )
 from internal_linker.core.sequences import Lazy
 from internal_linker.core.urls import normal_form
-from internal_linker.embeddings.embed import Embedded, all_texts, embed, encodable, plan_embedding
+from internal_linker.embeddings.embed import (
+    Embedded,
+    all_texts,
+    embed,
+    embedding_seconds,
+    encodable,
+    plan_embedding,
+)
 from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import SERVED, language_codes
 from internal_linker.matching.neighbours.incremental import digests
@@ -37,7 +44,7 @@ from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.site_lists import Listed, list_site
 from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
-from internal_linker.serp.search import group_by_search, search_all
+from internal_linker.serp.search import SearchCost, search_all, search_cost
 
 
 def choose(sources: Sequence[Source], choice: Choice) -> list[Source]:
@@ -128,27 +135,23 @@ class Run:
 
     def plan(self) -> Plan:
         """Return what `execute` would fetch, embed and write, without spending or writing anything."""
-        collected, sources, _ = self._collect(keep_rejects=False)
-        most = self.rules.search.max_pages
-        groups = group_by_search(sources, self.rules.search.template) if self.context.serp else {}
-        kept = (
-            self.context.serp_cache.get(list(groups), self.context.serp.market) if self.context.serp else {}
-        )
-        fresh = sum((search, 1) not in kept for search in groups)
+        collected, sources, targets = self._collect(keep_rejects=False)
+        context, cost = self.context, SearchCost()
+        if context.serp:
+            cost = search_cost(sources, context.serp.market, context.serp_cache, targets, self.rules.search)
         texts = self._encodable(self._texts(collected, sources), collected)
-        todo = plan_embedding(texts, self.context.encoder, self.context.vector_cache)
+        todo = plan_embedding(texts, context.encoder, context.vector_cache)
         places = list(todo.missing.values())
-        usage = self.context.encoder.estimate(Lazy(len(places), lambda at: texts[places[at]]))
+        fresh = Lazy(len(places), lambda at: texts[places[at]])
+        usage = context.encoder.estimate(fresh)
         return Plan(
             collected,
             sources=len(sources),
-            searches=len(groups),
-            least_credits=fresh,
-            # The search step requests an empty first page a second time.
-            most_credits=len(groups) * most - sum(page <= most for _, page in kept) + fresh,
+            search=cost,
             texts=len(todo.missing),
             cached_texts=todo.cached,
             usage=usage,
+            embedding_seconds=embedding_seconds(fresh, context.encoder, usage),
             sheet_rows=sum(source.in_sheet for source in sources),
         )
 

@@ -53,6 +53,17 @@ class EdgeRules:
     approval: Sections = field(default_factory=lambda: Sections(()))
 
 
+class UnchangedEdges:
+    """An `EdgeStore` for a trial: reads like the given one, and stores nothing."""
+
+    def __init__(self, store: EdgeStore) -> None:
+        self.of_sources, self.by_id = store.of_sources, store.by_id
+        self.each, self.counts = store.each, store.counts
+
+    def put(self, edges: Sequence[Edge]) -> None:
+        """Leave the stored links as they are."""
+
+
 @dataclass
 class Memory:
     """A site's links and editors' decisions on them, for one run.

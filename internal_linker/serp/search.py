@@ -1,10 +1,11 @@
 """The search step: eligible results for each source's main query, from the cache or from paid, concurrent searches."""
 
+import math
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from internal_linker.core.errors import FINAL, ServiceError
 from internal_linker.core.ports import Progress, SerpCache, SerpClient
@@ -68,9 +69,14 @@ def eligible_targets(
     return tuple(found.values())
 
 
-def wants_another_page(found: int, wanted: int, pages_read: int, max_pages: int, last_page_hits: int) -> bool:
-    """Return whether to pay for another page: links are missing, the cap allows it, and the last page had results."""
-    return found < wanted and pages_read < max_pages and last_page_hits > 0
+def wants_another_page(
+    found: int, wanted: int, pages_read: int, max_pages: int, last_page_hits: float, short_page: int
+) -> bool:
+    """Return whether to pay for another page.
+
+    Links must be missing, the cap must allow it, and the last page must have had results, at least `short_page`.
+    """
+    return found < wanted and pages_read < max_pages and last_page_hits >= max(short_page, 1)
 
 
 # After this many failed queries in a row, each tried several times, the service is down: stop searching.
@@ -88,6 +94,9 @@ class SearchRules:
         wanted: count of eligible results that ends a search.
         in_flight: maximum of concurrent searches.
         excluded: returns the pattern that excludes a URL, "" if none does.
+        short_page: a page with fewer results than this is the last one; 0: only an empty page is.
+        per_second: maximum of searches per second.
+        max_credits: maximum of credits to spend.
     """
 
     template: str
@@ -96,6 +105,9 @@ class SearchRules:
     wanted: int
     in_flight: int
     excluded: Callable[..., str]
+    short_page: int = 0
+    per_second: float = math.inf
+    max_credits: float = math.inf
 
 
 def group_by_search(sources: Sequence[Source], template: str) -> dict[str, dict[int, Source]]:
@@ -146,7 +158,7 @@ def search_all(
     result = search.result
     progress.finish(
         f"{len(groups)} queries, {result.calls} calls, {result.credits} credits, "
-        f"{result.cached_pages} pages from the cache"
+        f"{result.cached_pages} pages from the cache, {result.saved_pages} pages saved"
     )
     return result
 
@@ -160,6 +172,69 @@ def search_cached(
     for text, members in groups.items():
         search.group(text, members, may_pay=False)
     return search.result
+
+
+_SECONDS_A_SEARCH = 1.0
+# Pages per new query where no earlier search of the site shows it: between the one that always is and the usual cap.
+_PAGES_A_QUERY = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class SearchCost:
+    """What a search step would cost.
+
+    Attributes:
+        searches: count of different searches.
+        least, most: bounds of the credits to spend, if no attempt fails.
+        expected: credits as earlier results of the same searches suggest.
+        seconds: how long the expected searches take.
+    """
+
+    searches: int = 0
+    least: int = 0
+    expected: int = 0
+    most: int = 0
+    seconds: float = 0.0
+
+
+def search_cost(
+    sources: Sequence[Source], market: SerpMarket, cache: SerpCache, targets: Targets, rules: SearchRules
+) -> SearchCost:
+    """Return what `search_all` would cost, without a call: cached results show which pages it would need."""
+    groups = group_by_search(sources, rules.template)
+    kept = cache.get(list(groups), market)
+    older = {**cache.get(list(groups), market, any_age=True), **kept}
+    now, then = (_Search(None, cache, known, targets, rules) for known in (kept, older))
+    least, most, replayed, unknown, pages = 0, 0, 0.0, 0, list[int]()
+    for text, members in groups.items():
+        read, complete = now.replay(text, members)
+        if complete:
+            continue
+        least += 1
+        rest = range(read + 1, rules.max_pages + 1)
+        # The search step requests an empty first page a second time.
+        most += sum((text, page) not in kept for page in rest) + (read == 0)
+        known, whole = then.replay(text, members)
+        if whole:
+            pages.append(known)
+            replayed += sum((text, page) not in kept for page in range(1, known + 1))
+        else:
+            unknown += 1
+    usual = sum(pages) / len(pages) if pages else min(_PAGES_A_QUERY, rules.max_pages)
+    usually = min(most, max(least, math.ceil(replayed + unknown * usual)))
+    least, expected, most = (int(min(each, rules.max_credits)) for each in (least, usually, most))
+    pace = min(rules.per_second, rules.in_flight / _SECONDS_A_SEARCH)
+    return SearchCost(len(groups), least, expected, most, expected / pace)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One search in progress: each source's targets, all hits, and the counts of pages and of the last page's hits."""
+
+    found: dict[int, tuple[SerpTarget, ...]]
+    hits: list[SerpHit] = field(default_factory=list)
+    pages: int = 0
+    last: float = math.inf
 
 
 class _Search:
@@ -185,15 +260,13 @@ class _Search:
 
     def group(self, text: str, sources: Mapping[int, Source], *, may_pay: bool = True) -> bool:
         """Read result pages until every source of the group has enough; return False if that requires paying."""
-        hits: list[SerpHit] = []
-        found: dict[int, tuple[SerpTarget, ...]] = dict.fromkeys(sources, ())
-        note = ""
-        pages, last = 0, 1
-        while self._wants_another_page(found, pages, last):
-            if not may_pay and (text, pages + 1) not in self._kept:
+        reading, note, paid = _Reading(dict.fromkeys(sources, ())), "", False
+        while self._goes_on(reading):
+            key = (text, reading.pages + 1)
+            if not may_pay and key not in self._kept:
                 return False
             try:
-                answer = self._page(text, pages + 1)
+                answer = self._page(*key)
             except ServiceError as error:
                 self._failed(error)
                 note = str(error)
@@ -201,21 +274,39 @@ class _Search:
             if answer is None:
                 note = self.result.problem
                 break
-            pages, last = pages + 1, len(answer.links)
-            hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
-            found = {position: self._eligible(source, hits) for position, source in sources.items()}
+            paid |= key not in self._kept
+            self._add(answer, reading, sources)
         if note:
-            note = f"search cut short: {note}" if pages else f"no search: {note}"
+            note = f"search cut short: {note}" if reading.pages else f"no search: {note}"
         with self._lock:
-            self.result.targets |= found
-            self.result.cached_pages += sum((text, page) in self._kept for page in range(1, pages + 1))
+            self.result.targets |= reading.found
+            self.result.cached_pages += sum(
+                (text, page) in self._kept for page in range(1, reading.pages + 1)
+            )
+            self.result.saved_pages += paid and not note and self._goes_on(reading, 0)
             if note:
-                self.result.notes |= dict.fromkeys(found, note)
+                self.result.notes |= dict.fromkeys(reading.found, note)
         return True
 
-    def _wants_another_page(self, found: Mapping[int, tuple[SerpTarget, ...]], pages: int, last: int) -> bool:
-        fewest = min(map(len, found.values()))
-        return wants_another_page(fewest, self._rules.wanted, pages, self._rules.max_pages, last)
+    def replay(self, text: str, sources: Mapping[int, Source]) -> tuple[int, bool]:
+        """Return how many known pages a search would read now, and whether it would need no other page."""
+        reading = _Reading(dict.fromkeys(sources, ()))
+        while self._goes_on(reading):
+            if (answer := self._kept.get((text, reading.pages + 1))) is None:
+                return reading.pages, False
+            self._add(answer, reading, sources)
+        return reading.pages, True
+
+    def _goes_on(self, reading: "_Reading", short_page: int | None = None) -> bool:
+        rules, fewest = self._rules, min(map(len, reading.found.values()))
+        short = rules.short_page if short_page is None else short_page
+        return wants_another_page(fewest, rules.wanted, reading.pages, rules.max_pages, reading.last, short)
+
+    def _add(self, answer: SerpPage, reading: "_Reading", sources: Mapping[int, Source]) -> None:
+        hits = reading.hits
+        hits += [SerpHit(link, len(hits) + at) for at, link in enumerate(answer.links, 1)]
+        reading.pages, reading.last = reading.pages + 1, len(answer.links)
+        reading.found = {position: self._eligible(source, hits) for position, source in sources.items()}
 
     def _page(self, text: str, page: int) -> SerpPage | None:
         if (kept := self._kept.get((text, page))) is not None:

@@ -118,14 +118,22 @@ class RunOptions(Options):
     """Which pages a run finds links for, and what it leaves out.
 
     Attributes:
-        limit: only the first so many rows get links; 0: all rows.
+        limit: a trial of the first so many rows, written to files/trial only; 0: all rows.
+        publish: with `limit`, write the links where a whole run writes them.
         only: URLs; only these pages get links.
         sections: "/blog=off" keeps the links of the pages below /blog; "/blog=on" overrules `sections_off`.
         search: whether search results are used.
         accept_drift: publish links even if they moved far from those of the last run.
     """
 
-    limit: Annotated[int, Option("Trial run: find links for the first N rows only (0: all).", least=0)] = 0
+    limit: Annotated[
+        int,
+        Option(
+            "Trial run: print the links of the first N rows and write them to files/trial only (0: all rows).",
+            least=0,
+        ),
+    ] = 0
+    publish: Annotated[bool, Option("With --limit: publish the links like those of a whole run.")] = False
     only: Annotated[
         Sequence[str], Option("Find links for this page only; may be repeated.", metavar="URL")
     ] = ()
@@ -141,6 +149,11 @@ class RunOptions(Options):
     accept_drift: Annotated[
         bool, Option("Publish links even if they differ strongly from the last run's.")
     ] = False
+
+    @property
+    def trial(self) -> bool:
+        """Whether the links go to files/trial, and nowhere else."""
+        return bool(self.limit) and not self.publish
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

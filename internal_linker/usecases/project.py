@@ -36,7 +36,7 @@ from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.review.link_memory import EdgeRules
+from internal_linker.review.link_memory import EdgeRules, UnchangedEdges
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
@@ -97,6 +97,7 @@ class Project:
         *,
         serp: bool = True,
         deliver: bool = True,
+        trial: bool = False,
         keeps: Keeps = None,
         read_only: bool = False,
         model: str = "",
@@ -107,6 +108,7 @@ class Project:
             progress: shows the loading of a large model.
             serp: False skips the search step.
             deliver: False doesn't write the links, for a lookup or a dry run.
+            trial: write the links to files/trial only, and leave Sheet, review and stored links unchanged.
             keeps: whether a page's rows of Output.csv and links.csv stay if this run doesn't compute them; None: none.
             read_only: only read the cache.
             model: the name of the embeddings in links.csv; "": the encoder's name.
@@ -121,8 +123,8 @@ class Project:
         client = self.clients.search_service(serp, notices)
         chat = self.clients.chat() if deliver else None
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
-        edges = EdgeStore(engine, self.site)
-        desk = self._desk(sheet) if deliver else None
+        edges, public = EdgeStore(engine, self.site), deliver and not trial
+        desk = self._desk(sheet) if public else None
         context = RunContext(
             queries=sheet or self.table("main_queries.csv", notices),
             pages=self.table("urls_rawdata.csv", notices),
@@ -131,8 +133,8 @@ class Project:
             serp_cache=SerpResultCache(engine, self.settings.serp_max_age_days),
             encoder=used,
             vector_cache=EmbeddingCache(engine, self.settings.embedding_storage),
-            sinks=self._sinks(model or used.name, keeps) if deliver else (),
-            sheet=sheet if deliver else None,
+            sinks=self._sinks("trial" if trial else "", model or used.name, keeps) if deliver else (),
+            sheet=sheet if public else None,
             rejects=RejectedCsv(self.file("rejected_rows.csv")),
             excluded=ExcludedCsv(self.file("excluded_targets.csv")),
             duplicates=DuplicatesCsv(self.file("duplicates.csv")),
@@ -141,8 +143,8 @@ class Project:
             keep=spool.keep,
             compute=compute_at(self.settings.dask_scheduler),
             joins=StoredJoins(engine),
-            edges=edges,
-            runs=RunStore(engine, self.site),
+            edges=UnchangedEdges(edges) if trial else edges,
+            runs=None if trial else RunStore(engine, self.site),
             desk=desk,
             chat=chat,
             answers=StoredAnswers(engine),
@@ -166,6 +168,9 @@ class Project:
             wanted=settings.links_per_page,
             in_flight=settings.serp_requests_in_flight,
             excluded=self.exclusions.match,
+            short_page=settings.serp_short_page,
+            per_second=settings.serp_requests_per_second,
+            max_credits=settings.max_serp_credits,
         )
         linking = LinkRules(
             settings.links_per_page,
@@ -272,10 +277,10 @@ class Project:
             return None
         return self.clients.review_tab() if sheet else ReviewWorkbook(self.file("review.xlsx"))
 
-    def _sinks(self, model: str, keeps: Keeps) -> list[LinkSink]:
+    def _sinks(self, folder: str, model: str, keeps: Keeps) -> list[LinkSink]:
         return [
-            OutputCsv(self.file("Output.csv"), self.settings.links_per_page, keeps),
-            LinksCsv(self.file("links.csv"), model, keeps),
+            OutputCsv(self.file(folder) / "Output.csv", self.settings.links_per_page, keeps),
+            LinksCsv(self.file(folder) / "links.csv", model, keeps),
         ]
 
 

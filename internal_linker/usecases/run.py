@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from internal_linker.core.briefs import BriefLinks
+from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import InternalLinkerError, OutputError, ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Choice, Origin, Recommendation
@@ -19,6 +20,7 @@ from internal_linker.ingest.drafts import read_brief
 from internal_linker.pipeline.brief import content_brief as brief_links
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
+from internal_linker.review.link_memory import Memory
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
@@ -39,6 +41,7 @@ class PageLink:
         origin: "serp" for a search result, "semantic" for a similar page.
         score, similarity, lexical, probability: as in links.csv; NaN where unknown.
         serp_rank: the target's rank in the search results, 0 if it is not among them.
+        anchor, sentence: the proposed anchor and where it is in the source's text; "" after a lookup.
     """
 
     source: str
@@ -51,6 +54,8 @@ class PageLink:
     lexical: float
     probability: float
     serp_rank: int
+    anchor: str
+    sentence: str
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,10 +65,12 @@ class PageLinks(Result):
     Attributes:
         report: all that the run did.
         summary: names and values for people; empty for a lookup.
+        trial: whether the links are in files/trial only.
     """
 
     report: Report
     summary: Sequence[tuple[str, str]] = field(default=())
+    trial: bool = False
 
     @property
     def run(self) -> str:
@@ -79,7 +86,7 @@ class PageLinks(Result):
     def links(self) -> Sequence[PageLink]:
         """All links, source by source, best first."""
         pairs = [(each, rank) for each in self.recommendations for rank in range(len(each.links))]
-        return Lazy(len(pairs), lambda at: _page_link(*pairs[at]))
+        return Lazy(len(pairs), lambda at: _page_link(*pairs[at], self.report.memory))
 
     @property
     def notes(self) -> Sequence[tuple[str, str]]:
@@ -131,7 +138,9 @@ def run(
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
             keeps = (lambda _: True) if choice.partial else off.hold if off else None
-            with project.context(timed, serp=options.search, keeps=keeps) as context:
+            with project.context(
+                timed, serp=options.search, trial=options.trial, keeps=None if options.trial else keeps
+            ) as context:
                 rules = project.rules(off, accept_drift=options.accept_drift)
                 report = Run(context, rules, choice, timed, should_stop).execute(run_id)
         except (InternalLinkerError, KeyboardInterrupt) as error:
@@ -142,7 +151,8 @@ def run(
             LOGGER.exception("The run ended unexpectedly")
             error.add_note(LOGGED)
             raise
-        found = PageLinks(report, summary_rows(report, timed.seconds, project.settings.links_per_page))
+        summary = summary_rows(report, timed.seconds, project.settings.links_per_page)
+        found = PageLinks(report, summary, options.trial)
         for name, value in found.summary:
             LOGGER.info("Summary: %s: %s", name.strip(), value)
         LOGGER.info("%s", closing_line(found))
@@ -155,6 +165,11 @@ def closing_line(found: PageLinks) -> str:
         return "Pipeline finished, but links could not be written everywhere: see the notes above."
     if found.gaps:
         return "Pipeline finished with gaps: see the notes above."
+    if found.trial:
+        return (
+            "Trial finished: its links are in files/trial only. To publish links, run without --limit, "
+            "or with --publish."
+        )
     return "Pipeline completed successfully!"
 
 
@@ -211,8 +226,10 @@ def content_brief(
         return brief_links(context, project.rules(), brief, wanted, progress)
 
 
-def _page_link(recommendation: Recommendation, at: int) -> PageLink:
+def _page_link(recommendation: Recommendation, at: int, memory: Memory | None) -> PageLink:
     link, source = recommendation.links[at], recommendation.source
+    edge = memory.edge_of(source, link) if memory else None
+    best = edge.anchors[0] if edge and edge.anchors else Anchor("")
     return PageLink(
         source=source.url,
         query=source.query,
@@ -224,6 +241,8 @@ def _page_link(recommendation: Recommendation, at: int) -> PageLink:
         lexical=link.target.lexical,
         probability=link.target.probability,
         serp_rank=link.target.serp_rank,
+        anchor=(edge.anchor if edge else "") or best.text,
+        sentence=best.sentence,
     )
 
 

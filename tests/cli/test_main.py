@@ -11,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from internal_linker.core.version import __version__
+from internal_linker.usecases.project import open_project
 from tests.standins import GoogleStandIn, SerperStandIn
+from tests.support.sites import make_project as make_site
+from tests.support.sites import read_csv, use_standins
 from tests.support.small_project import (
     REPOSITORY,
     SITE,
@@ -256,11 +259,46 @@ def test_a_package_that_cant_be_loaded_is_named(tmp_path: Path, folder: Path) ->
 def test_limit_and_only_choose_rows(folder: Path) -> None:
     """--limit selects the first rows, --only a page; earlier runs' rows stay in Output.csv."""
     where = ("--project", str(folder))
-    assert command("run", "--limit", "2", *where) == 0
+    assert command("run", "--limit", "2", "--publish", *where) == 0
     assert [row["URL"] for row in output_rows(folder)] == URLS[:2]
     assert command("run", "--only", URLS[3], "--only", URLS[5], *where) == 0
     assert {row["URL"] for row in output_rows(folder)} == {*URLS[:2], URLS[3], URLS[5]}
     assert command("run", "--only", f"{SITE}/nix/", *where) == 3
+
+
+def test_a_trial_changes_nothing_but_its_own_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """run --limit prints links with anchors and writes files/trial; results, review and stored links stay."""
+    where = ("--project", str(folder))
+    assert command("run", *where) == 0
+    with open_project(folder).graph() as (edges, runs):
+        before = [*edges.each()], runs.versions()
+    kept = {name: snapshot(folder)[f"files/{name}"] for name in ("Output.csv", "links.csv", "review.xlsx")}
+    capsys.readouterr()
+    assert command("run", "--limit", "2", *where) == 0
+    out = capsys.readouterr().out
+    trial = read_csv(folder / "files/trial/links.csv")
+    assert [row["URL"] for row in read_csv(folder / "files/trial/Output.csv")] == URLS[:2]
+    for row in trial:
+        assert row["Target"] in out and f'"{row["Anchor"]}"' in out
+    assert {row["Source"] for row in trial} == {*URLS[:2]} and any(row["Anchor"] for row in trial)
+    assert "Trial finished: its links are in files/trial only." in out
+    assert kept == {name: snapshot(folder)[f"files/{name}"] for name in kept}
+    with open_project(folder).graph() as (edges, runs):
+        assert before == ([*edges.each()], runs.versions())
+
+
+def test_a_trial_leaves_the_sheet_alone(
+    tmp_path: Path, google: GoogleStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """run --limit reads the Sheet and writes no cell; with --publish, it writes the rows' links."""
+    forget_settings(monkeypatch)
+    project = make_site(tmp_path, 6)
+    use_standins(project, google=google, settings={"embedding_provider": "lsa"})
+    before = google.grid("Main")
+    assert command("run", "--limit", "1", "--project", str(project)) == 0
+    assert google.grid("Main") == before and not google.calls("POST .*batchUpdate")
+    assert command("run", "--limit", "1", "--publish", "--project", str(project)) == 0
+    assert google.grid("Main") != before
 
 
 @pytest.mark.parametrize("ran_before", [False, True])
@@ -278,7 +316,9 @@ def test_a_dry_run_leaves_no_trace(
         assert command("run", "--dry-run", "--project", str(folder)) == 0
         assert snapshot(folder) == before and not serper.ledger
     out = capsys.readouterr().out
-    assert "Dry run: nothing was spent or written" in out and "SERP credits: 6 to 18" in out
+    assert "Dry run: nothing was spent or written" in out
+    # One page each, and half of the second pages, as nothing is known yet; at most two pages and an empty one again.
+    assert "SERP credits: about 9, at most 18" in out and "Time: about " in out
 
 
 @pytest.mark.parametrize("page", [URLS[1], URLS[1].removeprefix("https://"), "dark tea", "[b]tea[/] :tea:"])

@@ -1,5 +1,7 @@
 """The embedding step encodes every text once and loses no finished vector."""
 
+import math
+import time
 import tracemalloc
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,7 +14,15 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Encoder
 from internal_linker.core.records import EncodedBatch, Text, Usage
-from internal_linker.embeddings.embed import BLOCK, Embedded, Shortened, embed, plan_embedding, text_hash
+from internal_linker.embeddings.embed import (
+    BLOCK,
+    Embedded,
+    Shortened,
+    embed,
+    embedding_seconds,
+    plan_embedding,
+    text_hash,
+)
 from tests.support.builders import Letters, MemoryVectors, Told
 
 TEXTS = [Text(word, "") for word in ("tea", "coffee", "water", "milk", "juice")]
@@ -220,3 +230,28 @@ def test_a_shortened_encoder_has_another_name_and_the_same_place_in_the_cache() 
         letters.recipe,
     )
     assert short.estimate(TEXTS) == letters.estimate(TEXTS)
+
+
+def test_the_time_of_a_local_model_is_tried_out() -> None:
+    """A free model encodes some of the texts, and the time grows with what it reads of all of them."""
+
+    class Slow(Letters):
+        def encode(self, texts: Sequence[Text]) -> Iterator[EncodedBatch]:
+            for batch in super().encode(texts):
+                time.sleep(0.01)
+                yield batch
+
+    texts = [Text("tea", "x" * 996)] * 400
+    encoder = Slow()
+    seconds = embedding_seconds(texts, encoder, Usage())
+    # Eight texts are four batches; 400 texts take fifty times as long.
+    assert len(encoder.asked) < 12 and seconds >= 50 * 4 * 0.01
+    assert embedding_seconds([], encoder, Usage()) == 0
+
+
+def test_the_time_of_a_service_is_not_tried_out() -> None:
+    """A paid service gets no request: its rate limit counts. The speed of your own server is unknown."""
+    encoder = Letters()
+    assert embedding_seconds([Text("tea", "")], encoder, Usage(2_000_000, 0.04)) == pytest.approx(120)
+    assert math.isnan(embedding_seconds([Text("tea", "")], encoder, Usage(2_000_000, 0.0)))
+    assert encoder.asked == []

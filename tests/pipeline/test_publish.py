@@ -147,7 +147,7 @@ def test_a_run_of_some_rows_shows_editors_the_links_of_all(tmp_path: Path) -> No
     project = make_project(tmp_path, PAGES, {"embedding_provider": "lsa"})
     assert do(project, "run") == 0
     whole = review(project)
-    assert do(project, "run", "--limit", "3") == 0
+    assert do(project, "run", "--limit", "3", "--publish") == 0
     assert len(whole) == 5 * PAGES and sorted(review(project)) == sorted(whole)
 
 

@@ -18,7 +18,7 @@ from internal_linker.core.records import (
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.run import Run
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.serp.search import SearchRules
+from internal_linker.serp.search import SearchCost, SearchRules
 from tests.support.builders import (
     SITE,
     TEMPLATE,
@@ -172,10 +172,10 @@ def test_a_plan_spends_and_writes_nothing() -> None:
     of = replace(context(sink, encoder=never, rejects=rejects), serp=never, serp_cache=kept)
     vectors = MemoryVectors()
     plan = Run(replace(of, vector_cache=vectors), rules(), Choice(), Told()).plan()
-    assert (plan.sources, plan.searches, plan.sheet_rows) == (6, 3, 3)
+    assert (plan.sources, plan.search.searches, plan.sheet_rows) == (6, 3, 3)
     assert (plan.texts, plan.cached_texts) == (6, 0)
     assert plan.usage == Usage(30, 6.0)
-    assert (plan.least_credits, plan.most_credits) == (2, 7)
+    assert (plan.search.least, plan.search.expected, plan.search.most) == (2, 3, 6)
     assert (sink.writes, rejects.writes, vectors.kept) == (0, 0, {})
 
 
@@ -184,7 +184,7 @@ def test_a_plan_after_the_run_has_nothing_left_to_do() -> None:
     of = context(serp=Engine({GREEN: [url("black"), url("pots")]}))
     run(of)
     plan = Run(of, rules(max_pages=1), Choice(), Told()).plan()
-    assert (plan.texts, plan.cached_texts, plan.least_credits, plan.most_credits) == (0, 6, 0, 0)
+    assert (plan.texts, plan.cached_texts, plan.search) == (0, 6, SearchCost(3))
 
 
 def test_a_second_run_asks_nothing_and_says_the_same() -> None:

@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker.pipeline.report import duration
 from tests.support.sites import make_project
 from tests.support.small_project import command, forget_settings
 
 ROWS = """Run, Pages, Main queries, Rows to find links for, Rows rejected / merged, Existing links / rows left out
-SERP calls / credits, SERP pages from the cache, Search results below serp_floor / dropped
+SERP calls / credits, SERP pages from the cache, SERP pages saved after short ones
+Search results below serp_floor / dropped
 Texts embedded / from the cache, Tokens / cost, Links by search / by similarity, Links by tier, Links in the graph
 Pages compared, Rows with fewer than 5 links, Excluded targets, Near-duplicates, Orphans, Ranker, Seconds"""
 
@@ -25,3 +27,12 @@ def test_the_summary_has_its_rows_in_order(
     print(list(rows))
     assert [*rows] == ROWS.replace("\n", ", ").split(", ")
     assert all(rows.values())
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.2, "1 s"), (59, "59 s"), (60, "1 min"), (1262, "21 min"), (3600, "1 h 0 min"), (7500, "2 h 5 min")],
+)
+def test_durations_are_for_people(seconds: float, text: str) -> None:
+    """A duration is in seconds, minutes, or hours and minutes."""
+    assert duration(seconds) == text

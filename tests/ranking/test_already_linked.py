@@ -217,7 +217,7 @@ def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None
         (GREEN, BLACK, "already linked"),
         (STORAGE, BLACK, "already linked"),
     ]
-    run(folder, "--limit", "1")
+    run(folder, "--limit", "1", "--publish")
     assert excluded(folder) == whole
     existing(folder, (WHITE, BLACK, "x"))
     before = snapshot(folder)

@@ -66,7 +66,7 @@ def test_only_a_whole_run_tells_of_near_duplicates(
     before = (folder / DUPLICATES).read_bytes()
     (folder / "config/excluded_urls.txt").write_text("copy", encoding="utf-8")
     capsys.readouterr()
-    run(folder, "--limit", "2")
+    run(folder, "--limit", "2", "--publish")
     assert command("lookup", GREEN, "--project", str(folder)) == 0
     assert (folder / DUPLICATES).read_bytes() == before
     assert "Near-duplicates" not in capsys.readouterr().out
@@ -141,7 +141,7 @@ def test_without_existing_links_orphans_are_not_known(
     run(folder)
     assert len(orphans(folder)) == 5
     (folder / "files/existing_links.csv").unlink()
-    run(folder, "--limit", "1")
+    run(folder, "--limit", "1", "--publish")
     assert len(orphans(folder)) == 5
     run(folder)
     assert orphans(folder) == {}

@@ -1,5 +1,7 @@
 """Eligible targets from search results: queries are plain words, and no credit is wasted."""
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -166,14 +168,17 @@ def test_targets_are_distinct_known_and_in_order(links: list[str], any_on_site: 
     st.lists(st.tuples(st.integers(0, 10), st.floats(0, 1)), min_size=12, max_size=12),
     st.integers(1, 8),
     st.integers(1, 10),
+    st.integers(0, 10),
 )
-def test_no_page_is_paid_for_in_vain(answers: list[tuple[int, float]], wanted: int, max_pages: int) -> None:
-    """Reading continues while links are missing and stops with enough links, at the cap or after an empty page."""
+def test_no_page_is_paid_for_in_vain(
+    answers: list[tuple[int, float]], wanted: int, max_pages: int, short: int
+) -> None:
+    """Reading continues while links are missing and stops with enough links, at the cap or after a short page."""
     found = pages = 0
-    last = 1
-    while wants_another_page(found, wanted, pages, max_pages, last):
-        assert found < wanted and pages < max_pages and last > 0
+    last = math.inf
+    while wants_another_page(found, wanted, pages, max_pages, last, short):
+        assert found < wanted and pages < max_pages and last > 0 and last >= short
         last, share = answers[pages]
         found, pages = found + int(last * share), pages + 1
-    assert found >= wanted or pages == max_pages or last == 0
+    assert found >= wanted or pages == max_pages or last == 0 or last < short
     assert 1 <= pages <= max_pages

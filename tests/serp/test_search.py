@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,14 @@ from hypothesis import strategies as st
 
 from internal_linker.core.errors import FINAL, OutOfCredits, ServiceError
 from internal_linker.core.records import Searched, SerpPage, Source
-from internal_linker.serp.search import FAILURES_IN_A_ROW, SearchRules, group_by_search, search_all
+from internal_linker.serp.search import (
+    FAILURES_IN_A_ROW,
+    SearchCost,
+    SearchRules,
+    group_by_search,
+    search_all,
+    search_cost,
+)
 from tests.support.builders import (
     SITE,
     TEMPLATE,
@@ -26,8 +34,8 @@ from tests.support.builders import (
 NAMES = "abcdefgh"
 
 
-def rules(*, max_pages: int = 2, wanted: int = 2, in_flight: int = 1) -> SearchRules:
-    return SearchRules(TEMPLATE, SITE, max_pages, wanted, in_flight, nothing_excluded)
+def rules(*, max_pages: int = 2, wanted: int = 2, in_flight: int = 1, short_page: int = 0) -> SearchRules:
+    return SearchRules(TEMPLATE, SITE, max_pages, wanted, in_flight, nothing_excluded, short_page)
 
 
 def q(query: str, page: int = 1) -> tuple[str, int]:
@@ -55,6 +63,47 @@ def test_stops_as_soon_as_there_is_enough() -> None:
     result = search([source("x", "tea")], engine)
     assert engine.asked == [q("tea")]
     assert (result.calls, result.credits, result.problem, result.notes) == (1, 1, "", {})
+
+
+@pytest.mark.parametrize(("hits", "pages"), [(1, 1), (5, 1), (6, 2), (8, 2)])
+def test_a_short_page_is_the_last_one(hits: int, pages: int) -> None:
+    """After a page with fewer results than a full one, no other page is bought, and the saved page is counted."""
+    answers = {q("tea"): [url("a"), *[url(f"other-{at}") for at in range(hits - 1)]], q("tea", 2): links("b")}
+    engine, cache, how = Engine(answers), MemorySerp(), rules(short_page=6)
+    result = search([source("x", "tea")], engine, cache, how)
+    assert (result.calls, result.saved_pages) == (pages, 2 - pages)
+    # A page that the cache answers saves nothing again.
+    assert search([source("x", "tea")], engine, cache, how).saved_pages == 0
+
+
+def test_a_short_page_with_enough_results_saves_nothing() -> None:
+    """A search that has enough links would not buy another page anyway, so nothing is counted as saved."""
+    result = search([source("x", "tea")], Engine({q("tea"): links("ab")}), how=rules(short_page=6))
+    assert (result.calls, result.saved_pages) == (1, 0)
+
+
+def test_the_cost_is_what_old_results_suggest() -> None:
+    """Old results show the pages that a search needs, their mean stands for new queries, and most is never exceeded."""
+    cache = MemorySerp(old={q("old")[0], q("long")[0]})
+    for key, names in ((q("old"), "ab"), (q("long"), "a"), (q("long", 2), "bc"), (q("kept"), "ab")):
+        cache.put(*key, Engine.market, SerpPage(tuple(links(names)), 1))
+    queries = [source("x", query) for query in ("old", "long", "kept", "new", "newer")]
+    how = replace(rules(), per_second=2.0, in_flight=8)
+    cost = search_cost(queries, Engine.market, cache, targets(*NAMES), how)
+    # One page for "old", two for "long", one and a half for each new one; at most two, and an empty first one again.
+    assert cost == SearchCost(5, least=4, expected=6, most=12, seconds=3.0)
+    capped = search_cost(queries, Engine.market, cache, targets(*NAMES), replace(how, max_credits=5))
+    assert (capped.least, capped.expected, capped.most) == (4, 5, 5)
+    engine = Engine({key: links("ab") for key in (q("old"), q("long"), q("new"), q("newer"))})
+    assert cost.least == search(queries, engine, cache, how).credits
+
+
+def test_the_worst_case_costs_the_maximum() -> None:
+    """If a first page is empty twice or no page has enough results, the search costs what the maximum says."""
+    for answers in ({}, {q("tea"): links("x"), q("tea", 2): links("x")}):
+        engine, cache = Engine(answers), MemorySerp()
+        most = search_cost([source("x", "tea")], engine.market, cache, targets(*NAMES), rules()).most
+        assert search([source("x", "tea")], engine, cache).credits <= most == 3
 
 
 def test_ranks_go_on_over_the_pages() -> None:

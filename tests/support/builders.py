@@ -138,16 +138,19 @@ class MemoryVectors:
 
 
 class MemorySerp:
-    """A SerpCache in memory."""
+    """A SerpCache in memory; the answers to the queries in `old` are too old to use."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, old: Collection[str] = ()) -> None:
         self.kept: dict[tuple[str, int, SerpMarket], SerpPage] = {}
+        self.old = old
 
-    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
+    def get(
+        self, queries: Sequence[str], market: SerpMarket, *, any_age: bool = False
+    ) -> Mapping[tuple[str, int], SerpPage]:
         return {
             (query, page): SerpPage(answer.links, 0)
             for (query, page, there), answer in self.kept.items()
-            if query in queries and there == market
+            if query in queries and there == market and (any_age or query not in self.old)
         }
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:

@@ -39,8 +39,10 @@ class SerpResultCache:
         self._max_age = timedelta(days=max_age_days)
         self._lock = threading.Lock()
 
-    def get(self, queries: Sequence[str], market: SerpMarket) -> Mapping[tuple[str, int], SerpPage]:
-        """Return the stored answers that are young enough, by query and page, with 0 credits."""
+    def get(
+        self, queries: Sequence[str], market: SerpMarket, *, any_age: bool = False
+    ) -> Mapping[tuple[str, int], SerpPage]:
+        """Return the stored answers that are young enough (or all), by query and page, with 0 credits."""
         asked = {key_text(query, _LONGEST_QUERY): query for query in queries}
         keys, place = list(asked), key_text(market.place, _LONGEST_MARKET)
         of_market = select(SERP).where(SERP.c.market == place, SERP.c.provider == market.provider)
@@ -52,7 +54,7 @@ class SerpResultCache:
                 some = keys[first : first + KEYS_A_QUERY]
                 for row in connection.execute(of_market.where(SERP.c.query.in_(some))):
                     links = read_links(row)
-                    if links is not None and now - row.fetched_at < self._max_age:
+                    if links is not None and (any_age or now - row.fetched_at < self._max_age):
                         found[asked[row.query], row.page] = SerpPage(links, 0)
             return found
 

@@ -32,6 +32,8 @@ CHUNKS = 4
 TITLE_TOKENS = 48
 # Text that is finished, and so cached, at a time: about three seconds on two cores; 16 pages, or more titles.
 CHARS_A_ROUND, MOST_A_ROUND = 80_000, 256
+# The first round is an eighth of that, and each one is twice the one before, so that a bar soon shows a speed.
+_FIRST_SHARE = 8
 _CHARS_A_PAGE = 5_000
 # Chunks of at most this many tokens share a batch (longer ones gain nothing), and the tokens of a batch.
 _SHORT, _TOKENS_AT_ONCE = 64, 256
@@ -156,14 +158,15 @@ class _Round:
 
 
 def _rounds(texts: Sequence[Text]) -> Iterator[tuple[range, list[Text]]]:
-    """Yield the texts with their positions, in portions of about the same work."""
-    some, size, first = list[Text](), 0, 0
+    """Yield the texts with their positions, in portions of about the same work; the first ones are smaller."""
+    some, size, first, share = list[Text](), 0, 0, _FIRST_SHARE
     for position, text in enumerate(texts, 1):
         some.append(text)
         size += min(len(text.title) + len(text.body), _CHARS_A_PAGE)
-        if size >= CHARS_A_ROUND or len(some) == MOST_A_ROUND or position == len(texts):
+        full = size * share >= CHARS_A_ROUND or len(some) * share >= MOST_A_ROUND
+        if full or position == len(texts):
             yield range(first, position), some
-            some, size, first = list[Text](), 0, position
+            some, size, first, share = list[Text](), 0, position, max(1, share // 2)
 
 
 def _batches(chunks: Sequence[Sequence[int]]) -> Iterator[list[int]]:

@@ -80,6 +80,13 @@ class Settings(BaseSettings):
         le=10,
         description="Maximum result pages per query, 1 credit each; fewer if links_per_page links are found.",
     )
+    serp_short_page: int = Field(
+        6,
+        ge=0,
+        le=10,
+        description="A result page with fewer results than this is a search's last one, so the next page is not "
+        "bought. Full pages have ten results, sometimes eight or nine; 0: only an empty page is the last one.",
+    )
     gl: Country = Field(
         "", description="Country of the search, two letters (us, de, ir); empty: the service's default."
     )

@@ -239,7 +239,7 @@ def test_a_whole_run_lets_go_of_what_no_run_needed(tmp_path: Path) -> None:
         engine = open_project(project).databases.store()
         EmbeddingCache(engine, "float16").put(Letters(), {"0" * 64: np.ones(26, np.float32)})
         backdate(engine)
-        assert command("run", "--limit", "3", "--project", str(project)) == 0
+        assert command("run", "--limit", "3", "--publish", "--project", str(project)) == 0
         assert counts(project)["embeddings"] == 13
         assert command("run", "--project", str(project)) == 0
         assert counts(project)["embeddings"] == 12

@@ -174,7 +174,7 @@ def test_near_duplicates_stay_known_after_runs_that_look_for_none(with_copy: Pat
     where = ("--project", str(with_copy))
     assert command("run", *where) == 0
     time.sleep(1.01 - time.time() % 1)  # runs are named by the second
-    assert command("run", "--limit", "1", *where) == 0
+    assert command("run", "--limit", "1", "--publish", *where) == 0
     with open_project(with_copy).graph() as (_, runs):
         first, second = runs.versions()
     capsys.readouterr()

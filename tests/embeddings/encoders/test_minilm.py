@@ -29,8 +29,9 @@ TEXTS = [
 ]
 # One chunk each, too long to share a batch with another.
 SHORT = [Text(f"Page {number:04}", "tea leaves " * 40) for number in range(600)]
-ROUND = -(-CHARS_A_ROUND // len(SHORT[0].title + SHORT[0].body))
-SHORT = SHORT[: 3 * ROUND]
+# The sizes of the first rounds: each one is twice the one before until it has `CHARS_A_ROUND` characters.
+ROUNDS = [-(-CHARS_A_ROUND // (share * len(SHORT[0].title + SHORT[0].body))) for share in (8, 4, 2, 1)]
+SHORT = SHORT[: sum(ROUNDS)]
 # Prints the rise of this process's peak memory in MB, and the number of cores.
 MEMORY = """
 import os, resource
@@ -144,36 +145,36 @@ def threads() -> list[str]:
 
 
 def test_one_more_round_is_computed_while_the_last_is_written() -> None:
-    """While a slow consumer works, the encoder computes exactly one more round."""
+    """While a slow consumer works, the encoder computes exactly one more round; the first rounds are smaller."""
     encoder = Held(free=len(SHORT))
     batches = encoder.encode(SHORT)
     next(batches)
     deadline = time.monotonic() + 30
-    while encoder.begun < 2 * ROUND and time.monotonic() < deadline:
+    while encoder.begun < sum(ROUNDS[:2]) and time.monotonic() < deadline:
         time.sleep(0.01)
     time.sleep(0.1)
-    assert encoder.begun == 2 * ROUND
-    assert [len(batch.vectors) for batch in batches] == 2 * [ROUND]
+    assert encoder.begun == sum(ROUNDS[:2])
+    assert [len(batch.vectors) for batch in batches] == ROUNDS[1:]
 
 
 def test_closing_early_ends_the_work() -> None:
     """Closing the encoder waits for the chunks in progress, starts no other and leaves no thread behind."""
-    encoder = Held(free=ROUND)
+    encoder = Held(free=ROUNDS[0])
     batches: Generator[EncodedBatch, None, None] = encoder.encode(SHORT)
     next(batches)
     threading.Timer(0.2, encoder.gate.set).start()
     batches.close()
-    assert encoder.begun <= ROUND + (os.cpu_count() or 1)
+    assert encoder.begun <= ROUNDS[0] + (os.cpu_count() or 1)
     assert threads() == []
 
 
 def test_a_failing_chunk_costs_no_finished_round() -> None:
     """An error in a thread is raised where the batches are read, after the rounds before it."""
-    encoder = Held(free=len(SHORT), failing=ROUND + 3)
+    encoder = Held(free=len(SHORT), failing=ROUNDS[0] + 3)
     done: list[EncodedBatch] = []
     with pytest.raises(MemoryError):
         done.extend(encoder.encode(SHORT))
-    assert [list(batch.positions) for batch in done] == [list(range(ROUND))]
+    assert [list(batch.positions) for batch in done] == [list(range(ROUNDS[0]))]
     assert threads() == []
 
 
