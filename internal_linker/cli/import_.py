@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, with_options
+from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.options import ImportOptions
 
 if TYPE_CHECKING:
@@ -64,6 +65,8 @@ def import_(
         typer.echo(json.dumps(_as_json(done)))
     else:
         print_rows(console, "Imported", _rows(done))
+    if done.gaps:
+        raise typer.Exit(ExitCode.GAPS)
 
 
 def _columns(tables: "Sequence[CrawlTable]") -> list[tuple[str, str, str, str]]:
@@ -129,4 +132,5 @@ def _as_json(done: "Imported") -> dict[str, object]:
         "left_out": dict(done.left_out),
         "facts": dict(done.facts),
         "copies": list(done.copies),
+        "gaps": list(done.gaps),
     }

@@ -38,11 +38,13 @@ class Asides:
         rejects: rows that can't be used.
         left_out: count of the rows left out on purpose, by reason.
         facts: other counts worth reporting.
+        gaps: what is missing because a service failed, one sentence each.
     """
 
     rejects: list[Reject] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
     facts: Counter[str] = field(default_factory=Counter)
+    gaps: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,6 +142,7 @@ class Crawl:
         merged: count of rows whose page an earlier row had.
         left_out: count of rows or pages left out, by the reason.
         facts: other counts, by name.
+        gaps: what is missing because a site failed, one sentence each.
     """
 
     keep: Callable[[str], str | StoredText] = str
@@ -153,6 +154,7 @@ class Crawl:
     merged: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     facts: Counter[str] = field(default_factory=Counter)
+    gaps: list[str] = field(default_factory=list)
 
 
 def recognised(table: TableStream, url_column: str = "", content_column: str = "") -> CrawlTable:
@@ -259,6 +261,7 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
     crawl.rejects += pages.table.asides.rejects
     crawl.left_out.update(pages.table.asides.left_out)
     crawl.facts.update(pages.table.asides.facts)
+    crawl.gaps += pages.table.asides.gaps
 
 
 def page_cells(rows: Iterable[Row], header: Sequence[Kind]) -> Iterator[list[str]]:

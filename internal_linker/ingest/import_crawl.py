@@ -66,6 +66,7 @@ class Imported(Result):
         left_out: how many pages or rows were left out, by the reason.
         rejected: rows in the list of rejected rows.
         reasons: how many of them there are, by the reason, the most frequent first.
+        gaps: what is missing because a site failed, one sentence each.
         facts: other counts, by name.
         tables_read: the tables that were read, with the columns that were recognised.
         copies: the names of the copies of files that changed.
@@ -83,6 +84,7 @@ class Imported(Result):
     tables_read: Sequence[CrawlTable] = ()
     copies: Sequence[str] = ()
     reasons: Mapping[str, int] = field(default_factory=dict)
+    gaps: Sequence[str] = ()
 
     def tables(self) -> dict[str, Columns]:
         """Return the `counts` by name, and the recognised `columns` of each table."""
@@ -172,7 +174,7 @@ def import_tables(
     if empty:
         raise InputError(_nothing_left(empty, crawl))
     progress.finish(f"{len(kept)} pages, {crawl.links} links, {len(crawl.rejects)} rows rejected")
-    for remark in remarks:
+    for remark in [*remarks, *crawl.gaps]:
         progress.warn(remark)
     return Imported(
         len(kept) if kept else None,
@@ -185,6 +187,7 @@ def import_tables(
         len(crawl.rejects),
         crawl.facts,
         reasons=reject_reasons(crawl.rejects),
+        gaps=crawl.gaps,
     )
 
 

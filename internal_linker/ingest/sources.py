@@ -116,7 +116,13 @@ def site_tables(
             raise InputError(f"{options.urls} has no URL: write one URL per line.")
         if options.sitemap:
             progress.start("Sitemap", 0, "")
-            found = list(enumerate(sitemap_urls(client, robots, _address(options.sitemap), asides), 1))
+            try:
+                found = list(enumerate(sitemap_urls(client, robots, _address(options.sitemap), asides), 1))
+            except ServiceError as error:
+                if not urls:
+                    raise
+                found = []
+                asides.gaps.append(str(error))
             progress.finish(f"{len(found)} pages")
             urls += found
         progress.start("Fetching", len(urls), "pages")

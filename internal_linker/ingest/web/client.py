@@ -72,8 +72,8 @@ class SiteClient:
 
     def slow_down(self, url: str, delay: float) -> None:
         """Raise the delay between requests to this URL's host to `delay` seconds, unless it is longer already."""
-        self._delays[_host(url)] = max(delay, self._delay)
-        self._pacers.pop(_host(url), None)
+        self._delays[host_of(url)] = max(delay, self._delay)
+        self._pacers.pop(host_of(url), None)
 
     def get(
         self,
@@ -108,7 +108,7 @@ class SiteClient:
         self, url: str, headers: Mapping[str, str], most: int, wanted: Callable[[Answer], bool]
     ) -> Answer:
         self._wait(url)
-        host = _host(url)
+        host = host_of(url)
         try:
             with self._client.stream("GET", url, headers=dict(headers)) as response:
                 answer = Answer(response.status_code, dict(response.headers))
@@ -129,9 +129,9 @@ class SiteClient:
             raise NoAnswer(host, f"the connection failed ({type(error).__name__})", retryable=True) from None
 
     def _wait(self, url: str) -> None:
-        delay = self._delays.get(_host(url), self._delay)
+        delay = self._delays.get(host_of(url), self._delay)
         if delay > 0:
-            self._pacers.setdefault(_host(url), Pacer(1 / delay)).wait()
+            self._pacers.setdefault(host_of(url), Pacer(1 / delay)).wait()
 
 
 class _Busy(ServiceError):
@@ -150,7 +150,8 @@ def _body(response: httpx.Response, most: int) -> bytes:
     return b"".join(parts)
 
 
-def _host(url: str) -> str:
+def host_of(url: str) -> str:
+    """Return a URL's host and port, in lower case."""
     return urlsplit(url).netloc.lower()
 
 

@@ -1,6 +1,6 @@
 """Fetching: gets each page of a list of URLs once, and records why others have none."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,18 +8,27 @@ from internal_linker.core.errors import ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Asides, FetchedPage, PageCache, Reject
 from internal_linker.core.urls import NormalForms, encoded, normal_form
-from internal_linker.ingest.web.client import Answer, NoAnswer, Refused, SiteClient, site_of, target_of
+from internal_linker.ingest.web.client import (
+    Answer,
+    NoAnswer,
+    Refused,
+    SiteClient,
+    host_of,
+    site_of,
+    target_of,
+)
 from internal_linker.ingest.web.html_page import decoded, read_page
 from internal_linker.ingest.web.page_table import LinkSpool, Row, cells_of_answer, cells_of_page
 from internal_linker.ingest.web.robots import Robots
 from internal_linker.ingest.web.saved_pages import MOST_BYTES
 
 _MOST_HOPS = 10
-# After this many requests in a row without an answer, or with a request to retry later, the site is gone.
-_GONE = 10
+# After this many requests in a row without an answer, or with a request to retry later, a host is given up.
+_GIVE_UP = 10
 _KINDS = ("text/html", "application/xhtml+xml")
 # Headers that an import reads later.
 _HEADERS = ("content-type", "content-language", "x-robots-tag", "link", "etag", "last-modified")
+_AGAIN = "Import again later, perhaps with a longer --delay: fetched pages with an ETag or a date are cached."
 FETCHED, UNCHANGED, FAILED = "Pages fetched", "Pages unchanged since they were fetched", "Pages that failed"
 DISALLOWED, ELSEWHERE = "disallowed by robots.txt", "redirects to another site"
 NOT_HTML = "not an HTML page"
@@ -68,18 +77,23 @@ class Fetcher:
 
     def __init__(self, client: SiteClient, robots: Robots, cache: PageCache) -> None:
         self._client, self._robots, self._cache = client, robots, cache
-        self._failures = 0
+        self._failures = Counter[str]()
+        self._given_up: dict[str, str] = {}
+        self._refused: Refused | None = None
 
     def visit(self, order: Order, asides: Asides, progress: Progress) -> list[Visit]:
         """Fetch all allowed pages, each once, and follow redirects within the site.
 
+        The URLs of a host that can't be read, or that keeps failing, are rejected; the others are fetched.
+
         Args:
             order: what to fetch.
-            asides: collects the URLs without a page.
+            asides: collects the URLs without a page, and a gap for each host that was given up.
             progress: advances by each URL.
 
         Raises:
-            ServiceError: the site is gone, or the robots.txt of a host can't be read.
+            Refused: a host is in a private network, and no page was fetched from any other.
+            ServiceError: a host was given up, and no page was fetched from any other.
         """
         visits, seen = list[Visit](), set[str]()
         for number, start in order.urls:
@@ -103,6 +117,14 @@ class Fetcher:
                 elif visit.redirect:
                     asides.left_out[ELSEWHERE] += 1
             progress.advance()
+        gaps = [f"{host} was given up: {reason}." for host, reason in self._given_up.items()]
+        if gaps and not (asides.facts[FETCHED] or asides.facts[UNCHANGED]):
+            if self._refused:
+                raise self._refused
+            raise ServiceError(
+                "The site", f"{gaps[0]} No page was fetched, and no table was changed. {_AGAIN}"
+            )
+        asides.gaps.extend(f"{gap} {_AGAIN}" for gap in gaps)
         return visits
 
     def rows(self, name: str, visits: Iterable[Visit], links: LinkSpool, asides: Asides) -> Iterator[Row]:
@@ -139,7 +161,18 @@ class Fetcher:
         if hops > _MOST_HOPS:
             rejected(f"more than {_MOST_HOPS} redirects lead here")
             return None
-        if not self._robots.allow(url):
+        host = host_of(url)
+        if host in self._given_up:
+            rejected(f"it was not fetched because its host was given up: {self._given_up[host]}")
+            return None
+        try:
+            allowed = self._robots.allow(url)
+        except (ServiceError, Refused) as error:
+            self._given_up[host] = _reason(error, host)
+            self._refused = error if isinstance(error, Refused) else self._refused
+            rejected(f"it can't be fetched: {self._given_up[host]}")
+            return None
+        if not allowed:
             asides.left_out[DISALLOWED] += 1
             return None
         try:
@@ -147,16 +180,16 @@ class Fetcher:
         except (NoAnswer, Refused) as error:
             asides.facts[FAILED] += 1
             rejected(f"it can't be fetched: {error}")
-            self._count_failure(error)
+            self._count_failure(host, _reason(error, host))
             return None
 
     def _fetched(self, url: str, asides: Asides) -> Visit | None:
         kept = self._cache.get(url)
         answer = self._client.get(url, _conditions(kept), most=MOST_BYTES, wanted=_is_page)
         if answer.status in (429, 503):
-            self._count_failure(None)
+            self._count_failure(host_of(url), "it asks to retry later")
         else:
-            self._failures = 0
+            self._failures[host_of(url)] = 0
         if answer.status == 304 and kept:
             head = {**kept.headers, **_looked_at(answer)}
             self._cache.put(FetchedPage(url, head, kept.body))
@@ -172,20 +205,16 @@ class Fetcher:
         asides.facts[FAILED] += answer.status >= 400
         return Visit(url, answer.status, target_of(answer, url))
 
-    def _count_failure(self, error: ServiceError | Refused | None) -> None:
-        """Count another failure in a row.
+    def _count_failure(self, host: str, reason: str) -> None:
+        """Count another failure in a row of a host, and give it up after too many."""
+        self._failures[host] += 1
+        if self._failures[host] >= _GIVE_UP:
+            self._given_up[host] = f"{_GIVE_UP} requests in a row had no answer; the last: {reason}"
 
-        Raises:
-            ServiceError: there were too many.
-        """
-        self._failures += 1
-        if self._failures >= _GONE:
-            last = str(error) if error else "it asks to retry later"
-            raise ServiceError(
-                "The site",
-                f"{_GONE} requests in a row had no answer; the last: {last}. No table was changed. Import again later, "
-                "perhaps with a longer --delay: fetched pages with an ETag or a date are cached.",
-            )
+
+def _reason(error: Exception, host: str) -> str:
+    """Return why a host can't be read, as part of a sentence, without its name in front."""
+    return str(error).removeprefix(f"{host}: ").rstrip(".")
 
 
 def _other_page(visit: Visit) -> bool:

@@ -239,19 +239,74 @@ def test_a_busy_server_is_given_time(project: Path, site: Site) -> None:
     assert site.times[2] - site.times[1] >= 1.0
 
 
-def test_a_site_that_is_gone_ends_the_import(
+def test_a_site_that_never_answers_ends_the_import(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Ten consecutive failures end the import with exit code 4; tables stay, and fetched pages aren't fetched again."""
+    """After ten failures in a row no more requests are sent; without any page it is exit code 4, and tables stay."""
+    write_text(project / "files/urls_rawdata.csv", "my own pages")
+    site.pages = {f"/{n}": Reply("", 503, {"Retry-After": "9999"}) for n in range(12)}
+    assert fetched(project, site, *site.pages) == 4
+    assert "10 requests in a row had no answer; the last: it asks to retry later" in capsys.readouterr().err
+    assert site.paths[-1] == "/9"
+    assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
+
+
+def test_what_was_fetched_before_a_site_went_is_imported(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If a site goes in the middle, its fetched pages become the table, the others have reasons; exit code 6."""
     write_text(project / "files/urls_rawdata.csv", "my own pages")
     paths = [f"/{n}" for n in range(12)]
-    site.pages = {path: Reply("", 503, {"Retry-After": "9999"}) for path in paths}
+    site.pages = {path: Reply(gone=True) for path in paths}
     site.pages["/a"] = Reply(html_page("A"), headers={**HTML, "ETag": '"1"'})
-    assert fetched(project, site, "/a", *paths) == 4
-    assert "10 requests in a row had no answer" in capsys.readouterr().err
-    assert (project / "files/urls_rawdata.csv").read_text(encoding="utf-8") == "my own pages"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
+        assert fetched(project, site, "/a", *paths, options=(*QUICK, "--json")) == 6
+    out = capsys.readouterr()
+    host = site.url.removeprefix("http://")
+    assert f"{host} was given up: 10 requests in a row had no answer" in out.err
+    assert len(json.loads(out.out)["gaps"]) == 1
+    assert list(rows(project)) == [site.url + "/a"]
+    why = reasons(project)
+    assert "the connection failed" in why[site.url + "/9"]
+    assert "it was not fetched because its host was given up" in why[site.url + "/11"]
+    (copy,) = (project / "files").glob("urls_rawdata *.csv")
+    assert copy.read_text(encoding="utf-8") == "my own pages"
     assert fetched(project, site, "/a", options=(*QUICK, "--json")) == 0
     assert told(capsys)["facts"] == {"Pages unchanged since they were fetched": 1}
+
+
+@pytest.mark.parametrize("fault", ["robots.txt", "no server"])
+def test_one_dead_host_costs_its_own_pages_only(
+    fault: str, project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Pages of other hosts in the list become the table; the dead host's are rejected, with one gap and exit code 6."""
+    site.pages = {"/a": html_page("A"), "/b": html_page("B")}
+    with Site({"/robots.txt": Reply("", 500)}) as other:
+        dead = other.url if fault == "robots.txt" else "http://127.0.0.1:9"
+        urls = project / "urls.txt"
+        write_text(urls, "\n".join([f"{dead}/x", site.url + "/a", f"{dead}/y", site.url + "/b"]))
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
+            assert imported(project, "--urls", str(urls), *QUICK) == 6
+        assert other.paths.count("/robots.txt") == (1 if fault == "robots.txt" else 0)
+    assert list(rows(project)) == [site.url + "/a", site.url + "/b"]
+    why = reasons(project)
+    assert "robots.txt can't be read" in why[f"{dead}/x"] and "host was given up" in why[f"{dead}/y"]
+    assert capsys.readouterr().err.count("was given up") == 1
+
+
+def test_a_dead_sitemap_leaves_the_list_of_urls(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With --urls beside it, a sitemap that can't be fetched is a gap."""
+    site.pages = {"/a": html_page("A")}
+    options = ("--sitemap", "http://127.0.0.1:9/s.xml", *QUICK)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
+        assert fetched(project, site, "/a", options=options) == 6
+    assert "s.xml can't be fetched" in capsys.readouterr().err
+    assert list(rows(project)) == [site.url + "/a"]
 
 
 def test_files_and_a_site_come_in_at_once(project: Path, site: Site, tmp_path: Path) -> None:
