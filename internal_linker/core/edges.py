@@ -125,6 +125,8 @@ class Verdict:
         anchor: the text of the anchor's cell.
         notes: the text of the notes' cell.
         by: who decided, as far as the place tells: "Review tab", "review.xlsx", or a name.
+        proposed: the anchor that a run last wrote into the row; None: the place does not tell.
+        written: the status that a run last wrote into the row; None: the place does not tell.
     """
 
     id: str
@@ -132,6 +134,8 @@ class Verdict:
     anchor: str = ""
     notes: str = ""
     by: str = ""
+    proposed: str | None = None
+    written: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,8 @@ class ReviewRow:
     """A proposed link as an editor sees it.
 
     `score` is 0 to 1, NaN where there is none; `source` and `target` are the user's own URLs (or the query).
+    `proposed` is the program's anchor where `anchor` is an editor's; None: `anchor` is the program's. `read` has the
+    cells as the review place had them when it was last read.
     """
 
     id: str
@@ -151,6 +157,8 @@ class ReviewRow:
     tier: Tier
     why: str
     notes: str = ""
+    proposed: str | None = None
+    read: Cells = Cells()
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,23 +86,28 @@ def deliver(
         progress: the display of the steps.
         edge_of: a function that returns the edge of a link; None: no edges are stored.
     """
-    done = Delivered()
+    done, written, failed = Delivered(), list[str](), list[str]()
     progress.start("Delivery", len(sinks), "places")
     for sink in sinks:
         try:
             done.gaps += sink.deliver(recommendations, run_id, edge_of)
+            written.append(sink.name)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
+            failed.append(sink.name)
         progress.advance()
     lists = lists if sinks else ()
     for sink_of_list, items in lists:
         try:
             for remark in sink_of_list.write(items):
                 progress.warn(remark)
+            written.append(sink_of_list.name)
         except (ServiceError, OutputError) as error:
             _failed(done, error, progress)
-    names = [*(sink.name for sink in sinks), *(sink_of_list.name for sink_of_list, _ in lists)]
-    progress.finish(", ".join(names) or "nothing to write")
+            failed.append(sink_of_list.name)
+    outcome = [", ".join(written)] if written else []
+    outcome += [f"not written: {', '.join(failed)}"] if failed else []
+    progress.finish("; ".join(outcome) or "nothing to write")
     return done
 
 

@@ -125,6 +125,11 @@ def drift(before: RunFacts, now: RunFacts) -> list[str]:
     return [*_shrunk(before, now), *_moved(before, now), *_tiers(before, now)]
 
 
+def mostly_by_words(facts: RunFacts) -> bool:
+    """Return whether most links have no similarity, so that only words chose them."""
+    return facts.similarities[-1] > facts.links / 2
+
+
 def stability_index(before: Sequence[int], now: Sequence[int]) -> tuple[float, float]:
     """Return the population stability index of two histograms, 0 or more, and the highest that chance explains."""
     counts = np.stack([_coarse(before), _coarse(now)])

@@ -15,7 +15,7 @@ from internal_linker.core.runs import Version, VersionRow, overlaid
 from internal_linker.core.sections import section_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
-from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of
+from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
 from internal_linker.pipeline.report import Report
 from internal_linker.ranking.site_lists import excluded_targets
 from internal_linker.review.acceptance import Decision, acceptance, rising_rejections
@@ -79,16 +79,47 @@ class Publication:
         )
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
-        """Return whether the links drifted so far from the last published ones that the Sheet keeps those."""
+        """Return whether Sheet and review wait: the links drifted far, or most of them lack embeddings that failed."""
+        if self.partial or self.rules.accept_drift:
+            return False
         whole = [one for one in versions if one.what == self._what and one.published and one.facts]
         before = facts_in(whole[-1].facts) if whole else None
-        moved = drift(before, facts) if before and not self.partial else []
-        if not moved or self.rules.accept_drift:
+        if before:
+            moved = drift(before, facts)
+        elif self.report.embedded.problem and mostly_by_words(facts):
+            moved = ["Most links were chosen by words alone, because embeddings are missing."]
+        else:
+            moved = []
+        if not moved:
             return False
-        remedy = "Check files/Output.csv; if the links are good, run again with --accept-drift."
-        kept = "The Sheet and the review keep the last run's links." if self.context.sheet else ""
-        self.report.gaps += [*moved, f"{kept} {remedy}".strip()]
+        self.report.gaps += [
+            *moved,
+            f"{self._kept(any(one.published for one in versions))} {self._remedy}".strip(),
+        ]
         return True
+
+    def _kept(self, has_links: bool) -> str:
+        """Return what the places for editors show while they wait; "" if there are none."""
+        names = ["The Sheet"] * bool(self.context.sheet)
+        if desk := self.context.desk:
+            names.append("the review" if names else desk.name)
+        if not names:
+            return ""
+        verb, subject = ("keep", "get") if len(names) > 1 else ("keeps", "gets"), " and ".join(names)
+        return (
+            f"{subject} {verb[0]} the last run's links."
+            if has_links
+            else f"{subject} {verb[1]} no links yet."
+        )
+
+    @property
+    def _remedy(self) -> str:
+        if self.report.embedded.problem or self.report.searched.problem:
+            return (
+                "A service failed during this run, so run again once it works. With --accept-drift, a run publishes "
+                "links even if its results are missing."
+            )
+        return "Check files/Output.csv; if the links are good, run again with --accept-drift."
 
     def _report_acceptance(self, memory: Memory, since: str) -> None:
         edges = {edge.id: edge for edge in memory.store.each("live")}

@@ -23,7 +23,7 @@ Request = dict[str, Any]
 # This metadata identifies our tab, whatever its title; its value is the tab's number, which a copy doesn't share.
 METADATA_KEY = "internal-linker-review"
 # Pixels; the columns of a new tab are about two screens wide.
-_WIDTHS = (110, 220, 420, 260, 260, 70, 80, 260, 220, 140, 140)
+_WIDTHS = (110, 220, 420, 260, 260, 70, 80, 260, 220, 140, 140, 110, 110)
 # Rows of a new tab; the grid grows with the links.
 _ROWS = 1000
 # Status and Anchor stay visible when an editor scrolls to the right.

@@ -17,7 +17,6 @@ from internal_linker.review.merge import (
     SOURCE,
     TARGET,
     Board,
-    Merge,
     merge,
 )
 
@@ -100,6 +99,8 @@ def runs_from_below(rows: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 # How often missing columns are restored; an editor may be changing them.
 _INSERTS = 2
+# How often the hidden cells are put beside their links again.
+_REUNIONS = 2
 # Writes beyond those planned: some to place links again after editors moved rows, and some to restore editors' cells
 # that a write hit.
 _REPAIRS, _CORRECTIONS = 3, 6
@@ -119,7 +120,7 @@ class Placing:
         self._board: Board | None = None
         self._anchors: dict[str, tuple[str, str]] = {}
         self._work = Work()
-        self._inserts_left = _INSERTS
+        self._inserts_left, self._reunions_left = _INSERTS, _REUNIONS
         self._corrections_left = _CORRECTIONS
         self._writes_left = -1
 
@@ -138,8 +139,10 @@ class Placing:
             return self._work if self._inserts_left >= 0 else Work()
         strays |= self._half_anchors(_board(table.with_cells(strays)))
         self._board = corrected = _board(table.with_cells(strays))
+        if apart := _places(corrected, corrected.apart):
+            return self._reunite(apart)
         found = merge(corrected, self._wanted)
-        cells = {**strays, **_places(corrected, found)}
+        cells = {**strays, **_places(corrected, found.changes)}
         back = {text_of(line[corrected.columns[LINK_ID]]) for line in gone}
         lines = [*gone, *(_line(corrected, cells) for cells in found.new if cells[LINK_ID] not in back)]
         self._work = Work(cells=cells, new=lines, removed=list(runs_from_below(found.removed)))
@@ -150,6 +153,22 @@ class Placing:
             self._writes_left = 1
             return Work(cells=cells if strays else None, new=gone)
         return self._work if self._writes_left else Work()
+
+    def _reunite(self, apart: Cells) -> Work:
+        """Return the write of all hidden cells that were sorted apart from their links: all at once, or none.
+
+        Raises:
+            OutputError: they are too many for one request, or did not stay.
+        """
+        self._reunions_left -= 1
+        if self._reunions_left < 0 or sum(1 for _ in chunks(apart)) > 1:
+            raise OutputError(
+                "Rows of the tab Review were sorted without its hidden columns, so they can't be updated; what editors "
+                "decided in them was read. Undo the sort with File > Version history, or delete the tab: the next run "
+                "creates a new one with all decisions."
+            )
+        self._work = Work(cells=apart)
+        return self._work
 
     def writing(self, cells: Cells) -> None:
         """Record the cells that are about to be written; even a failed request may have been carried out."""
@@ -213,10 +232,10 @@ class Placing:
         return cells
 
 
-def _places(board: Board, found: Merge) -> dict[tuple[int, int], Cell]:
+def _places(board: Board, changes: Mapping[int, Mapping[str, Cell]]) -> dict[tuple[int, int], Cell]:
     return {
         (row + 2, board.columns[name] + 1): cell
-        for row, cells in found.changes.items()
+        for row, cells in changes.items()
         for name, cell in cells.items()
     }
 

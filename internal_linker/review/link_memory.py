@@ -81,6 +81,7 @@ class Memory:
         statuses: the count of links by status, after `keep`.
         tiers: the count of the run's links by tier, after `keep`.
         foremost: the run's links that editors see first.
+        without_anchors: the count of links for which the store had no anchors, if `keep` was to find no others.
         differing: the edges that differ from what their links alone give, by source and target.
     """
 
@@ -96,6 +97,7 @@ class Memory:
     statuses: Counter[Status] = field(default_factory=Counter)
     tiers: Counter[str] = field(default_factory=Counter)
     foremost: list[Edge] = field(default_factory=list)
+    without_anchors: int = 0
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
 
     def recall(self, desk: ReviewDesk | None) -> list[str]:
@@ -140,7 +142,7 @@ class Memory:
         Args:
             recommendations: the run's links; their sources' other links are withdrawn.
             targets: has the existing links.
-            anchors: finds anchors for the targets of a source; None: no link gets any.
+            anchors: finds anchors for the targets of a source; None: links have the anchors that are stored.
             duplicates: edges of near-duplicate pairs, see `duplicate_edge`.
             progress: receives each row.
             gone: whether to withdraw the links of a source that has no recommendations.
@@ -230,9 +232,13 @@ class Memory:
         self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], anchors: Anchors | None
     ) -> dict[str, Edge]:
         """Return the edges, with anchors for those that editors see; earlier anchors stay if neither text changed."""
+        if anchors is None:
+            restored = {key: _with_stored_anchors(edge, old.get(key)) for key, edge in edges.items()}
+            self.without_anchors += sum(not edge.anchors for edge in restored.values())
+            return restored
         done = dict(edges)
         seen = [key for key, edge in edges.items() if self._is_seen(edge, old.get(key))]
-        if anchors is None or source.page is None:
+        if source.page is None:
             return done
         same = [key for key in seen if key in old and old[key].texts == edges[key].texts]
         settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
@@ -281,6 +287,19 @@ class Memory:
             last_run=self.run,
             at=self.at,
         )
+
+
+def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
+    """Return an edge with its stored anchors and kind, and the hashes of the texts that they were found in."""
+    if stored is None:
+        return edge
+    return replace(
+        edge,
+        kind=stored.kind,
+        anchors=stored.anchors,
+        source_hash=stored.source_hash,
+        target_hash=stored.target_hash,
+    )
 
 
 def _least_score_and_counts(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any, get_args
 
 from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
@@ -14,13 +15,14 @@ Row = Sequence[Any]
 
 STATUS, ANCHOR, NOTES, SCORE = "Status", "Anchor", "Notes", "Score"
 SOURCE, TARGET = "Source", "Target"
-# Hidden: the row's id, and the anchor that the tool wrote last.
-LINK_ID, PROPOSED = "Link ID", "Proposed Anchor"
+# Hidden: the row's id, the anchor and the status that a run wrote last, and a digest of the row's source and target,
+# which shows that somebody sorted the visible columns without the hidden ones.
+LINK_ID, PROPOSED, WRITTEN, ROW_KEY = "Link ID", "Proposed Anchor", "Written Status", "Row Key"
 # Editors may add this column to say who decided.
 WHO = "Who"
 # In the order of a new desk.
-COLUMNS = (*(STATUS, ANCHOR, "Sentence", SOURCE, TARGET, SCORE, "Tier", "Why", NOTES, LINK_ID, PROPOSED),)
-HIDDEN = (LINK_ID, PROPOSED)
+HIDDEN = (LINK_ID, PROPOSED, WRITTEN, ROW_KEY)
+COLUMNS = (STATUS, ANCHOR, "Sentence", SOURCE, TARGET, SCORE, "Tier", "Why", NOTES, *HIDDEN)
 # Editors write into these columns, and the tool into the others.
 EDITORS = (STATUS, ANCHOR, NOTES)
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -35,7 +37,7 @@ EXPLAINED = {
     ANCHOR: "The text to put the link on. Change it freely: the tool never changes your text.",
     SCORE: "The strength of the link, from 0 to 1: green from 0.80, amber from 0.65, grey below.",
     "Tier": "Where the link belongs: inline in the text (strong), in a sidebar, or only after your review.",
-    NOTES: "Your own notes. The tool reads them and never changes them.",
+    NOTES: "Your own notes. The tool never changes what you write here.",
 }
 
 # Excel's limit in UTF-16 units; Google's is 50,000.
@@ -60,6 +62,7 @@ class Board:
         self.columns = {name: folded.index(text) for name, text in known.items() if text in folded}
         """The positions of our columns, from 0; other columns may be between them."""
         self.missing = [name for name in COLUMNS if name not in self.columns]
+        self._homes = self._moved_apart()
 
     def cell(self, row: int, column: int | None) -> Any:
         """Return a cell's content, "" outside the filled range."""
@@ -67,8 +70,18 @@ class Board:
         return "" if column is None or column >= len(line) else line[column]
 
     def text(self, row: int, name: str) -> str:
-        """Return the text in one of our columns."""
-        return text_of(self.cell(row, self.columns.get(name)))
+        """Return the text in one of our columns; the hidden ones belong to the row's source and target."""
+        home = self._homes.get(row, row) if name in HIDDEN else row
+        return "" if home is None else self._raw(home, name)
+
+    def restored(self, row: int) -> dict[str, Cell]:
+        """Return the hidden cells of a row whose visible cells were sorted without them; {} for all other rows."""
+        return {name: self.text(row, name) for name in HIDDEN} if row in self._homes else {}
+
+    @property
+    def apart(self) -> dict[int, dict[str, Cell]]:
+        """The hidden cells to write, by row, if the visible columns were sorted without the hidden ones."""
+        return {row: cells for row in self._homes if (cells := _different(self, row, self.restored(row)))}
 
     def link_id(self, row: int) -> str:
         """Return the id of the row's link; "" for a row that somebody else added."""
@@ -83,6 +96,31 @@ class Board:
         anchor = self.text(row, ANCHOR).strip()
         own_anchor = bool(anchor) and anchor != self.text(row, PROPOSED).strip()
         return self.status(row) not in UNDECIDED or own_anchor or bool(self.text(row, NOTES).strip())
+
+    def _raw(self, row: int, name: str) -> str:
+        return text_of(self.cell(row, self.columns.get(name)))
+
+    def _moved_apart(self) -> dict[int, int | None]:
+        """Return the rows whose visible and hidden cells were sorted apart, with the row that has their hidden cells.
+
+        None: the row had none. A row whose source or target somebody changed keeps its own hidden cells.
+        """
+        keys = [self._raw(row, ROW_KEY).strip() for row in range(len(self.rows))]
+        if not any(keys) or {SOURCE, TARGET} & {*self.missing}:
+            return {}
+        own = [row_key(self._raw(row, SOURCE), self._raw(row, TARGET)) for row in range(len(self.rows))]
+        astray = [row for row, key in enumerate(keys) if key and key != own[row]]
+        left: dict[str, list[int]] = {}
+        for row in reversed(astray):
+            left.setdefault(keys[row], []).append(row)
+        homes: dict[int, int | None] = {}
+        for row in range(len(self.rows)) if astray else ():
+            # A row with an id but without a digest was written before there was one.
+            may_claim = keys[row] != own[row] if keys[row] else not self._raw(row, LINK_ID).strip()
+            if may_claim and left.get(own[row]):
+                homes[row] = left[own[row]].pop()
+        taken = {*homes.values()}
+        return homes | {row: None for row in astray if row in taken and row not in homes}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +142,22 @@ def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
     """Compare a desk with the links wanted; if an id comes twice, its last row counts.
 
     The tool writes Status only over an empty cell or its own status, and Anchor only into an empty cell or over its
-    own last text while nobody has decided. It writes Notes only in new rows. An editor's copy of a row counts as a row.
+    own last text while nobody has decided. An anchor or a note from elsewhere (the terminal, Python) also replaces a
+    cell that has not changed since the tool last read it. An editor's copy of a row counts as a row.
     """
     rows = {row.id: row for row in wanted}
     copies = _redundant_copies(board)
     changes, removed, seen = {}, [], set[str]()
     for at in range(len(board.rows)):
         if not (link := board.link_id(at)):
+            if cells := _different(board, at, board.restored(at)):
+                changes[at] = cells
             continue
         if at in copies or (link not in rows and not board.touched(at)):
             removed.append(at)
             continue
         seen.add(link)
-        if link in rows and (cells := _changes(board, at, rows[link])):
+        if cells := _changes(board, at, rows.get(link)):
             changes[at] = cells
     return Merge(changes, removed, [_cells(row) for row in rows.values() if row.id not in seen])
 
@@ -132,6 +173,8 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
             board.text(at, ANCHOR),
             board.text(at, NOTES),
             board.text(at, WHO).strip() or by,
+            board.text(at, PROPOSED) if PROPOSED in board.columns else None,
+            board.text(at, WRITTEN).strip() or None,
         )
         for at in rows
     ]
@@ -166,15 +209,27 @@ def _redundant_copies(board: Board) -> set[int]:
     return redundant
 
 
-def _changes(board: Board, at: int, row: ReviewRow) -> dict[str, Cell]:
+def _changes(board: Board, at: int, row: ReviewRow | None) -> dict[str, Cell]:
+    if row is None:
+        return _different(board, at, board.restored(at))
     cells = _cells(row)
-    del cells[NOTES]
+    if board.text(at, NOTES).strip() != row.read.notes.strip():
+        del cells[NOTES]
     undecided = board.status(at) in UNDECIDED
     if not undecided:
-        del cells[STATUS]
-    anchor = board.text(at, ANCHOR).strip()
-    if anchor and not (undecided and anchor == board.text(at, PROPOSED).strip()):
-        del cells[ANCHOR], cells[PROPOSED]
+        del cells[STATUS], cells[WRITTEN]
+    anchor, proposed = board.text(at, ANCHOR).strip(), board.text(at, PROPOSED).strip()
+    is_ours = undecided and anchor == proposed
+    is_older = row.proposed is not None and anchor == row.read.anchor.strip() and anchor != cells[ANCHOR]
+    if anchor and not (is_ours or is_older):
+        # Where the record of the tool's text got lost, the text itself shows that it is the tool's.
+        if proposed or row.proposed is not None or anchor != cells[ANCHOR]:
+            del cells[PROPOSED]
+        del cells[ANCHOR]
+    return _different(board, at, {**board.restored(at), **cells})
+
+
+def _different(board: Board, at: int, cells: Mapping[str, Cell]) -> dict[str, Cell]:
     return {
         name: cell for name, cell in cells.items() if not same(board.cell(at, board.columns.get(name)), cell)
     }
@@ -182,9 +237,15 @@ def _changes(board: Board, at: int, row: ReviewRow) -> dict[str, Cell]:
 
 def _cells(row: ReviewRow) -> dict[str, Cell]:
     score: Cell = "" if math.isnan(row.score) else round(row.score, 4)
-    anchor = clean(row.anchor)
-    texts = (clean(text) for text in (row.sentence, row.source, row.target))
-    why, notes = clean(row.why), clean(row.notes)
-    return dict(
-        zip(COLUMNS, (row.status, anchor, *texts, score, row.tier, why, notes, row.id, anchor), strict=True)
-    )
+    anchor, proposed = clean(row.anchor), clean(row.anchor if row.proposed is None else row.proposed)
+    sentence, source, target = (clean(text) for text in (row.sentence, row.source, row.target))
+    shown = (row.status, anchor, sentence, source, target, score, row.tier, clean(row.why), clean(row.notes))
+    hidden = (row.id, proposed, row.status, row_key(source, target))
+    return dict(zip(COLUMNS, (*shown, *hidden), strict=True))
+
+
+def row_key(source: str, target: str) -> str:
+    """Return 8 hex digits for the texts of a row's source and target."""
+    return blake2b(
+        f"{source.strip()}\n{target.strip()}".encode("utf-8", "surrogatepass"), digest_size=4
+    ).hexdigest()

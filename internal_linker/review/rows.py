@@ -23,6 +23,8 @@ def review_row(edge: Edge) -> ReviewRow:
         edge.tier,
         why(edge),
         edge.notes,
+        proposed=best.text if edge.anchor else None,
+        read=edge.cells,
     )
 
 

@@ -26,8 +26,11 @@ def heard(edge: Edge, said: Verdict, at: str) -> Edge:
         return edge
     verdict = _verdict(edge, said)
     anchor = _anchor(edge, said)
-    if anchor != edge.anchor and verdict in ("", "accepted", "edited"):
-        verdict = "edited" if anchor else "accepted"
+    if anchor != edge.anchor:
+        if anchor and verdict != "rejected":
+            verdict = "edited"
+        elif not anchor and verdict == "edited":
+            verdict = "accepted"
     notes = said.notes if said.notes != edge.cells.notes else edge.notes
     edge = replace(edge, anchor=anchor, notes=notes, cells=cells)
     if verdict == edge.verdict:
@@ -88,18 +91,32 @@ def _verdict(edge: Edge, said: Verdict) -> Status | Literal[""]:
     if said.status in VERDICTS:
         return said.status
     if said.status in _MEANT:
-        return _MEANT[said.status]
+        # Without a record of what was written: a cell that this cache never read may be a run's with another cache.
+        by_a_run = edge.cells == Cells() if said.written is None else said.status == said.written
+        return edge.verdict if by_a_run else _MEANT[said.status]
     # An editor who sets "proposed" or empties the cell takes the decision back.
     return "" if edge.cells.status in VERDICTS else edge.verdict
 
 
 def _anchor(edge: Edge, said: Verdict) -> str:
-    """Return the editor's anchor; "" if the cell is empty or has one of the tool's."""
+    """Return the editor's anchor; "" if there is none.
+
+    What a run wrote into the row decides which text is an editor's: this cache may be older than the row, or not the
+    one whose run wrote it.
+    """
     if said.anchor == edge.cells.anchor:
         return edge.anchor
     # Cells have anchors without line breaks and control characters.
-    ours = {_line(text) for text in (*(one.text for one in edge.anchors), *edge.formerly)}
-    return "" if _line(said.anchor) in ours else said.anchor.strip()
+    text, best = _line(said.anchor), [_line(one.text) for one in edge.anchors]
+    if said.proposed is not None:
+        if text == _line(said.proposed):
+            # An editor who restores the run's text takes back an anchor of this cell, but not one from elsewhere.
+            return "" if text and _line(edge.cells.anchor) == _line(edge.anchor) else edge.anchor
+        return "" if text in best[:1] else said.anchor.strip()
+    if text in {*best, *map(_line, edge.formerly)}:
+        return ""
+    never_read = edge.cells == Cells()
+    return edge.anchor if never_read and said.status != "edited" else said.anchor.strip()
 
 
 def _line(text: str) -> str:

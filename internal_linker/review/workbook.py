@@ -32,7 +32,7 @@ from internal_linker.review.merge import (
 
 _SHEET = "Review"
 # In characters, Excel's unit.
-_WIDTHS = dict(zip(COLUMNS, (12, 30, 60, 35, 35, 8, 10, 35, 30, 20, 30), strict=True))
+_WIDTHS = dict(zip(COLUMNS, (12, 30, 60, 35, 35, 8, 10, 35, 30, 20, 30, 12, 12), strict=True))
 _OPTIONS = {
     # A title "=1+1" must not become a formula, and URLs must not use up the 65,530 links that a sheet may have.
     **{"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False},

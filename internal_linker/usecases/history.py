@@ -78,6 +78,7 @@ class RollbackResult(Result):
         run_id: the name of this rollback among the runs.
         recommendations: the rows that were put back, with their links.
         rejected: how many links were left out, since an editor rejected them after the run.
+        without_anchors: how many links have no anchor, since the store has none for them.
         gaps: what could not be done, one sentence each.
         failure: why the first place that took no links failed; None: all took them.
     """
@@ -86,6 +87,7 @@ class RollbackResult(Result):
     run_id: str
     recommendations: Sequence[Recommendation]
     rejected: int
+    without_anchors: int
     gaps: tuple[str, ...]
     failure: ServiceError | OutputError | None
 
@@ -98,9 +100,13 @@ class RollbackResult(Result):
     def summary(self) -> str:
         """What was done, in a sentence."""
         rejected = f"; {self.rejected} links rejected since then were left out" if self.rejected else ""
-        return (
-            f"Restored {self.links} links in {len(self.recommendations)} rows from run {self.run}{rejected}."
+        lost = (
+            f" The store has no anchors for {self.without_anchors} of them; the next run looks for new ones."
+            if self.without_anchors
+            else ""
         )
+        restored = f"Restored {self.links} links in {len(self.recommendations)} rows from run {self.run}"
+        return f"{restored}{rejected}.{lost}"
 
     def tables(self) -> dict[str, Columns]:
         """Return `links`: each link that was put back, `rank` counting from 1 within its row."""
@@ -196,7 +202,8 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         delivered = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += delivered.gaps
-        result = RollbackResult(options.run, run_id, items, rejected, tuple(gaps), delivered.failure)
+        lost = memory.without_anchors
+        result = RollbackResult(options.run, run_id, items, rejected, lost, tuple(gaps), delivered.failure)
         last = runs.versions()[-1].run
         kept = overlaid(runs.rows(last), allowed) if sections else iter(allowed)
         now = datetime.now(UTC).isoformat(timespec="seconds")

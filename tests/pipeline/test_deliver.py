@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.errors import OutputError
+from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import Candidate, ExcludedTarget, Link, Recommendation, Shortage
 from internal_linker.pipeline.deliver import compact, deliver
@@ -56,6 +56,18 @@ def test_a_list_that_cant_be_written_keeps_nothing_else_back() -> None:
     done = deliver(LINKS, [sink], [(failing, EXCLUDED), (others, ["a"])], "r1", told)
     assert (sink.links, others.items) == (LINKS, ["a"])
     assert (done.failure, told.warnings) == (error, [str(error)])
+
+
+def test_the_outcome_names_what_was_written_and_what_was_not() -> None:
+    """A place that refused its links or its list is not among those that were written."""
+    refused, told = ServiceError("Google Sheets", "the Sheet is read-only."), Told()
+    lists = [(KeptList[ExcludedTarget]("Google Sheet 'Review'", error=refused), EXCLUDED)]
+    deliver(LINKS, [Kept("Output.csv"), Kept("Google Sheet", error=refused)], lists, "r1", told)
+    deliver(LINKS, [Kept("Output.csv", error=OutputError("full"))], [], "r1", told)
+    assert told.outcomes == [
+        "Output.csv; not written: Google Sheet, Google Sheet 'Review'",
+        "not written: Output.csv",
+    ]
 
 
 def test_the_first_failure_counts() -> None:

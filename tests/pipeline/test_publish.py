@@ -11,7 +11,7 @@ import openpyxl
 import pytest
 
 from internal_linker.usecases.project import open_project
-from tests.standins import GoogleStandIn
+from tests.standins import GoogleStandIn, OpenAIStandIn
 from tests.support.sites import make_project, read_csv, sample_pages, sample_queries, use_standins
 from tests.support.small_project import command, environment, write_csv
 
@@ -23,6 +23,12 @@ HEADER = ("URL", "Title", "Main Content")
 def google() -> Iterator[GoogleStandIn]:
     rows = [["URL", "Main Query"], *sample_queries(sample_pages(PAGES))]
     with GoogleStandIn({"Main": rows}, rows=60, columns=8) as server:
+        yield server
+
+
+@pytest.fixture
+def openai() -> Iterator[OpenAIStandIn]:
+    with OpenAIStandIn(dimensions=64) as server:
         yield server
 
 
@@ -90,6 +96,62 @@ def test_a_broken_crawl_does_not_reach_the_sheet(
     assert [line.split("\t")[5] for line in capsys.readouterr().out.splitlines()] == [
         *("Published", "yes", "no", "no", "yes", "yes"),
     ]
+
+
+def _reworded(project: Path, end: str) -> None:
+    """Add words to each page, so that none of its embeddings is in the cache."""
+    rows = [[page["URL"], page["Title"], f"{page['Main Content']} {end}"] for page in sample_pages(12)]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
+
+
+def test_links_that_lack_embeddings_wait_for_the_service(
+    tmp_path: Path, google: GoogleStandIn, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without embeddings, neither a first run nor a later one changes the Sheet, and the advice is to run again."""
+    project = make_project(tmp_path, 12)
+    use_standins(project, google=google, openai=openai)
+    empty, openai.quota_tokens = google.grid("Main"), 10
+    assert do(project, "run") == 6
+    told = capsys.readouterr().out
+    assert "Most links were chosen by words alone, because embeddings are missing." in told
+    assert "The Sheet and the review get no links yet. A service failed during this run, so run again" in told
+    assert google.grid("Main") == empty
+    assert [tab.title for tab in google.spreadsheets[google.spreadsheet_id].tabs] == ["Main"]
+    assert read_csv(project / "files/Output.csv")[0]["Link 5"]
+    openai.quota_tokens = None
+    assert do(project, "run") == 0
+    published = google.grid("Main")
+    assert published != empty
+    _reworded(project, "Enjoy.")
+    openai.quota_tokens = 10
+    capsys.readouterr()
+    assert do(project, "run") == 6
+    told = capsys.readouterr().out
+    assert "The Sheet and the review keep the last run's links. A service failed during this run" in told
+    assert google.grid("Main") == published
+    assert do(project, "run", "--accept-drift") == 6
+    assert google.grid("Main") != published
+
+
+def test_a_workbook_that_waits_is_named(
+    tmp_path: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without a Sheet, the note says that review.xlsx was not updated."""
+    project = make_project(tmp_path, 12)
+    use_standins(project, openai=openai)
+    openai.quota_tokens = 10
+    assert do(project, "run") == 6
+    assert "review.xlsx gets no links yet." in capsys.readouterr().out
+    assert not (project / "files/review.xlsx").exists()
+    openai.quota_tokens = None
+    assert do(project, "run") == 0
+    before = (project / "files/review.xlsx").read_bytes()
+    rows = [[page["URL"], page["Title"], "Please wait."] for page in sample_pages(12)]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *rows])
+    assert do(project, "run") == 6
+    told = capsys.readouterr().out
+    assert "review.xlsx keeps the last run's links. Check files/Output.csv; if the links are good" in told
+    assert (project / "files/review.xlsx").read_bytes() == before
 
 
 def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import ReviewDesk
-from internal_linker.review.merge import COLUMNS
+from internal_linker.review.merge import COLUMNS, row_key
 from tests.standins import GoogleStandIn, Reset
 from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown, verdict
 
@@ -28,7 +28,7 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
     assert [len(each) for each in kinds] == [len(kinds[0]), 6]
     tab = google.tab("Review")
-    assert (tab.frozen_rows, tab.frozen_columns, tab.looks.hidden) == (1, 2, {9, 10})
+    assert (tab.frozen_rows, tab.frozen_columns, tab.looks.hidden) == (1, 2, {9, 10, 11, 12})
     box, rule = tab.looks.validations[0]
     listed = [value["userEnteredValue"] for value in rule["condition"]["values"]]
     assert listed == ["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
@@ -101,11 +101,11 @@ def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> 
         for each in (A, B, C, D)
     ]
     assert review_tab(google).write(new) == []
-    assert [line[:3] + line[8:9] + line[10:] for line in shown(google)[1:]] == [
-        ["rejected", A.anchor, "New.", "", A.anchor],
-        ["live", "my anchor", "New.", "", B.anchor],
-        ["live", "new", "New.", "later", "new"],
-        ["live", "new", "New.", "", "new"],
+    assert [line[:3] + line[8:9] + line[10:12] for line in shown(google)[1:]] == [
+        ["rejected", A.anchor, "New.", "n", A.anchor, "proposed"],
+        ["live", "my anchor", "New.", "n", B.anchor, "live"],
+        ["live", "new", "New.", "later", "new", "live"],
+        ["live", "new", "New.", "n", "new", "live"],
     ]
 
 
@@ -168,9 +168,9 @@ def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> 
     rearrange(google, lambda grid: [line[:7] + line[8:10] + ["own"] for line in grid])()
     google.tab("Review").looks.hidden = {8}
     assert review_tab(google).write([A]) == []
-    assert shown(google)[0][7:] == ["Notes", "Link ID", "own", "Why", "Proposed Anchor"]
-    assert shown(google)[1][10:] == [A.why, ""]
-    assert google.tab("Review").looks.hidden == {8, 11}
+    assert shown(google)[0][7:] == ["Notes", "Link ID", "own", "Why", *COLUMNS[10:]]
+    assert shown(google)[1][10:] == [A.why, A.anchor, "proposed", row_key(A.source, A.target)]
+    assert google.tab("Review").looks.hidden == {8, 11, 12, 13}
 
 
 def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:
@@ -197,3 +197,37 @@ def test_a_filter_in_use_is_left_as_it_is(google: GoogleStandIn) -> None:
     google.tab("Review").looks.filter = mine
     review_tab(google).write([A, B, C])
     assert google.tab("Review").looks.filter == mine
+
+
+def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
+    """After a sort without the hidden columns, decisions count for the links beside them, and the tab is mended."""
+    links = [row(name) for name in "abcdef"]
+    review_tab(google).write(links)
+    put(google, B, "Status", "accepted")
+    put(google, C, "Anchor", "mine")
+    before = shown(google)
+    rearrange(
+        google,
+        lambda grid: [grid[0], *([*grid[7 - at][:9], *grid[at][9:]] for at in range(1, 7))],
+    )()
+    said = {each.id: (each.status, each.anchor) for each in review_tab(google).read()}
+    assert said == {
+        each.id: ("accepted" if each == B else "proposed", "mine" if each == C else each.anchor)
+        for each in links
+    }
+    assert review_tab(google).write([*links[:5], row("y", why="new")]) == []
+    assert shown(google)[1:-1] == before[5:0:-1]
+    assert ids(shown(google))[-1] == row("y").id
+
+
+def test_a_sort_apart_that_is_too_large_to_mend(
+    google: GoogleStandIn, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where one request can't mend the tab, nothing is written, and the message says what to do."""
+    review_tab(google).write([A, B])
+    rearrange(google, lambda grid: [grid[0], *([*grid[3 - at][:9], *grid[at][9:]] for at in (1, 2))])()
+    monkeypatch.setattr("internal_linker.adapters.google_sheets.spreadsheet.MAX_BYTES", 60)
+    before = shown(google)
+    with pytest.raises(OutputError, match=r"sorted without its hidden columns.*Version history"):
+        review_tab(google).write([A, B])
+    assert shown(google) == before

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.adapters.tables.columns import text_of
-from internal_linker.core.edges import VERDICTS, ReviewRow
+from internal_linker.core.edges import VERDICTS, Cells, ReviewRow
 from internal_linker.review.merge import (
     ANCHOR,
     COLUMNS,
@@ -168,12 +168,71 @@ def test_an_anchor_of_an_editors_that_the_tool_proposes_later_stays_the_editors(
     assert apply(agreed, [row("a", anchor="new")]).text(0, ANCHOR) == "mine"
 
 
+def test_what_was_decided_elsewhere_reaches_the_row() -> None:
+    """An anchor and a note from the terminal replace cells that nobody changed since they were read, and no others."""
+    board = apply(Board(COLUMNS, []), [row(name) for name in "abcd"])
+    typed, late = Cells("proposed", "a anchor", ""), Cells("proposed", "old", "old note")
+    rows = [list(line) for line in board.rows]
+    rows[1][1], rows[1][8] = "old", "old note"
+    rows[2][1], rows[2][8] = "newer", "newer note"
+    rows[3][0] = "accepted"
+    said = {"anchor": "typed", "notes": "ask Ann", "status": "edited"}
+    wanted = [
+        row("a", **said, proposed="a anchor", read=typed),
+        row("b", **said, proposed="b anchor", read=late),
+    ]
+    wanted += [row("c", **said, proposed="c anchor", read=late)]
+    wanted += [row("d", **said, proposed="new", read=Cells("accepted", "d anchor", ""))]
+    after = apply(Board(COLUMNS, rows), wanted)
+    assert [[after.text(at, name) for name in (STATUS, ANCHOR, NOTES, PROPOSED)] for at in range(4)] == [
+        ["edited", "typed", "ask Ann", "a anchor"],
+        ["edited", "typed", "ask Ann", "b anchor"],
+        ["edited", "newer", "newer note", "c anchor"],
+        ["accepted", "typed", "ask Ann", "new"],
+    ]
+    assert merge(after, wanted).changes == {}
+
+
+def test_rows_whose_visible_columns_were_sorted_alone() -> None:
+    """After a sort without the hidden columns, decisions count for the links beside them, and rows are mended."""
+    first = apply(Board(COLUMNS, []), [row(name) for name in "abc"])
+    rows = [list(line) for line in first.rows]
+    rows[0][:2], rows[1][8] = ["accepted", "a anchor"], "b note"
+    rows.append(["an editor's own line", *[""] * 12])
+    wanted = [row(name, anchor="new", read=Cells("proposed", f"{name} anchor")) for name in "abc"]
+    by_id = {line[9]: [*line[:9], *line[10:]] for line in apply(Board(COLUMNS, rows), wanted).rows}
+    for order in ([1, 2, 0, 3], [3, 0, 1, 2], [2, 3, 1, 0]):
+        sorted_apart = [[*rows[at][:9], *rows[to][9:]] for to, at in enumerate(order)]
+        board = Board(COLUMNS, sorted_apart)
+        said = {
+            each.id: (each.status, each.anchor, each.notes, each.proposed) for each in verdicts(board, "tab")
+        }
+        assert said == {
+            row("a").id: ("accepted", "a anchor", "", "a anchor"),
+            row("b").id: ("proposed", "b anchor", "b note", "b anchor"),
+            row("c").id: ("proposed", "c anchor", "", "c anchor"),
+        }
+        after = apply(board, wanted)
+        assert {line[9]: [*line[:9], *line[10:]] for line in after.rows} == by_id
+        again = merge(Board(COLUMNS, after.rows), wanted)
+        assert (again.changes, again.removed, again.new) == ({}, [], [])
+
+
+def test_a_source_that_somebody_rewrote_does_not_part_a_row_from_its_link() -> None:
+    """A row keeps its link if an editor changes its source, even to that of another row's link."""
+    rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a"), row("b")]).rows]
+    rows[0][3], rows[1][3] = "https://shop.com/other", "x"
+    board = Board(COLUMNS, rows)
+    assert [board.link_id(at) for at in range(2)] == [row("a").id, row("b").id]
+
+
 def test_columns_are_known_by_name() -> None:
     """Columns match by name in any case and spacing, and missing ones are listed in their order."""
     board = Board(["LINK_ID", " status ", None, "Own", "score"], [["x", "Live", 3]])
     assert (board.link_id(0), board.status(0), board.text(0, "Score")) == ("x", "live", "")
     assert board.missing == [name for name in COLUMNS if name not in (LINK_ID, STATUS, "Score")]
-    assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x")]
+    told = {"proposed": None, "written": None}
+    assert verdicts(board, "tab") == [verdict(row("x", status="live", anchor=""), by="tab", id="x", **told)]
 
 
 @pytest.mark.parametrize(

@@ -56,8 +56,8 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
     assert desk.write([A, odd]) == []
     assert shown(path) == [list(COLUMNS), cells(A), [*cells(odd)[:2], "a b", *cells(odd)[3:]]]
     sheet = openpyxl.load_workbook(path)["Review"]
-    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C2", "A1:K3")
-    assert {name for name, at in sheet.column_dimensions.items() if at.hidden} == {"J", "K"}
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C2", "A1:M3")
+    assert {name for name, at in sheet.column_dimensions.items() if at.hidden} == {"J", "K", "L", "M"}
     rules = {str(each.sqref): each for each in sheet.data_validations.dataValidation}
     assert rules["A2:A3"].formula1 == '"' + ",".join(STATUSES) + '"'
     assert "0 to 1" in str(rules["F1"].prompt)
@@ -98,7 +98,7 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
     ReviewWorkbook(path).write([A, B, C])
     book = openpyxl.load_workbook(path)
     sheet = book.active
-    sheet.move_range("A4:K4", rows=1)
+    sheet.move_range("A4:M4", rows=1)
     sheet["B4"] = "a line of my own"
     sheet.insert_cols(3)
     sheet["C1"], sheet["C2"], sheet["C3"] = "Due", datetime.date(2026, 11, 22), 7
@@ -115,9 +115,9 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
 def test_dates_of_the_editors_stay_dates(path: Path) -> None:
     """Dates in a column of the editors stay dates and don't become text."""
     ReviewWorkbook(path).write([A])
-    edit(path, L1="Due", L2=datetime.date(2026, 11, 22), M1="Done", M2=True)
+    edit(path, N1="Due", N2=datetime.date(2026, 11, 22), O1="Done", O2=True)
     ReviewWorkbook(path).write([A, B])
-    due, done = grid(path)[1][11:]
+    due, done = grid(path)[1][13:]
     assert str(due).startswith("2026-11-22") and not isinstance(due, str)
     assert done is True
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.review.google_tab import ReviewTab
-from internal_linker.review.merge import COLUMNS
+from internal_linker.review.merge import COLUMNS, row_key
 from tests.standins import GoogleStandIn
 
 APPEND = "^POST /v4/spreadsheets/[^/]*:batchUpdate"
@@ -35,12 +35,12 @@ def cells(of: ReviewRow) -> list[str]:
     """Return the row as a new tab shows it."""
     score = "" if math.isnan(of.score) else f"{of.score:g}"
     texts = [of.status, of.anchor, of.sentence, of.source, of.target, score]
-    return [*texts, of.tier, of.why, of.notes, of.id, of.anchor]
+    return [*texts, of.tier, of.why, of.notes, of.id, of.anchor, of.status, row_key(of.source, of.target)]
 
 
 def verdict(of: ReviewRow, by: str = "Review tab", **changes: Any) -> Verdict:
     """Return the verdict that is read from an untouched row."""
-    return replace(Verdict(of.id, of.status, of.anchor, of.notes, by), **changes)
+    return replace(Verdict(of.id, of.status, of.anchor, of.notes, by, of.anchor, of.status), **changes)
 
 
 def review_tab(google: GoogleStandIn) -> ReviewTab:

@@ -1,0 +1,200 @@
+"""Decisions on their way through review.xlsx, the terminal, the store and the next runs."""
+
+import csv
+import itertools
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from internal_linker.core.edges import ReviewRow
+from internal_linker.core.errors import InputError
+from internal_linker.review.workbook import ReviewWorkbook
+from internal_linker.usecases.history import rollback
+from internal_linker.usecases.options import ReviewOptions, RollbackOptions, RunOptions
+from internal_linker.usecases.project import open_project
+from internal_linker.usecases.review import review
+from internal_linker.usecases.run import PageLinks, run
+from tests.support.builders import Told
+from tests.support.sites import read_csv
+from tests.support.small_project import HEADER, TOPICS, URLS, make_project, write_csv
+
+SETTINGS = {"links_per_page": 2, "min_inlinks": 0, "max_inlinks": 0}
+
+
+class Typist:
+    """A ReviewFace that types these keys and lines."""
+
+    def __init__(self, *keys: str) -> None:
+        self.keys, self.shown, self.told = [*keys], list[ReviewRow](), list[str]()
+
+    def show(self, row: ReviewRow, left: int) -> None:
+        self.shown.append(row)
+
+    def key(self) -> str:
+        return self.keys.pop(0) if self.keys else ""
+
+    def ask(self, question: str) -> str:
+        return self.keys.pop(0)
+
+    def say(self, text: str) -> None:
+        self.told.append(text)
+
+
+def do(project: Path) -> tuple[PageLinks, Told]:
+    told = Told()
+    return run(open_project(project), RunOptions(), told), told
+
+
+def typed(project: Path, *keys: str) -> Typist:
+    typist = Typist(*keys)
+    review(open_project(project), ReviewOptions(by="Ann"), typist)
+    return typist
+
+
+def rows(project: Path) -> dict[str, dict[str, str]]:
+    """Return the rows of review.xlsx by their link's id."""
+    sheet = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
+    header, *lines = sheet.iter_rows(values_only=True)
+    named = [
+        dict(zip(header, ["" if cell is None else str(cell) for cell in line], strict=True)) for line in lines
+    ]
+    return {row["Link ID"]: row for row in named}
+
+
+def edit(project: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Change the cells of each row of review.xlsx, which are given by their columns' names."""
+    path = project / "files/review.xlsx"
+    book = openpyxl.load_workbook(path)
+    header, *lines = book.worksheets[0].iter_rows()
+    for line in lines:
+        change({str(name.value): cell for name, cell in zip(header, line, strict=True)})
+    book.save(path)
+
+
+def decided(project: Path) -> dict[str, tuple[str, str]]:
+    """Return status and own anchor of the links that somebody decided, by the link's id."""
+    with open_project(project).graph() as (edges, _):
+        return {edge.id: (edge.verdict, edge.anchor) for edge in edges.each(judged=True)}
+
+
+@pytest.fixture(autouse=True)
+def _distinct_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Name runs by numbers: those of one second would share a name."""
+    numbers = itertools.count(1)
+    monkeypatch.setattr("internal_linker.usecases.run.new_run_id", lambda: f"run-{next(numbers):02}")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = make_project(tmp_path / "site", SETTINGS)
+    do(folder)
+    return folder
+
+
+def reword(project: Path) -> None:
+    """Change each page's text, so that its links get other anchors."""
+    path = project / "files/urls_rawdata.csv"
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *pages = csv.reader(file)
+    texts = list(TOPICS.values())
+    write_csv(path, [header, *([url, title, texts[at - 3]] for at, (url, title, _) in enumerate(pages))])
+
+
+def test_an_older_cache_takes_no_row_for_an_editors(project: Path) -> None:
+    """After the cache was restored from a backup, rows that newer runs wrote decide nothing."""
+    cache = project / "files/cache.sqlite3"
+    with sqlite3.connect(cache) as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    shutil.copy(cache, project / "backup")
+    before = rows(project)
+    reword(project)
+    do(project)
+    anchors = {link: row["Anchor"] for link, row in rows(project).items()}
+    assert any(before[link]["Anchor"] != anchors[link] for link in before.keys() & anchors.keys())
+    for name in project.glob("files/cache.sqlite3*"):
+        name.unlink()
+    (project / "backup").rename(cache)
+    found, _ = do(project)
+    assert decided(project) == {}
+    assert not [value for name, value in found.summary if "Accepted" in name]
+
+
+def test_two_caches_share_a_workbook(project: Path, tmp_path: Path) -> None:
+    """A second folder with its own cache takes no proposal for an edit, but what an editor wrote for a decision."""
+    other = make_project(tmp_path / "other", SETTINGS)
+    reword(other)
+    do(other)
+    both = [link for link in rows(project) if link in rows(other)]
+    shutil.copy(project / "files/review.xlsx", other / "files/review.xlsx")
+
+    def decide(row: dict[str, Any]) -> None:
+        if row["Link ID"].value == both[0]:
+            row["Anchor"].value = "my own words"
+        if row["Link ID"].value == both[1]:
+            row["Status"].value = "rejected"
+
+    edit(other, decide)
+    for _ in range(2):
+        do(other)
+        assert decided(other) == {both[0]: ("edited", "my own words"), both[1]: ("rejected", "")}
+
+
+def test_words_of_the_terminal_reach_the_workbook_and_stay(project: Path) -> None:
+    """An anchor and a note typed in the terminal are in review.xlsx after the next run, and no run loses them."""
+    typist = typed(project, "n", "ask Bob", "e", "fresh words", "q")
+    link = typist.shown[0].id
+    for _ in range(3):
+        do(project)
+        row = rows(project)[link]
+        assert (row["Status"], row["Anchor"], row["Notes"]) == ("edited", "fresh words", "ask Bob")
+        assert decided(project) == {link: ("edited", "fresh words")}
+    published = {row["Link Id"]: row["Anchor"] for row in read_csv(project / "files/links.csv")}
+    assert published[link] == "fresh words"
+
+
+def test_a_workbook_that_could_not_be_read_is_not_rewritten(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where editors' decisions could not be read, the review stays as it is, even if it could be written."""
+
+    def locked(self: ReviewWorkbook) -> None:
+        raise InputError("review.xlsx is open.")
+
+    monkeypatch.setattr(ReviewWorkbook, "read", locked)
+    monkeypatch.setattr(ReviewWorkbook, "write", lambda *_: pytest.fail("the review was rewritten"))
+    found, told = do(project)
+    assert any("could not be read, so the review was not updated" in gap for gap in found.gaps)
+    assert "review.xlsx" not in told.outcomes[-1]
+    back = rollback(open_project(project), RollbackOptions(run="run-01"), told)
+    assert any("could not be read" in gap for gap in back.gaps)
+
+
+def test_a_rollback_restores_anchors_sentences_and_types(project: Path) -> None:
+    """Links that come back have the anchor, sentence and type of their run, in links.csv and in the review."""
+    names, path = ("Anchor", "Sentence", "Type"), project / "files/links.csv"
+    before = {row["Link Id"]: [row[name] for name in names] for row in read_csv(path)}
+    assert {kind for *_, kind in before.values()} >= {"contextual"}
+    shown = {link: (row["Anchor"], row["Sentence"]) for link, row in rows(project).items()}
+    pages = [[page[name] for name in HEADER] for page in read_csv(project / "files/urls_rawdata.csv")]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *pages[:3]])
+    write_csv(project / "files/main_queries.csv", [("URL", "Main Query"), (URLS[0], "green tea")])
+    do(project)
+    assert before.keys() - {row["Link Id"] for row in read_csv(path)}
+    back = rollback(open_project(project), RollbackOptions(run="run-01"), Told())
+    assert {row["Link Id"]: [row[name] for name in names] for row in read_csv(path)} == before
+    assert {link: (row["Anchor"], row["Sentence"]) for link, row in rows(project).items()} == shown
+    assert (back.without_anchors, back.gaps) == (0, ())
+
+
+def test_a_rollback_says_for_how_many_links_the_store_has_no_anchors(project: Path) -> None:
+    """Links whose history is gone from the store come back without anchors, and the summary counts them."""
+    with sqlite3.connect(project / "files/cache.sqlite3") as database:
+        database.execute("DELETE FROM edges WHERE id IN (SELECT id FROM edges LIMIT 2)")
+    back = rollback(open_project(project), RollbackOptions(run="run-01"), Told())
+    assert "The store has no anchors for 2 of them" in back.summary
+    assert [row["Anchor"] for row in read_csv(project / "files/links.csv")].count("") == 2
