@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from internal_linker.cli.exit import Start
+from internal_linker.core.hints import command, typed_path
 from internal_linker.usecases.options import Declared, Options, declared_options
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def with_options(record: type[Options]) -> Callable[[Callable[..., None]], Calla
         own = inspect.signature(function)
 
         @wraps(function)
-        def command(**values: Any) -> None:
+        def with_record(**values: Any) -> None:
             given = {each.name: _value(each, values.pop(each.name)) for each in declared}
             function(**values, options=record(**given))
 
@@ -53,9 +54,9 @@ def with_options(record: type[Options]) -> Callable[[Callable[..., None]], Calla
         arguments = [each for each, its in zip(fields, declared, strict=True) if its.option.argument]
         options = [each for each in fields if each not in arguments]
         parameters = [context, *arguments, project, *options, *others]
-        command.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {each.name: each.annotation for each in parameters}
-        return command
+        with_record.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
+        with_record.__annotations__ = {each.name: each.annotation for each in parameters}
+        return with_record
 
     return decorate
 
@@ -105,6 +106,14 @@ def project_folder(context: typer.Context, project: Path | None) -> Path:
     start: Start = context.obj
     start.folder = (project or start.default or Path.cwd()).resolve()
     return start.folder
+
+
+def typed(context: typer.Context, words: str) -> str:
+    """Return a command for this project folder as a person types it, such as "check" with program and --project."""
+    start: Start = context.obj
+    if start.folder in (None, (start.default or Path.cwd()).resolve()):
+        return command(words)
+    return f"{command(words)} --project {typed_path(start.folder)}"
 
 
 @contextmanager

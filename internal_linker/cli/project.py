@@ -1,10 +1,8 @@
 """The commands about a project folder: check, init and export-vectors."""
 
-from pathlib import Path
-
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, project_folder, reporting
+from internal_linker.cli.command import ProjectOption, opened_project, project_folder, reporting, typed
 from internal_linker.core.errors import ExitCode
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
@@ -44,14 +42,18 @@ def init(context: typer.Context, project: ProjectOption = None) -> None:
 
     for file in usecase.init(folder).files:
         typer.echo(f"{'written' if file.written else 'kept':<8} {file.name}")
-    where = "" if folder == Path.cwd() else f' --project "{folder}"'
-    typer.echo("\nNext:")
-    typer.echo("1. Put your pages into files/urls_rawdata.csv (columns URL, Title, Main Content).")
-    typer.echo("2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet.")
     typer.echo(
-        "3. If you have a Serper or SerpApi key: write your host into search_query_template in config/settings.toml."
+        "\nNext:\n"
+        "1. Import your pages from a crawl, saved pages or a sitemap, for example:\n"
+        f"   {typed(context, 'import crawl.csv')}\n"
+        "   Or put them into files/urls_rawdata.csv yourself (columns URL, Title, Main Content).\n"
+        "2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet.\n"
+        "3. If you have a key for Serper or SerpApi, write your host into search_query_template in "
+        "config/settings.toml.\n"
+        "4. Check the configuration, then see what a run would cost:\n"
+        f"   {typed(context, 'check')}\n"
+        f"   {typed(context, 'run --dry-run')}"
     )
-    typer.echo(f"4. internal-linker check{where}")
 
 
 def export_vectors(context: typer.Context, project: ProjectOption = None) -> None:

@@ -101,5 +101,5 @@ def rising_rejections(verdicts: Sequence[Status], recent: int) -> str:
         return ""
     return (
         f"Editors rejected {is_:.0%} of the last {len(later)} links that they decided on, {was:.0%} of the "
-        f"{len(earlier)} before. See their Notes for reasons, or raise the thresholds (internal-linker calibrate)."
+        f"{len(earlier)} before. See their Notes for reasons, or raise the thresholds (calibrate proposes some)."
     )

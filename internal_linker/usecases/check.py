@@ -245,7 +245,7 @@ def _cache(project: Project) -> str:
 def _schedule(project: Project) -> str:
     settings = project.settings
     following = next_run(cron_trigger(settings.schedule_cron, settings.schedule_timezone))
-    return f"internal-linker schedule would start the next run on {following:%A %Y-%m-%d %H:%M %Z}"
+    return f"the command schedule would start the next run on {following:%A %Y-%m-%d %H:%M %Z}"
 
 
 def _tried(name: str, probe: Callable[[], str | None]) -> Fact:

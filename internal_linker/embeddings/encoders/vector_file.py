@@ -17,6 +17,7 @@ from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, columns_of, find_column, fold_header
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.hints import installation
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import EncodedBatch, Text, Usage
 from internal_linker.core.urls import NormalForms
@@ -170,8 +171,7 @@ def parquet_rows(path: Path, name: str) -> Iterator[Row]:
         arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     except ImportError as error:
         raise ConfigurationError(
-            f"{name} requires a package that can't be loaded ({error}). Install it into the project's own Python "
-            "(in the folder .venv): python -m pip install pyarrow"
+            f"{name} requires a package that can't be loaded ({error}). Install it: {installation('parquet')}"
         ) from None
     try:
         with path.open("rb") as raw, parquet.ParquetFile(raw) as file:

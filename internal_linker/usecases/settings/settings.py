@@ -293,7 +293,7 @@ class Settings(BaseSettings):
 
     schedule_cron: str = Field(
         "0 3 * * SUN",
-        title="Schedule (internal-linker schedule)",
+        title="Schedule (the command schedule)",
         description="Minute, hour, day, month and weekday of runs; weekdays as MON to SUN.",
     )
     schedule_timezone: Zone = Field(

@@ -325,7 +325,7 @@ compute_at("tcp://127.0.0.1:8786")
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=False
     )
     assert "ConfigurationError: dask_scheduler requires the package" in ended.stderr
-    assert 'python -m pip install "distributed>=' in ended.stderr
+    assert '-m pip install "distributed>=' in ended.stderr
 
 
 def test_the_setting_decides_where_work_is_done(tmp_path: Path) -> None:

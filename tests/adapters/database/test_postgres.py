@@ -245,7 +245,9 @@ def test_the_extra_that_is_not_installed_is_named(tmp_path: Path) -> None:
     code = "from internal_linker.adapters.database.engine import *; open_database('postgresql://x/y', Path())"
     paths = f"{tmp_path}:{Path(__file__).parents[3]}"
     _, _, err = finish(start("-c", code, cwd=tmp_path, PYTHONPATH=paths))
-    assert 'PostgreSQL requires its driver: pip install "psycopg[binary]' in err
+    assert (
+        "PostgreSQL requires its driver. Install it: " in err and '-m pip install "psycopg[binary]>=' in err
+    )
 
 
 @pytest.mark.long

@@ -87,7 +87,7 @@ def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("provider", "package", "remedy"),
     [
-        ("file:v.parquet", "pyarrow", "-m pip install pyarrow"),
+        ("file:v.parquet", "pyarrow", '-m pip install "pyarrow>='),
         ("sentence-transformers:some/model", "torch", '"sentence-transformers>=6,<7" "torch>=2.6"'),
     ],
 )

@@ -1,0 +1,73 @@
+"""Commands in messages, written so that a person can type them where the program was started."""
+
+import os
+import re
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+from shutil import which
+
+# The folder of run_main and pyproject.toml, unless the package was installed without them.
+CHECKOUT = Path(__file__).resolve().parents[2]
+_SPECIAL = re.compile(r"[^\w./\\:-]")
+
+
+def command(words: str) -> str:
+    """Return a command of this program, such as "check", with what starts the program: ./run_main.sh check."""
+    return f"{_program()} {words}"
+
+
+def installation(extra: str, *, again: bool = False) -> str:
+    """Return the command that installs the packages of an extra into the Python that runs this program.
+
+    Args:
+        extra: a name from [project.optional-dependencies] in pyproject.toml.
+        again: whether the packages are there but damaged.
+    """
+    options = ["--force-reinstall", "--no-deps"] if again else []
+    return " ".join([typed_path(sys.executable), "-m pip install", *options, *map(_quoted, _packages(extra))])
+
+
+def typed_path(path: str | Path, here: str = "") -> str:
+    """Return a path as a person types it: relative to the current folder, after `here`, if it is inside of it."""
+    # Not resolved: an environment's Python is a link to another one.
+    whole = Path(path).absolute()
+    inside = whole.is_relative_to(Path.cwd())
+    return _quoted(f"{here}{whole.relative_to(Path.cwd())}" if inside else str(whole))
+
+
+def _program() -> str:
+    started = Path(sys.argv[0] if sys.argv else "")
+    if started.name == "main.py":
+        if Path(sys.prefix).resolve() != CHECKOUT / ".venv":
+            return f"python {typed_path(started)}"
+        # PowerShell and shells look into the current folder only if they are told so.
+        return typed_path(
+            CHECKOUT / ("run_main.bat" if os.name == "nt" else "run_main.sh"), here=f".{os.sep}"
+        )
+    if started.parts[-2:] == ("internal_linker", "__main__.py"):
+        return f"{typed_path(sys.executable)} -m internal_linker"
+    if started.stem == "internal-linker" and not which("internal-linker"):
+        return typed_path(started)
+    return "internal-linker"
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if _SPECIAL.search(text) else text
+
+
+def _packages(extra: str) -> list[str]:
+    """Return the requirements of an extra, without their spaces."""
+    try:
+        if (CHECKOUT / "pyproject.toml").exists():
+            project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            return [each.replace(" ", "") for each in project["optional-dependencies"][extra]]
+        known = (each.partition(";") for each in metadata.requires("internal-linker") or ())
+        return [
+            name.strip()
+            for name, _, marker in known
+            if re.search(f"extra == ['\"]{re.escape(extra)}", marker)
+        ]
+    except (OSError, metadata.PackageNotFoundError):
+        return [f"internal-linker[{extra}]"]

@@ -1,0 +1,77 @@
+"""Commands in messages work as typed: they name the program as it was started, and a Python that can install."""
+
+import os
+import sys
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from internal_linker.core import hints
+from internal_linker.core.hints import CHECKOUT, command, installation
+
+EXTRAS = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+    "optional-dependencies"
+]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has run_main.bat")
+@pytest.mark.parametrize(
+    ("started", "prefix", "printed"),
+    [
+        ("main.py", CHECKOUT / ".venv", "./run_main.sh check"),
+        ("main.py", "/usr", "python main.py check"),
+        ("internal-linker", "/usr", "internal-linker check"),
+        ("a_notebook.py", "/usr", "internal-linker check"),
+    ],
+)
+def test_commands_name_the_program_as_it_was_started(
+    started: str, prefix: object, printed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """run_main.sh, `python main.py` and the console script each print themselves."""
+    monkeypatch.chdir(CHECKOUT)
+    monkeypatch.setattr(sys, "argv", [str(CHECKOUT / started) if started == "main.py" else started])
+    monkeypatch.setattr(sys, "prefix", str(prefix))
+    monkeypatch.setattr(hints, "which", lambda name: f"/usr/bin/{name}")
+    assert command("check") == printed
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has run_main.bat")
+def test_commands_work_from_another_folder(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In another folder than the program's, the command has a whole path, in quotes if it has a space."""
+    monkeypatch.setattr(sys, "argv", [str(CHECKOUT / "main.py")])
+    monkeypatch.setattr(sys, "prefix", str(CHECKOUT / ".venv"))
+    assert command("check") == f"{CHECKOUT}/run_main.sh check"
+    home = elsewhere / "a home"
+    monkeypatch.setattr(hints, "CHECKOUT", home)
+    monkeypatch.setattr(sys, "prefix", str(home / ".venv"))
+    assert command("check") == '"./a home/run_main.sh" check'
+
+
+@pytest.mark.parametrize("extra", sorted(EXTRAS))
+def test_installation_names_the_packages_of_an_extra(extra: str, elsewhere: Path) -> None:
+    """Every extra is installed by its packages' names, since the project itself is not in a registry."""
+    python, options, packages = installation(extra).partition(" -m pip install ")
+    assert python.strip('"') == sys.executable and options
+    assert len(packages.split('" "')) == len(EXTRAS[extra])
+    assert all(each.replace(" ", "") in packages for each in EXTRAS[extra])
+
+
+def test_installation_without_the_checkout_asks_the_metadata(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installed package has no pyproject.toml; its metadata names the same packages."""
+    monkeypatch.setattr(hints, "CHECKOUT", elsewhere)
+    monkeypatch.setattr(
+        metadata,
+        "requires",
+        lambda name: ['pyarrow<27,>=17 ; extra == "parquet"', 'x>=1; extra == "y"', "z"],
+    )
+    assert installation("parquet").endswith(' -m pip install "pyarrow<27,>=17"')
