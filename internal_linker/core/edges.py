@@ -1,5 +1,6 @@
 """The records of the link graph: proposed links as edges with their history, and editors' decisions."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -172,6 +173,21 @@ class Decided:
 
     rejected: Mapping[str, Sequence[str]] = field(default_factory=dict)
     accepted: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
+
+    def rejected_at_ends(self, aliases: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+        """Return the rejected targets, also by the final pages of sources and targets that redirect.
+
+        Args:
+            aliases: final page of each page that redirects or is a copy.
+        """
+        if not aliases:
+            return self.rejected
+        found: defaultdict[str, list[str]] = defaultdict(list)
+        for source, targets in self.rejected.items():
+            both = list(dict.fromkeys([*targets, *(aliases.get(target, target) for target in targets)]))
+            for end in dict.fromkeys((source, aliases.get(source, source))):
+                found[end] += both
+        return dict(found)
 
 
 def edge_id(source: str, target: str) -> str:

@@ -58,9 +58,16 @@ class NoTarget(MessageEnum):
 VISITED = frozenset({NoTarget.NOINDEX, NoTarget.SOURCE_ONLY})
 
 
+class NoSource(MessageEnum):
+    """Why a page gets no links, besides the reasons why no link may lead to it."""
+
+    TARGET_ONLY = "its Role is target"
+
+
 class FewLinks(MessageEnum):
     """Why a page or query has fewer links than wanted."""
 
+    NO_SOURCE = "the page gets none ({})"
     WAITING = "{} waiting for approval"
     NOTHING_KNOWN = "neither content nor a main query is known"
     NO_CONTENT = "the page has no content"

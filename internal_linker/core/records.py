@@ -9,12 +9,13 @@ They identify a page in three ways:
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.reasons import VISITED, FewLinks, NoTarget, Reason
+from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, Reason
+from internal_linker.core.urls import normal_form
 
 Origin = Literal["serp", "semantic"]
 Fusion = Literal["fill", "blend"]
@@ -103,24 +104,52 @@ class Page:
 
     @property
     def takes_links(self) -> bool:
-        """Whether editors can add links to the page's text: it isn't an error, a copy or only a target."""
+        """Whether the page gets links: it isn't an error, a redirect, a copy, not indexable, or only a target."""
         return not self.target_only and (self.issue is None or self.issue.kind is NoTarget.SOURCE_ONLY)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A page, a query, or both, that gets links; one row of Output.csv."""
+    """A page, a query, or both, that gets links; one row of Output.csv.
+
+    Attributes:
+        key, url: normal form and URL of the page that the links are for; "" for a query without a page.
+        query: the main query; "" without one.
+        page: the listed page; None if the row's URL is in no list of pages.
+        in_sheet: whether the row can take links in the Sheet.
+        row_url: the URL in the row of the main queries, which may redirect to `url`; "" without such a row.
+        unlisted: whether the URL is missing from the list of pages: as far as is known, there is no such page.
+    """
 
     key: str
     url: str
     query: str
     page: Page | None
     in_sheet: bool
+    row_url: str = ""
+    unlisted: bool = False
 
     @property
     def identity(self) -> tuple[str, str]:
         """The identity of a row of a table, the Sheet or a stored run: equal for two rows that need the same links."""
-        return self.key, fold_query(self.query)
+        return normal_form(self.row_url) if self.row_url else self.key, fold_query(self.query)
+
+    @property
+    def is_page(self) -> bool:
+        """Whether editors have a page to add links to; a query without a page only gets suggestions."""
+        return bool(self.key) and not self.unlisted
+
+    @property
+    def is_redirected(self) -> bool:
+        """Whether the row names a page that redirects to, or is a copy of, the page that the links are for."""
+        return bool(self.row_url) and normal_form(self.row_url) != self.key
+
+    @property
+    def obstacle(self) -> str:
+        """Why the page gets no links; "" if it gets some, or is a query without a page."""
+        if self.page is None or self.page.takes_links:
+            return ""
+        return str(self.page.issue) if self.page.issue else NoSource.TARGET_ONLY.message
 
     @property
     def end(self) -> str:
@@ -170,6 +199,19 @@ class Collected:
     def rows(self) -> Mapping[str, int]:
         """The row of each page, by its key."""
         return {page.key: row for row, page in enumerate(self.pages)}
+
+    @cached_property
+    def live_links(self) -> tuple[ExistingLink, ...]:
+        """The links that visitors can follow: without those of errors; those of redirects and copies at their ends."""
+        dead = {page.key for page in self.pages if not page.is_visited}
+        if not any(link.source in dead for link in self.links):
+            return self.links
+        ends = {key: "" if (end := self.aliases.get(key, "")) in dead else end for key in dead}
+        moved = (
+            replace(link, source=ends[link.source], start=-1) if link.source in dead else link
+            for link in self.links
+        )
+        return tuple(dict.fromkeys(link for link in moved if link.source not in ("", link.target)))
 
     @cached_property
     def queries(self) -> Mapping[str, str]:

@@ -78,14 +78,15 @@ def packed(row: VersionRow) -> list[Any]:
     return [
         *(source.key, source.url, source.query, source.in_sheet, item.note, row.text_hash),
         [[link.origin, *(_number(getattr(link.target, name)) for name in _TOLD)] for link in item.links],
+        *([source.row_url, source.unlisted] if source.is_redirected or source.unlisted else []),
     ]
 
 
 def unpacked(row: Sequence[Any]) -> VersionRow:
     """Restore a row from the result of `packed`; all of its note is the remark."""
-    key, url, query, in_sheet, note, text_hash, links = row
+    key, url, query, in_sheet, note, text_hash, links, *more = row
     found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
-    source = Source(key, url, query, None, in_sheet=in_sheet)
+    source = Source(key, url, query, None, in_sheet, *more)
     return VersionRow(Recommendation(source, found, note), text_hash)
 
 

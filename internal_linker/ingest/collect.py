@@ -86,16 +86,16 @@ def collect(
         _read_pages(pages, site, rejects, needed)
     if languages:
         _set_languages(site.pages, languages)
+    aliases = _followed({key: to for key, to in site.leads_to.items() if site.page(key).issue})
     merged = site.merged
     queried: dict[tuple[str, str], Source] = {}
     if queries:
-        for source in _queries(queries, site, rejects, queries_in_sheet):
+        for source in _queries(queries, site, rejects, aliases, in_sheet=queries_in_sheet):
             merged += queried.setdefault(source.identity, source) is not source
     keys = {source.key for source in queried.values()}
     others = (
         Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages if page.key not in keys
     )
-    aliases = _followed({key: to for key, to in site.leads_to.items() if site.page(key).issue})
     return Collected(
         tuple(site.pages),
         (*queried.values(), *others),
@@ -307,8 +307,14 @@ def _set_languages(
 
 
 def _queries(
-    table: Table | TableStream, site: _Site, rejects: list[Reject], in_sheet: bool
+    table: Table | TableStream,
+    site: _Site,
+    rejects: list[Reject],
+    aliases: Mapping[str, str],
+    *,
+    in_sheet: bool,
 ) -> Iterator[Source]:
+    """Yield the rows; a row whose page redirects or is a copy is a row of the listed page that it leads to."""
     columns = columns_of(table, required=(Kind.URL, Kind.MAIN_QUERY))
     for number, cells in cells_of(table, columns):
         url, raw = cells[Kind.URL], cells[Kind.MAIN_QUERY]
@@ -325,8 +331,14 @@ def _queries(
         except ValueError as error:
             rejects.append(Reject(table.name, number, url, str(error)))
             continue
-        page = site.page(key) if key in site.positions else None
-        yield Source(key, url, query, page, in_sheet)
+        end = aliases.get(key, "")
+        if end in site.positions:
+            final = site.page(end)
+            yield Source(final.key, final.url, query, final, in_sheet, row_url=url)
+        else:
+            page = site.page(key) if key in site.positions else None
+            missing = page is None and bool(site.pages)
+            yield Source(key, url, query, page, in_sheet, row_url=url, unlisted=missing)
 
 
 def gather(

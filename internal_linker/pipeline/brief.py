@@ -105,11 +105,12 @@ def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
         site.sources,
         excluded,
         any_on_site=rules.any_on_site,
-        links=site.links,
+        links=site.live_links,
         aliases=site.aliases,
     )
     # The planned page may rewrite a page for which editors have already rejected links.
-    rejected = decided(context.edges.each(judged=True)).rejected if context.edges else {}
+    made = decided(context.edges.each(judged=True) if context.edges else ())
+    rejected = made.rejected_at_ends(site.aliases)
     return replace(targets, rejected=rejected)
 
 
@@ -136,7 +137,7 @@ def _ranked(
     others = [
         Source(page.key, page.url, "", page, in_sheet=False)
         for page in pages[1:]
-        if page.is_visited and not rules.off.hold(page.key)
+        if page.takes_links and not rules.off.hold(page.key)
     ]
     ranking = Ranking(
         plan.collected,
@@ -148,7 +149,7 @@ def _ranked(
         rules=rules.linking,
     )
     progress.advance()
-    ranking, _ = teach(ranking, plan.collected.links)
+    ranking, _ = teach(ranking, plan.collected.live_links)
     progress.finish(f"{len(others)} pages may link to it")
     return ranking, embedded.problem
 

@@ -63,6 +63,9 @@ def facts_of(
     rows, signals = 0, list[tuple[float, float]]()
     for recommendation in recommendations:
         rows += 1
+        if not recommendation.source.is_page:
+            # No page can carry what is suggested for a query.
+            continue
         signals += [(link.target.similarity, link.target.score) for link in recommendation.links]
     similarity, score = np.array(signals, np.float64).reshape(-1, 2).T
     strong = strengths(score)

@@ -143,6 +143,8 @@ class Publication:
             for (page, keep), pair in found.items()
         )
         anchors = self._anchors(Anchoring(report.collected))
+        barred = {page.key for page in pages if not page.takes_links}
+        barred |= {source.end for source in sources if not source.is_page}
         memory.keep(
             report.recommendations,
             self.targets,
@@ -150,6 +152,7 @@ class Publication:
             duplicates,
             self.progress,
             gone=lambda end: not (self.partial or self.rules.off.hold(end)),
+            barred=barred.__contains__,
         )
         if report.rephrased and report.rephrased.gap:
             report.gaps.append(report.rephrased.gap)

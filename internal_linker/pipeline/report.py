@@ -1,7 +1,7 @@
 """The report of a run, and the plan of what a run would do: the records that faces print."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
 
@@ -130,13 +130,28 @@ def duration(seconds: float) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
+def matched(items: Iterable[Recommendation]) -> str:
+    """Return how many links pages got, and how many suggestions queries without a page got, in one line."""
+    rows, links = Counter[bool](), Counter[bool]()
+    for item in items:
+        rows[item.source.is_page] += 1
+        links[item.source.is_page] += len(item.links)
+    queries = f"{rows[False]} {'query' if rows[False] == 1 else 'queries'} without a page"
+    found = f"{links[True]} links for {rows[True]} pages"
+    return f"{found}, {links[False]} suggestions for {queries}" if rows[False] else found
+
+
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:
     """Return the lines of a run's summary: names and values."""
     collected, searched, embedded = report.collected, report.searched, report.embedded
     origins: Counter[str] = Counter()
     reasons: Counter[Reason[FewLinks]] = Counter()
+    suggested = 0
     for each in report.recommendations:
-        origins.update(link.origin for link in each.links)
+        if each.source.is_page:
+            origins.update(link.origin for link in each.links)
+        else:
+            suggested += len(each.links)
         if each.shortage:
             reasons[each.shortage.reason] += 1
     rows = [
@@ -153,6 +168,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Texts embedded / from the cache", f"{embedded.encoded} / {embedded.cached}"),
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
+        *([("Suggestions for queries without a page", str(suggested))] if suggested else []),
         *_graph_rows(report),
         ("Pages compared", str(report.joined or "one at a time")),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.errors import InputError, Interrupted
+from internal_linker.core.errors import Interrupted
 from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.records import (
     Choice,
@@ -18,10 +18,8 @@ from internal_linker.core.records import (
     Source,
     Targets,
     Text,
-    fold_query,
 )
 from internal_linker.core.sequences import Lazy
-from internal_linker.core.urls import normal_form
 from internal_linker.embeddings.embed import (
     Embedded,
     all_texts,
@@ -37,7 +35,8 @@ from internal_linker.matching.neighbours.knn_join import Joined, join
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.publish import Publication
-from internal_linker.pipeline.report import Plan, Report
+from internal_linker.pipeline.report import Plan, Report, matched
+from internal_linker.pipeline.rows import Rows, rows_of
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.selection import link_targets
@@ -45,33 +44,6 @@ from internal_linker.ranking.site_lists import Listed, list_site
 from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost, search_all, search_cost
-
-
-def choose(sources: Sequence[Source], choice: Choice) -> list[Source]:
-    """Return the chosen sources, in the input's order.
-
-    Raises:
-        InputError: a chosen URL is in no list.
-    """
-    if choice.query:
-        known = [source for source in sources if fold_query(source.query) == fold_query(choice.query)]
-        return known[:1] or [Source("", "", choice.query, None, in_sheet=False)]
-    if choice.only:
-        keys = {_known_key(sources, url) for url in choice.only}
-        return [source for source in sources if source.key in keys]
-    return list(sources[: choice.limit] if choice.limit else sources)
-
-
-def _known_key(sources: Sequence[Source], url: str) -> str:
-    try:
-        key = normal_form(url)
-    except ValueError as error:
-        raise InputError(f"{url}: {error}.") from None
-    if not any(source.key == key for source in sources):
-        raise InputError(
-            f"{url} is neither in the main queries nor in files/urls_rawdata.csv: check its spelling."
-        )
-    return key
 
 
 class Run:
@@ -96,17 +68,18 @@ class Run:
             ServiceError: the input can't be read from its service.
             Interrupted: `should_stop` returned true between two steps.
         """
-        collected, sources, targets = self._collect(keep_rejects=bool(self.context.sinks))
+        collected, rows, targets = self._collect(keep_rejects=bool(self.context.sinks))
+        sources = rows.sources
         memory, gaps = self._recall(run_id)
         if memory:
-            targets = replace(targets, rejected=memory.decided.rejected)
+            targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         with self.context.turn(self.progress, self._step):
             searched = self._search(sources, targets)
             texts, embedded = self._embed(collected, sources)
         joined = self._join(collected, sources, embedded)
         ranking, lesson, recommendations, listed = self._recommend(
             collected,
-            sources,
+            rows,
             targets,
             searched,
             texts=texts,
@@ -135,7 +108,8 @@ class Run:
 
     def plan(self) -> Plan:
         """Return what `execute` would fetch, embed and write, without spending or writing anything."""
-        collected, sources, targets = self._collect(keep_rejects=False)
+        collected, rows, targets = self._collect(keep_rejects=False)
+        sources = rows.sources
         context, cost = self.context, SearchCost()
         if context.serp:
             cost = search_cost(sources, context.serp.market, context.serp_cache, targets, self.rules.search)
@@ -152,10 +126,11 @@ class Run:
             cached_texts=todo.cached,
             usage=usage,
             embedding_seconds=embedding_seconds(fresh, context.encoder, usage),
-            sheet_rows=sum(source.in_sheet for source in sources),
+            sheet_rows=sum(source.in_sheet for source in sources)
+            + sum(item.source.in_sheet for _, item in rows.without),
         )
 
-    def _collect(self, *, keep_rejects: bool) -> tuple[Collected, list[Source], Targets]:
+    def _collect(self, *, keep_rejects: bool) -> tuple[Collected, Rows, Targets]:
         self._step()
         self.progress.start("Input", 0, "rows")
         context = self.context
@@ -173,15 +148,15 @@ class Run:
             collected.sources,
             self.rules.search.excluded,
             any_on_site=self.rules.any_on_site,
-            links=collected.links,
+            links=collected.live_links,
             aliases=collected.aliases,
         )
-        off = self.rules.off
-        sources = [
-            one
-            for one in choose(collected.sources, self.choice)
-            if not (off.hold(one.key) or (one.page and one.page.target_only))
-        ]
+        rows = rows_of(
+            collected,
+            self.choice,
+            stays=self.rules.off.hold,
+            wanted=self.rules.linking.links_per_page,
+        )
         queried = sum(bool(source.query) for source in collected.sources)
         self.progress.finish(
             f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
@@ -190,7 +165,12 @@ class Run:
         )
         for notice in context.notices:
             self.progress.warn(notice)
-        return collected, sources, targets
+        if rows.without and not self.choice.only:
+            self.progress.warn(
+                f"{len(rows.without)} rows of the main queries get no links because of what their pages are: "
+                "see Note in files/Output.csv."
+            )
+        return collected, rows, targets
 
     def _recall(self, run_id: str) -> tuple[Memory | None, list[str]]:
         """Return the stored links and what could not be read; read editors' decisions first if this run writes."""
@@ -257,7 +237,7 @@ class Run:
     def _recommend(
         self,
         collected: Collected,
-        sources: Sequence[Source],
+        rows: Rows,
         targets: Targets,
         searched: Searched,
         *,
@@ -267,7 +247,7 @@ class Run:
         memory: Memory | None,
     ) -> tuple[Ranking, Lesson | None, Sequence[Recommendation], Listed | None]:
         self._step()
-        self.progress.start("Matching", len(sources), "pages")
+        self.progress.start("Matching", len(rows.sources), "pages")
         rules = self.rules.linking
         if self.choice.partial:
             # Only a run over the whole site knows how many links lead to a page.
@@ -276,7 +256,7 @@ class Run:
         with nullcontext() if self.choice.partial else self.context.workers(self.progress.warn) as workers:
             ranking = Ranking(
                 collected,
-                sources,
+                rows.sources,
                 targets,
                 searched,
                 texts=texts,
@@ -285,12 +265,11 @@ class Run:
                 joined=joined.nearest if joined else None,
                 workers=workers,
             )
-            ranking, lesson = teach(ranking, collected.links)
+            ranking, lesson = teach(ranking, collected.live_links)
             found = recommend(ranking, searched, rules, self.progress.advance, memory)
-            recommendations = compact(found)
+            recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
-        links = sum(len(recommendation.links) for recommendation in recommendations)
-        self.progress.finish(f"{links} links for {len(sources)} pages and queries")
+        self.progress.finish(matched(recommendations))
         return ranking, lesson, recommendations, listed
 
     def _step(self) -> None:

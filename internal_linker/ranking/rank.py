@@ -91,7 +91,7 @@ class Ranking:
         )
         self.rows = collected.rows
         self.source_rows = self._rows_of_sources(sources)
-        self.graph = LinkGraph(collected.links, self.rows)
+        self.graph = LinkGraph(collected.live_links, self.rows)
         self._searched, self.rules = searched, rules
         self._below_floor: dict[int, int] = {}
         self.linkable = self.site.with_text.copy()

@@ -7,9 +7,9 @@ from math import ceil
 
 import numpy as np
 
-from internal_linker.core.arrays import ranks
+from internal_linker.core.arrays import Bools, ranks
 from internal_linker.core.edges import Edge
-from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Targets
+from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.allocation import Edges, spread
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import BLOCK, Ranking
@@ -31,7 +31,8 @@ def recommend(
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
-    With `min_inlinks` or `max_inlinks`, sources give up links in favour of other pages where that costs least.
+    With `min_inlinks` or `max_inlinks`, sources give up links in favour of other pages where that costs least. Only
+    links that editors can add count for them: see `counting`.
 
     Args:
         ranking: the ranking of all sources.
@@ -40,10 +41,11 @@ def recommend(
         advance: a function to call after each ranked source.
         memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
     """
-    offered = offers(ranking, OFFERS) if rules.min_inlinks else {}
+    counts = counting(ranking.sources)
+    offered = offers(ranking, OFFERS, np.flatnonzero(counts).tolist()) if rules.min_inlinks else {}
     ranked = _all_ranked(ranking, offered, advance)
     if rules.min_inlinks or rules.max_inlinks:
-        ranked = _spread(ranked, len(ranking.sources), rules)
+        ranked = _spread(ranked, counts, rules)
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
     for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
         # Lazily: the first candidates are nearly always eligible, and `select` reads no others.
@@ -58,6 +60,20 @@ def recommend(
             accepted=[_link(edge, ranking.targets) for edge in accepted],
             approved=memory.approved(source) if memory else lambda _: True,
         )
+
+
+def counting(sources: Sequence[Source]) -> Bools:
+    """Return (s,) which sources' links count as inlinks: each page once, by its first row.
+
+    The links of a query without a page count for nobody.
+    """
+    seen: set[str] = set()
+    counts = np.zeros(len(sources), np.bool_)
+    for place, source in enumerate(sources):
+        if source.is_page and not source.obstacle and source.key not in seen:
+            seen.add(source.key)
+            counts[place] = True
+    return counts
 
 
 def _link(edge: Edge, targets: Targets) -> Link:
@@ -93,21 +109,29 @@ def _all_ranked(
     )
 
 
-def _spread(ranked: Ranked, sources: int, rules: LinkRules) -> Ranked:
-    """Return the candidates of each source, reordered: the chosen ones, in their order, before the others."""
-    numbers, targets = np.unique(ranked.targets, return_inverse=True)
+def _spread(ranked: Ranked, counts: Bools, rules: LinkRules) -> Ranked:
+    """Return the candidates of each source, reordered: the chosen ones, in their order, before the others.
+
+    Args:
+        ranked: the candidates of s sources.
+        counts: (s,) which sources' links count; the others keep their order.
+        rules: how many links each source gets and gives.
+    """
     # With the fusion "fill", search results come first by the user's own setting: they stay.
     first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page)
+    here = np.flatnonzero(counts[ranked.of])
+    numbers, targets = np.unique(ranked.targets[here], return_inverse=True)
     edges = Edges(
-        sources=ranked.of,
+        sources=ranked.of[here],
         targets=targets,
-        scores=np.nan_to_num(ranked.score.astype(np.float64)),
-        fixed=first & (rules.fusion == "fill"),
+        scores=np.nan_to_num(ranked.score[here].astype(np.float64)),
+        fixed=first[here] & (rules.fusion == "fill"),
     )
-    mean = rules.links_per_page * sources / max(1, len(numbers))
-    chosen = spread(
+    mean = rules.links_per_page * int(counts.sum()) / max(1, len(numbers))
+    chosen = np.zeros(len(ranked.of), np.bool_)
+    chosen[here] = spread(
         edges,
-        sources,
+        len(counts),
         len(numbers),
         count=rules.links_per_page,
         min_inlinks=rules.min_inlinks,

@@ -22,7 +22,9 @@ def sources_near(
     """
     site, weight = ranking.site, ranking.rules.lexical_weight
     positions = range(len(ranking.sources)) if among is None else among
-    at = {int(ranking.source_rows[position]): position for position in positions}
+    at: dict[int, int] = {}
+    for position in positions:
+        at.setdefault(int(ranking.source_rows[position]), position)
     sources = np.zeros(len(site.with_text), np.bool_)
     sources[[*at]] = True
     sources &= site.with_text
@@ -41,11 +43,17 @@ def sources_near(
         yield from found
 
 
-def offers(ranking: Ranking, keep: int) -> Mapping[int, Sequence[int]]:
-    """Map the position of each source to the rows of the pages that have it among their `keep` most similar sources."""
+def offers(ranking: Ranking, keep: int, among: Sequence[int]) -> Mapping[int, Sequence[int]]:
+    """Map the position of each source to the rows of the pages that have it among their `keep` most similar sources.
+
+    Args:
+        ranking: the ranking of all sources.
+        keep: count of sources that each page is offered to.
+        among: positions of the sources to choose from.
+    """
     offered: defaultdict[int, list[int]] = defaultdict(list)
     rows = np.flatnonzero(ranking.linkable)
-    for row, positions in zip(rows.tolist(), sources_near(ranking, rows, keep), strict=True):
+    for row, positions in zip(rows.tolist(), sources_near(ranking, rows, keep, among), strict=True):
         for position in positions:
             offered[position].append(row)
     return offered

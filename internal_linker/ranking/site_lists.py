@@ -85,7 +85,7 @@ class Listed:
 
 def list_site(ranking: Ranking, collected: Collected) -> Listed:
     """Return both lists in the order of the pages; they contain only pages that a link may lead to."""
-    linked = inlinks(collected.links)
+    linked = inlinks(collected.live_links)
     return Listed(_duplicates(ranking, linked), _orphans(ranking, linked) if collected.inner_links else None)
 
 

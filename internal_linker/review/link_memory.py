@@ -99,6 +99,7 @@ class Memory:
     foremost: list[Edge] = field(default_factory=list)
     without_anchors: int = 0
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
+    _barred: Callable[[str], bool] = lambda _: False
 
     def recall(self, desk: ReviewDesk | None) -> list[str]:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each."""
@@ -136,17 +137,22 @@ class Memory:
         progress: Progress,
         *,
         gone: Callable[[str], bool],
+        barred: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Store a run's links; withdraw links that the run no longer proposes.
 
+        Suggestions for queries without a page are not stored, since no page can carry them.
+
         Args:
-            recommendations: the run's links; their sources' other links are withdrawn.
+            recommendations: the run's links; their pages' other links are withdrawn.
             targets: has the existing links.
             anchors: finds anchors for the targets of a source; None: links have the anchors that are stored.
             duplicates: edges of near-duplicate pairs, see `duplicate_edge`.
             progress: receives each row.
-            gone: whether to withdraw the links of a source that has no recommendations.
+            gone: whether to withdraw the proposed links of a page that has no recommendations.
+            barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
         """
+        self._barred = lambda end: "://" not in end or barred(end)
         progress.start("Link graph", len(recommendations), "rows")
         self.least, counts = _least_score_and_counts(recommendations)
         for rows in _by_source(recommendations, counts):
@@ -167,9 +173,15 @@ class Memory:
         progress.finish(counted or "no links")
 
     def _withdraw(self, gone: Callable[[str], bool]) -> None:
-        """Withdraw the proposed links of sources that no longer exist or are no longer part of runs."""
-        left = self.store.each("proposed", besides=self.run)
-        for some in batched((edge for edge in left if gone(edge.source)), BLOCK):
+        """Withdraw the links of pages that no longer exist, are no longer part of runs, or can't carry links."""
+        left = self.store.each("proposed", "accepted", "edited", besides=self.run)
+        ended = (
+            edge
+            for edge in left
+            if (is_link(edge) and self._barred(edge.source))
+            or (edge.status == "proposed" and gone(edge.source))
+        )
+        for some in batched(ended, BLOCK):
             self.store.put([remembered(edge, None, False, self.at) for edge in some])
 
     def edge_of(self, source: Source, link: Link) -> Edge:
@@ -194,7 +206,11 @@ class Memory:
 
     def review_rows(self) -> list[ReviewRow]:
         """Return the rows for editors, page by page: links that wait for a decision, and decided ones."""
-        others = filter(is_link, self.store.each(*REVIEWABLE, besides=self.run))
+        others = (
+            edge
+            for edge in self.store.each(*REVIEWABLE, besides=self.run)
+            if is_link(edge) and not self._barred(edge.source)
+        )
         shown = nlargest(SHOWN, chain(self.foremost, others), key=urgency)
         shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
         return [review_row(edge) for edge in shown]
@@ -302,10 +318,14 @@ def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
     )
 
 
+def _of_pages(items: Iterable[Recommendation]) -> Iterator[Recommendation]:
+    return (item for item in items if item.source.is_page)
+
+
 def _least_score_and_counts(recommendations: Iterable[Recommendation]) -> tuple[float, Counter[str]]:
-    """Return the lowest score of the `SHOWN` strongest links, and the count of rows by source."""
+    """Return the lowest score of the `SHOWN` strongest links, and the count of rows by page."""
     scores, counts = array("d"), Counter[str]()
-    for item in recommendations:
+    for item in _of_pages(recommendations):
         counts[item.source.end] += 1
         scores.extend(link.target.score for link in item.links)
     strongest = nlargest(SHOWN, (score for score in scores if not isnan(score)))
@@ -315,9 +335,9 @@ def _least_score_and_counts(recommendations: Iterable[Recommendation]) -> tuple[
 def _by_source(
     items: Iterable[Recommendation], counts: Mapping[str, int]
 ) -> Iterator[dict[str, list[Recommendation]]]:
-    """Yield batches of sources with their rows; sources with several rows come last."""
+    """Yield batches of pages with their rows; pages with several rows come last."""
     several: dict[str, list[Recommendation]] = {}
-    for some in batched(items, BLOCK):
+    for some in batched(_of_pages(items), BLOCK):
         rows: dict[str, list[Recommendation]] = {}
         for item in some:
             end = item.source.end

@@ -98,9 +98,11 @@ def test_no_link_leads_to_a_source(tmp_path: Path) -> None:
 
 
 def test_a_target_gets_no_links(tmp_path: Path) -> None:
-    """A target page gets no links of its own, with or without a main query; other pages link to it."""
+    """A target page gets no links of its own; the row of its main query says so; other pages link to it."""
     found = run(tmp_path, "", "Target")
-    assert URLS[1] not in found and len(found) == 5
+    assert not any(found[URLS[1]]) and len(found) == 6
+    (row,) = [row for row in table(tmp_path, "Output.csv") if row[0] == URLS[1]]
+    assert row[-1] == "0 of 5 links: the page gets none (its Role is target)"
     assert URLS[1] in {link for links in found.values() for link in links}
 
 

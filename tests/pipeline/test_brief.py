@@ -176,15 +176,16 @@ def test_who_links_to_it_already_is_left_out(brief: Ask, folder: Path) -> None:
 
 
 def test_sections_that_are_off_and_errors_link_to_nothing(brief: Ask, tmp_path: Path) -> None:
-    """Pages in sections_off get no new links; an error page has no text and isn't a target."""
+    """Pages in sections_off, errors and noindex pages get no new links; neither error nor noindex is a target."""
     folder = make_small_project(tmp_path, {"sections_off": ["/green-tea"]})
     path = folder / "files/urls_rawdata.csv"
     rows = [*csv.reader(path.read_text(encoding="utf-8").splitlines())]
-    stand = {URLS[1]: "404", URLS[2]: "200"}
-    write_csv(path, [[*rows[0], "Status Code"], *([*row, stand.get(row[0], "200")] for row in rows[1:])])
+    stand = {URLS[1]: ("404", ""), URLS[3]: ("200", "Non-Indexable")}
+    header = [*rows[0], "Status Code", "Indexability"]
+    write_csv(path, [header, *([*row, *stand.get(row[0], ("200", ""))] for row in rows[1:])])
     found = brief(folder, "Green, black and white tea leaves in the cup", "--limit", "10")
-    assert {URLS[0], URLS[1]}.isdisjoint(sources(found)) and URLS[2] in sources(found)
-    assert URLS[1] not in targets(found) and URLS[0] in targets(found)
+    assert {URLS[0], URLS[1], URLS[3]}.isdisjoint(sources(found)) and URLS[2] in sources(found)
+    assert {URLS[1], URLS[3]}.isdisjoint(targets(found)) and URLS[0] in targets(found)
 
 
 def test_where_no_link_may_lead_is_said(brief: Ask, tmp_path: Path) -> None:

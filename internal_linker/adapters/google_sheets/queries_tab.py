@@ -17,6 +17,7 @@ from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import EdgeOf
+from internal_linker.core.reasons import FewLinks
 from internal_linker.core.records import Recommendation, Table, TableStream
 
 # Writes beyond those planned: one to place links again after editors moved rows, but no more, so as not to fight with
@@ -125,12 +126,20 @@ class Delivery:
     def _differences(self, grid: Grid) -> dict[tuple[int, int], str]:
         cells = {}
         for row, item in self._placed.items():
-            texts = [link.target.url for link in item.links][: self._links]
+            texts = [link.target.url for link in item.links][: self._links] or _no_links(item)
             texts += [""] * (self._links - len(texts))
             for column, text in zip(grid.links, texts, strict=True):
                 if grid.text(row, column) != text:
                     cells[row, column] = text
         return cells
+
+
+def _no_links(item: Recommendation) -> list[str]:
+    """Return the text for the first link's cell of a row whose page can't carry links; [] for any other row."""
+    shortage = item.shortage
+    if shortage is None or shortage.reason.kind is not FewLinks.NO_SOURCE:
+        return []
+    return [f"no links: {shortage.reason.detail}"]
 
 
 def _name(item: Recommendation) -> str:

@@ -71,7 +71,7 @@ class _LinkCsv:
             header = self._header(recommendations, earlier)
             places: dict[Identity, list[int]] = {}
             for place, item in enumerate(recommendations):
-                places.setdefault(_identity(item.source.url, item.source.query), []).append(place)
+                places.setdefault(_identity(self._url(item), item.source.query), []).append(place)
             remarks = list(source.remarks)
             if foreign := [column or "unnamed" for column in earlier if column not in header]:
                 copy = copy_aside(self.path).name
@@ -93,6 +93,10 @@ class _LinkCsv:
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
 
+    def _url(self, item: Recommendation) -> str:
+        """Return what the URL column has for an item."""
+        return item.source.url
+
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
@@ -100,7 +104,7 @@ class _LinkCsv:
 
 
 class OutputCsv(_LinkCsv):
-    """Output.csv, one row per recommendation: URL, Main Query, Link 1 to N, Note.
+    """Output.csv, one row per recommendation: URL as in the main queries, Main Query, Link 1 to N, Note.
 
     UTF-8 with a byte order mark, so that Excel shows every script; lines end in CR LF (RFC 4180), because
     only then does the csv module quote a lone CR within a cell.
@@ -126,16 +130,19 @@ class OutputCsv(_LinkCsv):
         width = max([self._links_per_page, *numbers, *(len(item.links) for item in recommendations)])
         return [self.url_column, _QUERY, *(f"Link {number}" for number in range(1, width + 1)), "Note"]
 
+    def _url(self, item: Recommendation) -> str:
+        return item.source.row_url or item.source.url
+
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
         urls = [link.target.url for link in item.links]
         gap = [""] * (len(header) - 3 - len(urls))
-        yield [item.source.url, item.source.query, *urls, *gap, item.note]
+        yield [self._url(item), item.source.query, *urls, *gap, item.note]
 
 
 class LinksCsv(_LinkCsv):
-    """links.csv, one row per link with all of its signals: 4 decimal places, empty for NaN.
+    """links.csv, one row per link of a page with all of its signals: 4 decimal places, empty for NaN.
 
     Args:
         path: the file.
@@ -163,7 +170,8 @@ class LinksCsv(_LinkCsv):
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
-        for link in item.links:
+        # No page can carry what is suggested for a query without one.
+        for link in item.links if item.source.is_page else ():
             target = link.target
             signals = [decimal(target.score), target.serp_rank or "", decimal(target.similarity)]
             yield [

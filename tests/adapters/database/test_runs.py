@@ -36,6 +36,12 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
     """Order, links, figures, notes and hashes come back; another site or run name has no rows."""
     runs = RunStore(engine, "a.example")
     rows = [row("s", "t", "ü\0\ud800"), row("", note="why"), *(row(f"s{n}", "t") for n in range(2500))]
+    # A row whose URL redirects, and a query for a URL that is in no list of pages.
+    moved = Source(
+        "https://a.example/s", "https://a.example/s", "q", None, True, row_url="https://a.example/old"
+    )
+    unlisted = Source("https://a.example/n", "https://a.example/n", "q", None, False, unlisted=True)
+    rows += [VersionRow(Recommendation(one, ())) for one in (moved, unlisted)]
     runs.put(VERSION, rows)
     assert runs.versions() == [VERSION]
     assert shape(list(runs.rows("1"))) == shape(rows)

@@ -1,5 +1,7 @@
 """The real client reads and writes the Sheet: our columns and our rows, nothing else."""
 
+from dataclasses import replace
+
 import pytest
 
 from internal_linker.core.errors import (
@@ -7,6 +9,8 @@ from internal_linker.core.errors import (
     OutputError,
 )
 from internal_linker.core.ports import LinkSink, StreamSource
+from internal_linker.core.reasons import FewLinks, Reason
+from internal_linker.core.records import Shortage
 from tests.standins import GoogleStandIn, Reset
 from tests.standins.google_token import EMAIL
 from tests.support.sheets import HEADER, SITE, WRITE, a_to_c, before, edit, links_for, row_of, sheet
@@ -60,6 +64,25 @@ def test_an_empty_first_row_is_said(google: GoogleStandIn) -> None:
 
 
 # -- writing ---------------------------------------------------------------------------------------
+
+
+def test_a_row_without_links_says_why(google: GoogleStandIn) -> None:
+    """The first link's cell of a row whose page can't carry links has the reason; cells of other rows stay empty."""
+    dead = Shortage(0, 3, Reason(FewLinks.NO_SOURCE, "status 404"))
+    few = Shortage(0, 3, Reason(FewLinks.NO_TARGET))
+    found = [replace(links_for(SITE + "a", query="a query"), shortage=dead)]
+    found.append(replace(links_for(SITE + "b", query="b query"), shortage=few))
+    assert sheet(google).deliver(found, "run") == []
+    assert google.grid("Main")[1][2:] == ["no links: status 404"]
+    assert "".join(google.grid("Main")[2][2:]) == ""
+
+
+def test_a_redirected_row_takes_the_links_of_its_page(google: GoogleStandIn) -> None:
+    """Links for the page that a row's URL redirects to stand in that row."""
+    item = links_for(SITE + "final", SITE + "x", query="a query")
+    item = replace(item, source=replace(item.source, row_url=SITE + "a"))
+    assert sheet(google).deliver([item], "run") == []
+    assert google.grid("Main")[1][:3] == [SITE + "a", "a query", SITE + "x"]
 
 
 def test_only_our_columns_change(google: GoogleStandIn) -> None:

@@ -213,20 +213,23 @@ def test_a_result_that_cant_be_written_is_an_output_error(path: Path) -> None:
 
 
 def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
-    """links.csv has a row for each link: 4 decimals, an empty cell for a missing signal, no minus before a zero."""
+    """links.csv has a row for each link of a page: 4 decimals, an empty cell for a missing signal, no -0."""
     path, nan = tmp_path / "links.csv", float("nan")
     page = Source("https://a.example/", "https://a.example/", "q", None, True)
     serp = Link(Candidate("x", "https://x.example/", nan, -0.25, nan, 7), 1, "serp")
     near = Link(
         Candidate("y", "https://y.example/", -1.23456, 0.5, -0.00001, probability=0.125), 1, "semantic"
     )
-    given = [Recommendation(page, (serp,)), Recommendation(Source("", "", "=q", None, True), (near,))]
+    other = replace(page, query="=q")
+    given = [Recommendation(page, (serp,)), Recommendation(other, (near,))]
+    # No page can carry what is suggested for a query.
+    given.append(Recommendation(Source("", "", "q", None, True), (near,)))
     assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
     assert [",".join(row) for row in rows(path)] == [
         "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query,"
         "Strength,Tier,Type,Status,Anchor,Sentence,Link Id",
         "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,",
-        ",https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q,,,,,,,",
+        "https://a.example/,https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q,,,,,,,",
     ]
 
 

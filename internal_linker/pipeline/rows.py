@@ -1,0 +1,109 @@
+"""The rows of a run: those that get links, and those that only get the reason why they get none."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from internal_linker.core.errors import InputError
+from internal_linker.core.reasons import FewLinks, Reason
+from internal_linker.core.records import (
+    Choice,
+    Collected,
+    Recommendation,
+    Shortage,
+    Source,
+    fold_query,
+)
+from internal_linker.core.urls import normal_form
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """The rows of a run.
+
+    Attributes:
+        sources: the rows that get links, in the input's order.
+        without: the rows that get none, each with the number of rows in `sources` before it.
+    """
+
+    sources: Sequence[Source]
+    without: Sequence[tuple[int, Recommendation]] = ()
+
+    def merged(self, found: Iterable[Recommendation]) -> Iterator[Recommendation]:
+        """Yield the recommendations of `sources`, and the rows without links at their places."""
+        waiting = list(reversed(self.without))
+        for place, item in enumerate(found):
+            while waiting and waiting[-1][0] <= place:
+                yield waiting.pop()[1]
+            yield _remarked(item)
+        yield from (item for _, item in reversed(waiting))
+
+
+def rows_of(collected: Collected, choice: Choice, *, stays: Callable[[str], bool], wanted: int) -> Rows:
+    """Return the rows of a run.
+
+    A page that can't carry links is only a row if it is in the main queries or was chosen by its URL.
+
+    Args:
+        collected: the input.
+        choice: which rows to take.
+        stays: whether a page, by its key, keeps the links of the last run.
+        wanted: links per row.
+
+    Raises:
+        InputError: a chosen URL is in no list.
+    """
+    sources: list[Source] = []
+    without: list[tuple[int, Recommendation]] = []
+    for source in choose(collected, choice):
+        if choice.limit and len(sources) + len(without) == choice.limit:
+            break
+        if stays(source.key):
+            continue
+        if not (obstacle := source.obstacle):
+            sources.append(source)
+        elif source.row_url or choice.only:
+            shortage = Shortage(0, wanted, Reason(FewLinks.NO_SOURCE, obstacle))
+            without.append((len(sources), Recommendation(source, (), shortage=shortage)))
+    return Rows(sources, without)
+
+
+def choose(collected: Collected, choice: Choice) -> list[Source]:
+    """Return the sources chosen by URL or query, else all, in the input's order.
+
+    Raises:
+        InputError: a chosen URL is in no list.
+    """
+    sources = collected.sources
+    if choice.query:
+        known = [source for source in sources if fold_query(source.query) == fold_query(choice.query)]
+        return known[:1] or [Source("", "", choice.query, None, in_sheet=False)]
+    if choice.only:
+        keys = {_known_key(collected, url) for url in choice.only}
+        return [source for source in sources if source.key in keys]
+    return list(sources)
+
+
+def _known_key(collected: Collected, url: str) -> str:
+    """Return the key of the page that a URL shows, or redirects to."""
+    try:
+        key = normal_form(url)
+    except ValueError as error:
+        raise InputError(f"{url}: {error}.") from None
+    known = {source.key for source in collected.sources}
+    if (end := collected.aliases.get(key, key)) in known:
+        return end
+    if key not in known:
+        raise InputError(
+            f"{url} is neither in the main queries nor in files/urls_rawdata.csv: check its spelling."
+        )
+    return key
+
+
+def _remarked(item: Recommendation) -> Recommendation:
+    """Return the item with what is special about its row."""
+    source, remarks = item.source, [item.remark]
+    if source.is_redirected:
+        remarks.insert(0, f"the links are for {source.url}, where this URL leads")
+    if source.unlisted:
+        remarks.insert(0, "only suggestions: this URL is not in files/urls_rawdata.csv")
+    return replace(item, remark="; ".join(filter(None, remarks))) if len(remarks) > 1 else item
