@@ -2,6 +2,7 @@
 
 import gc
 from collections import Counter
+from math import isnan
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -59,7 +60,10 @@ def _audit(project: "Project", options: AuditOptions) -> ExitCode:
     _print(console, result.audit)
     for rule, (bound, count) in result.failed.items():
         console.print(f"--fail-on {rule}={bound}: the audit failed with {count} findings.")
-    return ExitCode.FINDINGS if result.failed else ExitCode.SUCCESS
+    for rule in result.unknown:
+        why = "no home page is known" if result.audit.links_known else "no links between your pages are known"
+        console.print(f"--fail-on {rule}: unknown, because {why}.")
+    return ExitCode.FINDINGS if result.failed else ExitCode.GAPS if result.unknown else ExitCode.SUCCESS
 
 
 def _print_path(project: "Project", ends: tuple[str, str], home: str) -> None:
@@ -77,11 +81,12 @@ def _print_path(project: "Project", ends: tuple[str, str], home: str) -> None:
 
 
 def _print(console: "Console", audit: "Audit") -> None:
-    console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, home page {audit.urls[audit.home]}")
-    if audit.home_by == "links":
+    home = f"home page {audit.urls[audit.home]}" if audit.home >= 0 else "home page unknown"
+    console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, {home}", soft_wrap=True)
+    if audit.home < 0:
         console.print(
-            "The home page is not among the pages: clicks are counted from the page with most inlinks. To count from "
-            "another page, use --home.",
+            "The home page is not among the pages, so clicks from it are unknown. To count from another page, "
+            "use --home URL.",
             soft_wrap=True,
         )
     console.print(
@@ -91,7 +96,10 @@ def _print(console: "Console", audit: "Audit") -> None:
     )
     console.print(f"{'':42}{'today':>12}{'after':>12}")
     for measure in audit.summary:
-        figures = (f"{value:>12.{measure.decimals}f}" for value in (measure.before, measure.after))
+        values = (measure.before, measure.after)
+        figures = (
+            f"{'unknown' if isnan(value) else f'{value:.{measure.decimals}f}':>12}" for value in values
+        )
         console.print(f"{measure.name:42}{''.join(figures)}")
     by_rule: dict[Rule, list[Finding]] = {}
     for one in audit.findings:

@@ -52,11 +52,46 @@ OTHER = "other"
 MOST_SECTIONS = 25
 
 
+# A folder with more than this share of the pages says little about them: its sub-folders are the sections, unless they
+# are tiny. On a site of a few pages, shares say nothing.
+_MOST_SHARE, _LEAST_SHARE, _FEW_PAGES = 0.5, 0.02, 20
+
+
 def sections_of(keys: Sequence[str]) -> list[str]:
-    """Return n sections: the first folder of each path ("/blog"), or "/" for pages at the root without subpages."""
-    parts = [key.split("/", 4)[3:] for key in keys]
-    below = {part[0] for part in parts if len(part) > 1}
-    return [f"/{name}" if (name := part[0].partition("?")[0]) in below else ROOT for part in parts]
+    """Return n sections: the first folder of each path ("/blog"), or "/" for pages at the root without subpages.
+
+    A folder with more than half of the pages is split into its sub-folders ("/blog/recipes"); pages of other
+    sub-folders, and those directly in it, stay in it.
+    """
+    parts = [key.partition("?")[0].split("/")[3:] for key in keys]
+    sections = [ROOT] * len(keys)
+    whole = [*range(len(keys))]
+    for name, inside in _folders(parts, whole, 0).items():
+        _name(sections, parts, inside, f"/{name}")
+    return sections
+
+
+def _folders(parts: Sequence[Sequence[str]], rows: Sequence[int], depth: int) -> dict[str, list[int]]:
+    """Return the rows of each folder at this depth of the paths, with the page of its own address."""
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        if len(parts[row]) > depth:
+            found.setdefault(parts[row][depth], []).append(row)
+    return {
+        name: inside for name, inside in found.items() if any(len(parts[row]) > depth + 1 for row in inside)
+    }
+
+
+def _name(sections: list[str], parts: Sequence[Sequence[str]], rows: Sequence[int], name: str) -> None:
+    """Enter the section of the rows of a folder, or those of its sub-folders if it has most of the pages."""
+    for row in rows:
+        sections[row] = name
+    n = len(sections)
+    if n < _FEW_PAGES or len(rows) <= _MOST_SHARE * n:
+        return
+    for folder, inside in _folders(parts, rows, name.count("/")).items():
+        if len(inside) >= max(2, _LEAST_SHARE * n):
+            _name(sections, parts, inside, f"{name}/{folder}")
 
 
 def grouped(sections: Sequence[str]) -> tuple[list[str], Ints]:

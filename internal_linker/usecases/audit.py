@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 
 import numpy as np
 
+from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.outputs import audit_sinks
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
@@ -21,6 +23,7 @@ from internal_linker.ingest.collect import collect, with_links
 from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.options import AuditOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
 
 # With fewer of the pages' vectors, the topics would be those of a part of the site.
 _MOST_VECTORS = 0.9
@@ -33,11 +36,13 @@ class AuditResult(Result):
     Attributes:
         audit: all that it found.
         failed: rules of `fail_on` whose bound was reached: the bound and the number of findings.
+        unknown: rules of `fail_on` that could not be checked, because no links or no home page are known.
         files: the files of files/ that were written.
     """
 
     audit: Audit
     failed: dict[Rule, tuple[int, int]] = field(default_factory=dict)
+    unknown: tuple[Rule, ...] = ()
     files: tuple[str, ...] = ()
 
     def tables(self) -> dict[str, Columns]:
@@ -55,14 +60,14 @@ class AuditResult(Result):
                 "title": found.titles,
                 "section": found.sections,
                 "topic": found.topics,
-                "inlinks": found.before.inlinks,
-                "inlinks_after": found.after.inlinks,
-                "outlinks": found.before.outlinks,
-                "outlinks_after": found.after.outlinks,
+                "inlinks": found.known(found.before.inlinks),
+                "inlinks_after": found.known(found.after.inlinks),
+                "outlinks": found.known(found.before.outlinks),
+                "outlinks_after": found.known(found.after.outlinks),
                 "depth": found.before.depth,
                 "depth_after": found.after.depth,
-                "pagerank": found.before.pagerank,
-                "pagerank_after": found.after.pagerank,
+                "pagerank": found.known(found.before.pagerank),
+                "pagerank_after": found.known(found.after.pagerank),
             },
         }
 
@@ -109,7 +114,8 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
     files = _written(project, found, options, progress) if write else ()
     counts = Counter(one.rule for one in found.findings)
     failed = {rule: (bound, counts[rule]) for rule, bound in bounds.items() if counts[rule] >= bound}
-    return AuditResult(found, failed, files)
+    unknown = tuple(rule for rule in bounds if rule in found.unknown and rule not in failed)
+    return AuditResult(found, failed, unknown, files)
 
 
 def link_paths(project: Project, start: str, end: str, progress: Progress, *, home: str = "") -> LinkPaths:
@@ -175,8 +181,11 @@ def failure_bounds(wanted: Sequence[str]) -> dict[Rule, int]:
     for one in wanted:
         rule, equals, count = one.partition("=")
         if rule not in rules:
+            near = get_close_matches(rule.lower().replace("_", "-"), rules, n=1)
+            meant = f" Did you mean {near[0]}{equals}{count}?" if near else ""
             raise ConfigurationError(
-                f"--fail-on {one}: unknown rule '{rule}'. Choose one of {', '.join(rules)}."
+                f"--fail-on {shortened(one)}: unknown rule '{shortened(rule)}'.{meant} "
+                f"Choose one of {', '.join(rules)}."
             )
         if equals and not (count.isascii() and count.isdigit() and int(count)):
             raise ConfigurationError(
@@ -202,8 +211,8 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
     )
     if not linked.inner_links:
         progress.warn(
-            "No links between your pages are known. Put a crawler's link export into "
-            "files/existing_links.csv (Source, Destination, Anchor)."
+            "No links between your pages are known, so orphans and all other figures of links are unknown. "
+            "Put a crawler's link export into files/existing_links.csv (Source, Destination, Anchor)."
         )
     return replace(linked, aliases=collected.aliases)
 
@@ -231,7 +240,7 @@ def _material(
         runs.rows(run) if run else (),
         runs.duplicates(),
         project.exclusions.match,
-        settings.site,
+        "" if settings.site.partition("/")[0] == PLACEHOLDER_SITE else settings.site,
         home,
         Limits(
             settings.min_inlinks,

@@ -1,6 +1,8 @@
 """The audit of a site: figures before and after adoption of the proposed links, topics, and findings."""
 
 import hashlib
+import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -46,9 +48,11 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Collected, Duplicate, Page
 from internal_linker.core.runs import VersionRow
 from internal_linker.core.sections import grouped, sections_of
-from internal_linker.core.urls import normal_form
+from internal_linker.core.urls import normal_form, within_site
 from internal_linker.text.words import words
 
+# The file that a server sends for a folder.
+_INDEX = re.compile(r"/(?:index|default)\.(?:html?|xhtml|shtml|php[0-9]?|aspx?|jsp|cfm)$", re.IGNORECASE)
 # The share of pages with a link from which links define topics; below it, too many pages would have no topic.
 _ENOUGH_LINKED = 0.9
 # Bars of the histogram of strengths.
@@ -65,7 +69,7 @@ class Material:
         proposed: the last run's rows.
         duplicates: the last run's near-duplicates; None: the audit finds pages with exactly the same text.
         excluded: returns the pattern that forbids links to one of these URLs, "" for none.
-        site: host, or host and folder, of the site.
+        site: host, or host and folder, of the site; "", or one that no page is of: the host of most pages.
         home: URL of the home page; "": it is detected.
         limits: the limits beyond which the audit reports a finding.
         vectors: returns the pages' unit rows, (n, d), zeros for a page without one; None: title words stand in.
@@ -97,7 +101,8 @@ def inspect(material: Material) -> Audit:
     today = site_links(material.collected, rows)
     offered = proposed_links(material.run, material.proposed, material.collected, rows, today.graph)
     both = adopted(today.graph, offered.graph, n)
-    home, home_by = home_row(pages, today.graph, material)
+    site = _site(pages, material.site)
+    home = home_row(pages, site, material)
     wanted = _wanted(pages, home, material)
     labels, names, topics_by = _topics(pages, both, material)
     states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
@@ -113,16 +118,16 @@ def inspect(material: Material) -> Audit:
     sections = sections_of([page.key for page in pages])
     return Audit(
         run_id=offered.run,
-        site=material.site or pages[home].key.split("/")[2],
+        site=site,
         home=home,
-        home_by=home_by,
+        links_known=bool(len(today.graph.sources)),
         urls=seen.urls,
         titles=[page.title or page.h1 for page in pages],
         sections=sections,
         topics=[names[label] if label >= 0 else "" for label in labels.tolist()],
         communities=_communities(names, labels, before, today.graph, both),
         topics_by=topics_by,
-        summary=summary(before, after, material.limits),
+        summary=summary(before, after, material.limits, links_known=bool(len(today.graph.sources))),
         before=before,
         offered=alone,
         after=after,
@@ -135,25 +140,42 @@ def inspect(material: Material) -> Audit:
     )
 
 
-def home_row(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[int, str]:
-    """Return the row of the home page, and how it was found: by option, by the site's address, or by inlinks.
+def _site(pages: Sequence[Page], given: str) -> str:
+    """Return the given host (and folder) if any page is of it, else the host of most pages."""
+    if given and any(within_site(page.key, given) for page in pages):
+        return given
+    hosts = Counter(page.key.split("/")[2] for page in pages)
+    return max(hosts, key=hosts.__getitem__)
+
+
+def home_row(pages: Sequence[Page], site: str, material: Material) -> int:
+    """Return the row of the home page: the one asked for, else the page at the site's address, else -1.
+
+    Args:
+        pages: the audited pages.
+        site: host, or host and folder.
+        material: has the URL that was asked for.
 
     Raises:
         ConfigurationError: the one asked for is no URL.
         InputError: it is none of the pages.
     """
-    rows = {page.key: row for row, page in enumerate(pages)}
     if material.home:
-        return page_row(material.home, "--home", material.collected, rows), "option"
-    site = material.site.removeprefix("www.").rstrip("/")
-    for row, key in enumerate(rows):
-        if key.partition("://")[2].removeprefix("www.").rstrip("/") == site:
-            return row, "address"
-    inlinks, _ = degrees(graph, len(pages))
-    roots = [row for row, key in enumerate(rows) if key.count("/") == 3 and key.endswith("/")]
-    # The first of equals; without any links, the first page.
-    row = max(roots or range(len(pages)), key=lambda row: (inlinks[row], -row))
-    return row, "address" if roots else "links"
+        rows = {page.key: row for row, page in enumerate(pages)}
+        return page_row(material.home, "--home", material.collected, rows)
+    found = [(_place(page.key), -row) for row, page in enumerate(pages)]
+    for wanted in (site, site.partition("/")[0]):
+        address = wanted.removeprefix("www.").rstrip("/")
+        # Of several spellings, the shortest: an index file comes after its folder.
+        at = [(len(pages[-row].key), -row) for place, row in found if place == address]
+        if at:
+            return min(at)[1]
+    return -1
+
+
+def _place(key: str) -> str:
+    """Return host and path without www. and the name of an index file."""
+    return _INDEX.sub("", key.partition("://")[2].removeprefix("www.")).rstrip("/")
 
 
 def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) -> int:
@@ -178,7 +200,8 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
 
 def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
     wanted = np.array([not (page.issue or material.excluded(page.url, page.key)) for page in pages])
-    wanted[home] = False
+    if home >= 0:
+        wanted[home] = False
     return wanted
 
 
@@ -221,21 +244,23 @@ def _findings(
     both: SiteGraph,
     home: int,
 ) -> list[Finding]:
+    lengths, digests = _lengths(pages)
+    copies = material.duplicates
+    if copies is None:
+        copies = exact_copies(pages, digests, seen.before.inlinks.tolist())
+    if not len(today.graph.sources):
+        return list(duplicate_findings(copies))
     n, limits = len(pages), material.limits
     found = list(page_findings(seen))
     found += circle_findings(seen, closed_circles(today.graph, n, home), offered)
     found += reciprocal_findings(seen, *(reciprocal_pairs(graph, n) for graph in (today.graph, both)))
-    lengths, digests = _lengths(pages)
     proposed = degrees(offered, n)[1]
     found += dense_findings(seen, today.counts, proposed, lengths)
     found += ambiguous_anchors(today.anchored, seen.urls)
     found += repeated_anchors(today.anchored, seen.urls, limits)
     profiles = [words(f"{page.title} {page.h1} {unquote(page.key.rpartition('/')[2])}") for page in pages]
     found += misleading_anchors(today.anchored, [*map(words, today.anchored.texts)], profiles, seen.urls)
-    copies = material.duplicates
-    found += duplicate_findings(
-        exact_copies(pages, digests, seen.before.inlinks.tolist()) if copies is None else copies
-    )
+    found += duplicate_findings(copies)
     return found
 
 

@@ -1,6 +1,7 @@
 """The figures of a link graph, and the table that compares them before and after adoption."""
 
 from collections.abc import Callable
+from math import isnan, nan
 
 import numpy as np
 
@@ -18,7 +19,15 @@ from internal_linker.core.arrays import Bools, Ints
 
 
 def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) -> GraphFigures:
-    """Compute the figures of a graph of n pages; orphans are `wanted` pages (n,) without inlinks."""
+    """Compute the figures of a graph of n pages.
+
+    Args:
+        graph: the links.
+        n: the number of pages.
+        home: row of the home page; -1: clicks are unknown.
+        wanted: (n,) whether a page without inlinks is an orphan.
+        labels: (n,) each page's topic, or -1.
+    """
     inlinks, outlinks = degrees(graph, n)
     depth, rank = click_depth(graph, n, home), pagerank(graph, n)
     reached = depth[depth > 0]
@@ -30,22 +39,30 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) ->
         orphans=np.flatnonzero(wanted & (inlinks == 0)),
         gini=gini(rank),
         top_share=top_share(rank),
-        mean_depth=float(reached.mean()) if len(reached) else 0.0,
-        unreachable=int((depth < 0).sum()),
+        mean_depth=nan if home < 0 else float(reached.mean()) if len(reached) else 0.0,
+        max_depth=nan if home < 0 else float(depth.max()),
+        unreachable=nan if home < 0 else float((depth < 0).sum()),
         reciprocal=len(reciprocal_pairs(graph, n)),
         components=components(graph, n),
         cross_topic=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
     )
 
 
-def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[Measure]:
-    """Return the before/after table."""
+def summary(
+    before: GraphFigures, after: GraphFigures, limits: Limits, *, links_known: bool = True
+) -> list[Measure]:
+    """Return the before/after table; without links today, only the number of pages is known."""
 
     def row(name: str, of: Callable[[GraphFigures], float], decimals: int = 0) -> Measure:
+        if not links_known:
+            return Measure(name, nan, nan, decimals)
         return Measure(name, float(of(before)), float(of(after)), decimals)
 
+    def deep(state: GraphFigures) -> float:
+        return nan if isnan(state.max_depth) else float((state.depth > limits.clicks).sum())
+
     return [
-        row("Pages", lambda state: len(state.depth)),
+        Measure("Pages", len(before.depth), len(after.depth)),
         row("Links", lambda state: state.inlinks.sum()),
         row("Links per page, mean", lambda state: state.inlinks.mean(), 2),
         row("Orphans", lambda state: len(state.orphans)),
@@ -56,8 +73,8 @@ def summary(before: GraphFigures, after: GraphFigures, limits: Limits) -> list[M
         row("Pages without links to other pages", lambda state: (state.outlinks == 0).sum()),
         row("Pages unreachable from the home page", lambda state: state.unreachable),
         row("Clicks from the home page, mean", lambda state: state.mean_depth, 2),
-        row("Clicks from the home page, maximum", lambda state: state.depth.max()),
-        row(f"Pages deeper than {limits.clicks} clicks", lambda state: (state.depth > limits.clicks).sum()),
+        row("Clicks from the home page, maximum", lambda state: state.max_depth),
+        row(f"Pages deeper than {limits.clicks} clicks", deep),
         row("Gini of PageRank", lambda state: state.gini, 3),
         row("PageRank share of the top 10% of pages", lambda state: state.top_share, 3),
         row("Pairs that link to each other", lambda state: state.reciprocal),

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, Protocol, Self
 
+import numpy as np
+
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
 
@@ -25,8 +27,9 @@ class GraphFigures:
         orphans: rows of the pages that no other page links to, ascending, without the home page.
         gini: Gini coefficient of the PageRank, 0 (all pages equal) to below 1 (one page has it all).
         top_share: share of the PageRank of the best tenth of the pages, 0 to 1.
-        mean_depth: mean `depth` of the reachable pages; 0 without any.
-        unreachable: pages that can't be reached from the home page.
+        mean_depth: mean `depth` of the reachable pages; 0 without any, NaN without a home page.
+        max_depth: largest `depth`; NaN without a home page.
+        unreachable: pages that can't be reached from the home page; NaN without one.
         reciprocal: pairs of pages that link to each other.
         components: weakly connected components: groups of pages without a link to or from other pages.
         cross_topic: share of the links that lead from one topic to another, 0 to 1; 0 without links.
@@ -40,7 +43,8 @@ class GraphFigures:
     gini: float
     top_share: float
     mean_depth: float
-    unreachable: int
+    max_depth: float
+    unreachable: float
     reciprocal: int
     components: int
     cross_topic: float
@@ -113,7 +117,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A row of the before/after table; its figures have `decimals` decimal places, and NaN means "none"."""
+    """A row of the before/after table; its figures have `decimals` decimal places, and NaN means "unknown"."""
 
     name: str
     before: float
@@ -187,12 +191,12 @@ class Audit:
 
     Attributes:
         run_id: the run that proposed the links; "" without proposed links.
-        site: the site's host.
-        home: row of the home page.
-        home_by: how the home page was found: "option", "address", or "links" (the page with most inlinks stands in).
+        site: the site's host, with the folder if the audit is of one.
+        home: row of the home page; -1: it is not among the pages, and click figures are unknown.
+        links_known: whether any link between the pages is known today; if not, figures of links are unknown.
         urls: n URLs in the user's own spelling.
         titles: n titles, else H1s, else "".
-        sections: n first folders of the paths ("/blog"); "/" for pages without a folder.
+        sections: n folders of the paths ("/blog"); "/" for pages without a folder.
         topics: n names of topics, each one of `communities`; "" for a page without words or links.
         communities: the topics, largest first.
         topics_by: how the topics were found: "links", "vectors" or "titles".
@@ -208,7 +212,7 @@ class Audit:
     run_id: str
     site: str
     home: int
-    home_by: str
+    links_known: bool
     urls: Sequence[str]
     titles: Sequence[str]
     sections: Sequence[str]
@@ -225,6 +229,17 @@ class Audit:
     histogram: tuple[Vectors, Ints]
     thresholds: tuple[float, float]
     section_matrix: SectionMatrix
+
+    def known(self, figures: Ints | Vectors) -> Ints | Vectors:
+        """Return figures of links by page, (n,); NaN if no links are known today."""
+        return figures if self.links_known else np.full(len(figures), np.nan)
+
+    @property
+    def unknown(self) -> frozenset[Rule]:
+        """The rules that could not be checked."""
+        if not self.links_known:
+            return frozenset(Rule) - {Rule.DUPLICATE}
+        return frozenset() if self.home >= 0 else frozenset({Rule.UNREACHABLE, Rule.DEEP})
 
 
 class AuditSink(Protocol):

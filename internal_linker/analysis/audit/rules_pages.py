@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import isnan
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class States:
 
 
 def page_findings(states: States) -> Iterator[Finding]:
-    """Find orphans, under-linked, unreachable and deep pages, dead ends and hubs."""
+    """Find orphans, under-linked pages, dead ends and hubs; with a home page, also unreachable and deep pages."""
     before, after, limits = states.before, states.after, states.limits
     orphan = np.zeros(len(states.urls), np.bool_)
     orphan[before.orphans] = True
@@ -55,10 +56,11 @@ def page_findings(states: States) -> Iterator[Finding]:
     yield from states.found(
         Rule.UNDER_LINKED, few, few & (after.inlinks < limits.min_inlinks), _links_here(states)
     )
-    lost = others & (before.depth < 0)
-    yield from states.found(Rule.UNREACHABLE, lost, lost & (after.depth < 0), _clicks(states))
-    deep = wanted & (before.depth > limits.clicks)
-    yield from states.found(Rule.DEEP, deep, deep & (after.depth > limits.clicks), _clicks(states))
+    if not isnan(before.max_depth):
+        lost = others & (before.depth < 0)
+        yield from states.found(Rule.UNREACHABLE, lost, lost & (after.depth < 0), _clicks(states))
+        deep = wanted & (before.depth > limits.clicks)
+        yield from states.found(Rule.DEEP, deep, deep & (after.depth > limits.clicks), _clicks(states))
     end = wanted & (before.outlinks == 0)
     yield from states.found(Rule.DEAD_END, end, end & (after.outlinks == 0), _own_links(states))
     yield from _hubs(states)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -105,20 +106,21 @@ class AuditXlsx:
         sheet.set_column(1, 4, 16)
         rows: list[tuple[Sequence[Cell], bool]] = [
             (("Site", audit.site), False),
-            (("Home page", audit.urls[audit.home]), False),
+            (("Home page", audit.urls[audit.home] if audit.home >= 0 else "not among the pages"), False),
             (("Proposed links of run", audit.run_id or "none"), False),
             ((), False),
             (("", "Today", "After adoption", "Change"), True),
         ]
         for measure in audit.summary:
-            figures = [round(value, measure.decimals) for value in (measure.before, measure.after)]
-            change = round(measure.after - measure.before, measure.decimals)
-            rows.append(((measure.name, *figures, change), False))
+            values = (measure.before, measure.after, measure.after - measure.before)
+            figures = ["unknown" if isnan(value) else round(value, measure.decimals) for value in values]
+            rows.append(((measure.name, *figures), False))
         rows += [((), False), (("Finding", "Count", "Mended", "New", "Severity", "Meaning"), True)]
         for rule, found in by_rule.items():
             standings = Counter(one.standing for one in found)
-            told = (len(found), standings["resolved"], standings["new"], rule.severity, rule.message)
-            rows.append(((rule, *told), False))
+            counts = (len(found), standings["resolved"], standings["new"])
+            known = ("unknown",) * 3 if rule in audit.unknown and not found else counts
+            rows.append(((rule, *known, rule.severity, rule.message), False))
         for at, (cells, is_head) in enumerate(rows):
             put_row(sheet, at, cells, bold if is_head else None)
 
@@ -129,8 +131,14 @@ def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:
     rows = np.sort(np.argsort(-before.pagerank, kind="stable")[:MOST_PAGES])
     return zip(
         *([texts[row] for row in rows] for texts in (audit.urls, audit.titles, audit.sections, audit.topics)),
-        *(each[rows].tolist() for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)),
+        *(
+            ["" if isnan(count) else count for count in audit.known(each)[rows].tolist()]
+            for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)
+        ),
         *([at if at >= 0 else "" for at in each.depth[rows].tolist()] for each in (before, after)),
-        *((each.pagerank[rows] * n).round(3).tolist() for each in (before, after)),
+        *(
+            ["" if isnan(rank) else rank for rank in (audit.known(each.pagerank)[rows] * n).round(3).tolist()]
+            for each in (before, after)
+        ),
         strict=True,
     )

@@ -4,6 +4,7 @@ import re
 import shutil
 import sqlite3
 import time
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.records import Limits
+from internal_linker.analysis.audit.records import Audit, Limits, Rule
 from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
@@ -107,7 +108,9 @@ def test_a_scheduler_gets_its_exit_code(project: Path, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("--fail-on", "orphans"), 2, "unknown rule 'orphans'. Choose one of broken-target"),
+        (("--fail-on", "orphans"), 2, "'orphans'. Did you mean orphan? Choose one of broken-target"),
+        (("--fail-on", "Deadends=3"), 2, "'Deadends'. Did you mean dead-end=3? Choose one of"),
+        (("--fail-on", "tiny"), 2, "unknown rule 'tiny'. Choose one of broken-target"),
         (("--fail-on", "orphan=many"), 2, "'many' is not a whole number of 1 or more, as in orphan=10"),
         (("--fail-on", "orphan=0"), 2, "'0' is not a whole number of 1 or more"),
         (("--home", "tiny"), 2, "--home tiny: not a full URL"),
@@ -217,28 +220,87 @@ def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
     assert command("audit", "--project", str(tmp_path), "--fail-on", "orphan=11") == 7
     told = capsys.readouterr()
     assert "50 pages" in told.out
-    assert "The home page is not among the pages" in told.out
+    assert "The home page is not among the pages, so clicks from it are unknown" in told.out
     assert "grinders/best-hand-grinders-2024/" in told.out
 
 
-def test_the_home_page_is_the_sites_address() -> None:
-    """The home page is the option's, else the site's address, else the page with most inlinks, and never an orphan."""
-    pages = tuple(page(name) for name in ("a", "b", ""))
-    links = (ExistingLink(url("a"), url("b")),)
+def audit_of(*names: str, site: str = "shop.example", home: str = "", linked: bool = True) -> Audit:
+    """Return the audit of these pages; the first links to the second."""
+    pages = tuple(page(name) for name in names)
+    links = (ExistingLink(url(names[0]), url(names[1])),) if linked else ()
+    collected = Collected(pages, (), (), 0, links)
+    return inspect(Material(collected, "", (), None, nothing_excluded, site, home, Limits(), lambda _: None))
 
-    def home(site: str, asked: str = "", some: int = 3) -> tuple[int, str]:
-        collected = Collected(pages[:some], (), (), 0, links)
-        made = inspect(
-            Material(collected, "", (), None, nothing_excluded, site, asked, Limits(), lambda _: None)
-        )
-        assert made.home not in made.before.orphans
-        return made.home, made.home_by
 
-    assert home("shop.example") == (2, "address")
-    assert home("www.shop.example") == (2, "address")
-    assert home("shop.example/a") == (0, "address")
-    assert home("shop.example", url("a")) == (0, "option")
-    assert home("shop.example", some=2) == (1, "links")
+@pytest.mark.parametrize(
+    ("names", "site", "asked", "home"),
+    [
+        (("a", "b", ""), "shop.example", "", 2),
+        (("a", "b", ""), "www.shop.example", "", 2),
+        (("a", "b", ""), "", "", 2),
+        (("a", "b", ""), "other.example", "", 2),
+        (("a", "b", ""), "shop.example/a", "", 0),
+        (("a", "b", ""), "shop.example", url("a"), 0),
+        (("a", "b", "index.html"), "shop.example", "", 2),
+        (("a", "b", "Default.aspx"), "shop.example", "", 2),
+        (("a", "index.php", ""), "shop.example", "", 2),
+        (("a", "b", "mag/index.htm"), "shop.example/mag", "", 2),
+        (("a", "b", "mag/index.html"), "shop.example", "", -1),
+        (("a", "b"), "shop.example", "", -1),
+    ],
+)
+def test_the_home_page_is_the_sites_address(names: tuple[str, ...], site: str, asked: str, home: int) -> None:
+    """The home page is the option's, else the page or index file at the site's address, and never an orphan."""
+    made = audit_of(*names, site=site, home=asked)
+    assert made.home == home
+    assert home not in made.before.orphans
+
+
+def test_without_a_home_page_clicks_are_unknown(tmp_path: Path) -> None:
+    """Without a home page no click figure is made up, and no page is called deep or unreachable."""
+    made = audit_of("a", "b", "c")
+    told = {one.name: (one.before, one.after) for one in made.summary}
+    clicks = [name for name in told if "lick" in name or "home page" in name]
+    assert len(clicks) == 4 and all(np.isnan(told[name]).all() for name in clicks)
+    assert told["Orphans"] == (2, 2)
+    assert not {one.rule for one in made.findings} & {Rule.UNREACHABLE, Rule.DEEP}
+    assert made.unknown == {Rule.UNREACHABLE, Rule.DEEP}
+
+
+@pytest.mark.parametrize(
+    ("site", "named"),
+    [
+        *(("", "shop.example"), ("other.example", "shop.example"), ("other.example/mag", "shop.example")),
+        *(("shop.example", "shop.example"), ("shop.example/a", "shop.example/a")),
+    ],
+)
+def test_the_audit_is_named_after_the_pages_host(site: str, named: str) -> None:
+    """An audit has the name in the search template if that is the pages' site, else the pages' host."""
+    assert audit_of("a", "b", "a/c", site=site).site == named
+
+
+def test_a_new_project_is_not_named_after_the_example(project: Path, capsys: Capture) -> None:
+    """With the placeholder of a new project's search template, the audit is named after the pages' host."""
+    (project / "config/settings.toml").unlink()
+    assert command("audit", "--project", str(project)) == 0
+    told = capsys.readouterr().out
+    assert f"Audit of {SITE.partition('://')[2]}: " in told and "yoursite" not in told
+
+
+def test_without_known_links_orphans_are_unknown(project: Path, capsys: Capture) -> None:
+    """Without existing links, `audit` calls orphans unknown as `run` does, and a check of them fails as such."""
+    (project / "files/existing_links.csv").unlink()
+    where = ("--project", str(project))
+    assert command("run", *where) == 0
+    assert "Orphans: unknown without existing links" in capsys.readouterr().out
+    assert command("audit", *where, "--fail-on", "orphan", "--fail-on", "duplicate") == 6
+    told = capsys.readouterr()
+    table = {line[:42].strip(): line[42:].split() for line in told.out.splitlines()}
+    assert table["Orphans"] == table["Links"] == table["Gini of PageRank"] == ["unknown", "unknown"]
+    assert table["Pages"] == ["6", "6"]
+    assert "--fail-on orphan: unknown, because no links between your pages are known." in told.out
+    assert "orphan (error)" not in told.out and "so orphans and all other figures" in told.err
+    assert "no links between your pages are known" in (project / "files/audit.html").read_text("utf-8")
 
 
 def test_sections_are_the_first_part_of_paths() -> None:
@@ -249,6 +311,23 @@ def test_sections_are_the_first_part_of_paths() -> None:
     assert len(names) == MOST_SECTIONS
     assert names[-1] == "other"
     assert [names[label] for label in labels[:40].tolist()].count("other") == 40 - MOST_SECTIONS + 1
+
+
+def test_a_folder_with_most_pages_is_split() -> None:
+    """The sub-folders of a folder with most of the pages are sections; tiny ones stay in it, and so on downwards."""
+    names = [f"mag/{folder}/{at}" for folder in ("milk", "beans") for at in range(20)]
+    names += [
+        *(f"mag/post-{at}" for at in range(8)),
+        "mag/rare/1",
+        "mag",
+        "",
+        *(f"shop/{at}" for at in range(9)),
+    ]
+    sections = Counter(sections_of([url(name) for name in names]))
+    assert sections == {"/mag/milk": 20, "/mag/beans": 20, "/mag": 10, "/shop": 9, "/": 1}
+    deep = [url(f"en/mag/{folder}/{at}") for folder in ("milk", "beans", "cups") for at in range(10)]
+    assert set(sections_of(deep)) == {"/en/mag/milk", "/en/mag/beans", "/en/mag/cups"}
+    assert set(sections_of(deep[:12])) == {"/en"}
 
 
 def test_topics_are_what_titles_share() -> None:

@@ -1,6 +1,6 @@
 """Every control of audit.html does what it says in a real browser, and none throws."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -20,9 +20,9 @@ def started() -> Iterator[Browser]:
         yield found
 
 
-def without_proposals() -> Audit:
+def small(links: Sequence[tuple[int, int]], offered: Sequence[tuple[tuple[int, int], float]] = ()) -> Audit:
     urls = [f"https://www.slowkettle.example/{name}" for name in ("", "a", "b")]
-    return audited(urls, ["Home", "A", "B"], [(0, 1)])
+    return audited(urls, ["Home", "A", "B"], links, offered)
 
 
 def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> None:
@@ -39,10 +39,20 @@ def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> No
 
 def test_a_report_without_proposals_works(browser: Browser, tmp_path: Path) -> None:
     """Without proposed links the controls that remain work."""
-    with browser.opened(written(tmp_path, without_proposals())) as tab:
+    with browser.opened(written(tmp_path, small([(0, 1)]))) as tab:
         assert tab.press_everything() >= 8
         for chart in set(CHARTS) - {"#histogram"}:
             tab.point_everywhere(chart, 4)
+
+
+def test_a_report_without_known_links_works(browser: Browser, tmp_path: Path) -> None:
+    """Without known links, tiles show pages without orphans, and no chart of links is drawn."""
+    with browser.opened(written(tmp_path, small([], [((0, 1), 3.0)]))) as tab:
+        assert tab.press_everything() >= 5
+        for chart in ("#treemap", "#histogram"):
+            tab.point_everywhere(chart, 4)
+        assert "3 pages" in " ".join(tab.texts("#treemap"))
+        assert not any("orphans" in text for text in tab.texts("#treemap"))
 
 
 def test_today_and_after_colour_the_treemap(browser: Browser, tmp_path: Path) -> None:

@@ -51,9 +51,9 @@ def tiles(audit: Audit) -> list[Tile]:
         for section, topic in zip(audit.sections, audit.topics, strict=True)
     ]
     pages = Counter(places)
-    before, after = (
-        Counter(places[row] for row in state.orphans.tolist()) for state in (audit.before, audit.after)
-    )
+    states = (audit.before, audit.after) if audit.links_known else ()
+    orphans = [Counter(places[row] for row in state.orphans.tolist()) for state in states]
+    before, after = orphans or (Counter(), Counter())
     found: dict[str, list[Tile]] = {}
     for (section, topic), count in pages.most_common():
         at = section, topic
@@ -100,6 +100,7 @@ def chart_data(audit: Audit, sections: Sequence[Tile]) -> dict[str, Any]:
             "after": concentration(audit.after.pagerank),
         },
         "proposed": bool(len(audit.proposed.sources)),
+        "known": audit.links_known,
     }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on, replace_whole
-from internal_linker.adapters.html.document import document
+from internal_linker.adapters.html.document import document, number
 from internal_linker.analysis.audit.records import Audit, Measure
 from internal_linker.analysis.audit.report.charts import chart_data, concentration, readable, tiers, tiles
 from internal_linker.analysis.audit.report.tables import findings, movers, orphans
@@ -21,6 +21,10 @@ _CONTENTS = (
     ("pagerank", "PageRank"),
     ("orphans", "Orphans"),
     ("findings", "Findings"),
+)
+_CARDS = (
+    *("Pages", "Links", "Orphans", "Pages unreachable from the home page"),
+    *("Clicks from the home page, mean", "Gini of PageRank"),
 )
 # Percentages of the pages in the table beside the curve.
 _TOLD_SHARES = (0.1, 1, 5, 10, 20, 50)
@@ -51,8 +55,13 @@ class AuditHtml:
             OutputError: it can't be written; the earlier file is as it was.
         """
         shown = _context(audit) | {"made": f"{self._now():%Y-%m-%d}"}
-        parts = document(_TEMPLATE, shown, {"change": change, "readable": readable})
+        parts = document(_TEMPLATE, shown, {"change": change, "figure": figure, "readable": readable})
         return remarks_on(self.path, self._write_whole(self.path, lambda file: file.writelines(parts)))
+
+
+def figure(value: float, decimals: int = 0) -> str:
+    """Format a number as `1,234.50`; NaN as "unknown"."""
+    return "unknown" if math.isnan(value) else number(value, decimals)
 
 
 def change(measure: Measure) -> str:
@@ -79,19 +88,12 @@ def _context(audit: Audit) -> dict[str, Any]:
         "losing": losing,
         "orphans": orphans(audit),
         "orphan_count": len(audit.before.orphans),
+        "links_known": audit.links_known,
         "findings": findings(audit),
         "data": chart_data(audit, sections),
     }
 
 
 def _cards(audit: Audit) -> list[Measure]:
-    before, after = audit.before, audit.after
-    links = len(audit.existing.sources)
-    return [
-        Measure("Pages", len(audit.urls), len(audit.urls)),
-        Measure("Links", links, links + len(audit.proposed.sources)),
-        Measure("Orphans", len(before.orphans), len(after.orphans)),
-        Measure("Unreachable from the home page", before.unreachable, after.unreachable),
-        Measure("Clicks from the home page, mean", before.mean_depth, after.mean_depth, 2),
-        Measure("Gini of PageRank", before.gini, after.gini, 3),
-    ]
+    """Return the figures of the table that are shown at the top."""
+    return [one for one in audit.summary if one.name in _CARDS]

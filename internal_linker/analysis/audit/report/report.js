@@ -30,12 +30,12 @@ function drawTreemap() {
   const told = ({ data: node, treePathInfo: path }) => {
     if (!node || node.value === undefined) return "";
     const names = path.slice(1).map((step) => `<bdi>${html(step.name)}</bdi>`).join(" · ");
-    return `<b>${names}</b><br>${pages(node.value)}<br>orphans today: ${whole.format(node.before)} ` +
+    return `<b>${names}</b><br>${pages(node.value)}` + (!data.known ? "" : `<br>orphans today: ${whole.format(node.before)} ` +
       `(${percent(node.before, node.value)})<br>orphans after: ${whole.format(node.after)} ` +
-      `(${percent(node.after, node.value)})`;
+      `(${percent(node.after, node.value)})`);
   };
-  const label = ({ data: node }) => `${isolated(node.name)}\n${pages(node.value)}\n` +
-    `${percent(node[shown], node.value)} orphans`;
+  const label = ({ data: node }) => `${isolated(node.name)}\n${pages(node.value)}` +
+    (data.known ? `\n${percent(node[shown], node.value)} orphans` : "");
   draw("treemap", {
     tooltip: tooltip(told),
     series: [{
@@ -57,6 +57,7 @@ function drawTreemap() {
 
 function drawMatrix(state) {
   const { names, before, after } = data.matrix, counts = data.matrix[state], place = "matrix-" + state;
+  if (!data.known) return;
   const most = Math.log1p(Math.max(1, ...before.flat(), ...after.flat()));
   const element = document.getElementById(place);
   element.style.height = 110 + 26 * Math.max(names.length, 4) + "px";

@@ -63,6 +63,8 @@ def page_name(audit: Audit, row: int) -> PageName:
 
 def orphans(audit: Audit) -> list[OrphanRow]:
     """Return today's orphans: those that stay orphans first, then by PageRank after adoption."""
+    if not audit.links_known:
+        return []
     rows, gained = audit.before.orphans, audit.offered.inlinks
     order = np.lexsort((-audit.after.pagerank[rows], gained[rows] > 0))
     shown = rows[order][:MOST_ORPHANS].tolist()
