@@ -13,22 +13,26 @@ class TooLarge(httpx.ReadError):
     """The answer is larger than any genuine answer of the service."""
 
 
-def bounded_client(most_bytes: int, longest_s: float, **options: Any) -> httpx.Client:
+def bounded_client(
+    most_bytes: int, longest_s: float, *, encodings: str = "identity", **options: Any
+) -> httpx.Client:
     """Return a client that follows no redirects; reading an answer may raise `TooLarge` or `httpx.ReadTimeout`.
 
     Args:
         most_bytes: the largest body of an answer.
         longest_s: the longest time in seconds from an answer's headers to its end.
+        encodings: the compressions to ask for; if there are any, the caller must read the body with `iter_raw` and
+            limit the size of what it decompresses.
         options: options of `httpx.Client`; `headers` add to our own.
     """
 
     def bound(response: httpx.Response) -> None:
-        if response.headers.get("content-encoding", "identity") != "identity":
+        if encodings == "identity" and response.headers.get("content-encoding", encodings) != encodings:
             # The client asks for no compression, and a small body could decompress to any size.
             raise httpx.DecodingError("the answer is compressed", request=response.request)
         response.stream = _Bounded(response.stream, most_bytes, time.monotonic() + longest_s)
 
-    headers = {**options.pop("headers", {}), "Accept-Encoding": "identity"}
+    headers = {**options.pop("headers", {}), "Accept-Encoding": encodings}
     return httpx.Client(headers=headers, event_hooks={"response": [bound]}, follow_redirects=False, **options)
 
 

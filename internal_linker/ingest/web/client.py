@@ -7,6 +7,7 @@ from urllib.parse import urljoin, urlsplit
 import httpx
 
 from internal_linker.adapters.http.client import TooLarge, bounded_client
+from internal_linker.adapters.http.compression import ACCEPTED, Damaged, Oversized, decompressed
 from internal_linker.adapters.http.limits import Pacer, retry_after, with_retries
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.urls import encoded, normal_form
@@ -65,6 +66,7 @@ class SiteClient:
         self._client = bounded_client(
             MOST_BYTES,
             longest,
+            encodings=ACCEPTED,
             headers={"User-Agent": f"{ROBOT}/{__version__}"},
             timeout=httpx.Timeout(silence, connect=min(silence, _CONNECT_S)),
             transport=PublicHosts(longest, allow_private=allow_private),
@@ -117,8 +119,10 @@ class SiteClient:
                 return Answer(answer.status, answer.headers, _body(response, most) if wanted(answer) else b"")
         except TooLarge:
             raise NoAnswer(host, f"the answer is larger than {most / 1e6:g} MB") from None
-        except httpx.DecodingError:
-            raise NoAnswer(host, "the answer is compressed, although the request did not allow it") from None
+        except Oversized:
+            raise NoAnswer(host, f"the answer decompresses to more than {most / 1e6:g} MB") from None
+        except Damaged as error:
+            raise NoAnswer(host, f"the answer can't be decompressed: {error}") from None
         except httpx.TimeoutException:
             raise NoAnswer(host, "the answer was not complete in time", retryable=True) from None
         except httpx.ConnectError as error:
@@ -141,13 +145,14 @@ class _Busy(ServiceError):
 
 
 def _body(response: httpx.Response, most: int) -> bytes:
+    """Read the body, of at most `most` bytes before and after its decompression."""
     parts, size = list[bytes](), 0
-    for part in response.iter_bytes():
+    for part in response.iter_raw():
         size += len(part)
         if size > most:
             raise TooLarge("the answer is too large")
         parts.append(part)
-    return b"".join(parts)
+    return decompressed(b"".join(parts), response.headers.get("content-encoding", ""), most)
 
 
 def host_of(url: str) -> str:

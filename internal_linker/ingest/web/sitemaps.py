@@ -2,12 +2,12 @@
 
 import io
 import re
-import zlib
 from collections import deque
 from collections.abc import Iterator
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
+from internal_linker.adapters.http.compression import Damaged, Oversized, decompressed
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.records import Asides, Reject
 from internal_linker.ingest.web.client import MOST_BYTES, NoAnswer, SiteClient, fetch_whole, site_of
@@ -154,15 +154,9 @@ def _unpacked(data: bytes) -> bytes:
     Raises:
         NoSitemap: the gzip data is damaged, or too large when decompressed.
     """
-    if not data.startswith(_GZIP):
-        return data
-    unpacking = zlib.decompressobj(wbits=31)
     try:
-        text = unpacking.decompress(data, MOST_BYTES + 1)
-    except zlib.error:
-        raise NoSitemap("its gzip data is damaged") from None
-    if len(text) > MOST_BYTES:
-        raise NoSitemap(f"it unpacks to more than {MOST_BYTES // 1_000_000} MB")
-    if not unpacking.eof:
-        raise NoSitemap("its gzip data is incomplete")
-    return text
+        return decompressed(data, "gzip", MOST_BYTES) if data.startswith(_GZIP) else data
+    except Damaged as error:
+        raise NoSitemap(str(error)) from None
+    except Oversized:
+        raise NoSitemap(f"it decompresses to more than {MOST_BYTES // 1_000_000} MB") from None

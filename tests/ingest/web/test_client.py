@@ -5,9 +5,12 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -163,7 +166,7 @@ def test_what_is_no_sitemap_is_refused(case: str) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (gzip.compress(b" " * 60_000_000, mtime=0), "unpacks to more than 50 MB"),
+        (gzip.compress(b" " * 60_000_000, mtime=0), "decompresses to more than 50 MB"),
         (gzip.compress(b"https://a.example/", mtime=0)[:-4], "incomplete"),
         (b"\x1f\x8bno", "damaged"),
     ],
@@ -172,6 +175,59 @@ def test_a_packed_sitemap_is_bounded(data: bytes, reason: str) -> None:
     """A compressed sitemap that unpacks to more than the limit, or is truncated, is refused."""
     with pytest.raises(NoSitemap, match=reason):
         packed_sitemap(data)
+
+
+def pressed(data: bytes, encoding: str) -> bytes:
+    """Return data as a server sends it with this Content-Encoding."""
+    raw = zlib.compressobj(wbits=-15)
+    ways: dict[str, Callable[[], bytes]] = {
+        "gzip": lambda: gzip.compress(data, mtime=0),
+        "X-GZIP": lambda: gzip.compress(data, mtime=0),
+        "deflate": lambda: zlib.compress(data),
+        "Deflate": lambda: raw.compress(data) + raw.flush(),
+        "br": lambda: bytes(import_module("brotli").compress(data, quality=1)),
+        "identity": lambda: data,
+    }
+    return ways[encoding]()
+
+
+ENCODINGS = ("gzip", "X-GZIP", "deflate", "Deflate", "br", "identity")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+def test_a_compressed_answer_is_read(encoding: str, site: Site) -> None:
+    """gzip, deflate (with and without zlib's header) and Brotli are asked for and decompressed."""
+    text = b"Green tea is steamed. " * 1000
+    site.pages = {"/": Reply(pressed(text, encoding), headers={"Content-Encoding": encoding})}
+    client = SiteClient(0, allow_private=True)
+    assert client.get(site.url + "/").body == text
+    client.close()
+    assert site.asked[0][1]["accept-encoding"] == "gzip, deflate, br"
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "Deflate", "br", "zstd"])
+@pytest.mark.parametrize("fault", ["bomb", "cut", "noise"])
+def test_a_compressed_answer_is_bounded(fault: str, encoding: str, site: Site) -> None:
+    """An answer that would fill the memory, is cut off or is something else has a reason, and takes little memory."""
+    name = "gzip" if encoding == "zstd" else encoding
+    match fault:
+        case "bomb":
+            body = pressed(bytes(40_000_000), name)
+        case "cut":
+            body = pressed(b"Green tea is steamed.", name)[:-3]
+        case _:
+            body = b"\x1f\x8bnoise" * 9
+    assert len(body) < 1_000_000
+    site.pages = {"/": Reply(body, headers={"Content-Encoding": encoding})}
+    client = SiteClient(0, allow_private=True)
+    tracemalloc.start()
+    with pytest.raises(NoAnswer, match="decompresse") as caught:
+        client.get(site.url + "/", most=1_000_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    client.close()
+    assert peak < 20_000_000
+    assert "zstd" in str(caught.value) or encoding != "zstd"
 
 
 def test_a_sitemap_may_begin_with_a_mark_and_blank_lines() -> None:

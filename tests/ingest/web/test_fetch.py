@@ -214,19 +214,19 @@ def test_filters_spare_requests(project: Path, site: Site, capsys: pytest.Captur
 
 
 def test_a_page_that_fails_is_told_of(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
-    """Endless, unexpectedly compressed and truncated answers are rejected with reasons; other pages are imported."""
+    """Endless answers, bombs and truncated answers are rejected with reasons; other pages are imported."""
     packed = {**HTML, "Content-Encoding": "gzip"}
     site.pages = {
         "/endless": Reply("tea " * 100_000, endless=True),
-        "/packed": Reply(gzip.compress(html_page("P").encode()), headers=packed),
+        "/packed": Reply(gzip.compress(bytes(20_000_000)), headers=packed),
         "/gone": Reply(gone=True),
-        "/a": html_page("A"),
+        "/a": Reply(gzip.compress(html_page("A").encode()), headers=packed),
     }
     assert fetched(project, site, "/endless", "/packed", "/gone", "/a", options=(*QUICK, "--json")) == 0
     assert list(rows(project)) == [site.url + "/a"]
     why = {url.removeprefix(site.url): reason for url, reason in reasons(project).items()}
     assert "larger than 10 MB" in why["/endless"]
-    assert "compressed" in why["/packed"] and "the connection failed" in why["/gone"]
+    assert "decompresses to more than 10 MB" in why["/packed"] and "the connection failed" in why["/gone"]
     assert told(capsys)["facts"] == {"Pages fetched": 1, "Pages that failed": 3}
 
 
