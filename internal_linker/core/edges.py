@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 from math import nan
@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import Origin
 
 Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
@@ -72,6 +73,7 @@ class Edge:
         by, at: who set the status, and when (ISO 8601, UTC).
         anchor, notes: the editor's own anchor and notes.
         cells: the editor's cells as a review place had them when it was last read.
+        former_ids: the ids that the link had while the site's URLs had another form.
     """
 
     source: str
@@ -105,6 +107,7 @@ class Edge:
     anchor: str = ""
     notes: str = ""
     cells: Cells = Cells()
+    former_ids: tuple[str, ...] = ()
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -146,6 +149,7 @@ class ReviewRow:
     `score` is 0 to 1, NaN where there is none; `source` and `target` are the user's own URLs (or the query).
     `proposed` is the program's anchor where `anchor` is an editor's; None: `anchor` is the program's. `read` has the
     cells as the review place had them when it was last read.
+    `former_ids` are the ids that the row may still have in a review place.
     """
 
     id: str
@@ -160,6 +164,7 @@ class ReviewRow:
     notes: str = ""
     proposed: str | None = None
     read: Cells = Cells()
+    former_ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +193,21 @@ class Decided:
             for end in dict.fromkeys((source, aliases.get(source, source))):
                 found[end] += both
         return dict(found)
+
+
+def with_hosts(edge: Edge, hosts: CanonicalHosts) -> Edge:
+    """Return an edge with the keys that its pages have in the site's form of each host."""
+    source, target = hosts.restored(edge.source), hosts.restored(edge.target)
+    if (source, target) == (edge.source, edge.target):
+        return edge
+    return replace(
+        edge,
+        source=source,
+        target=target,
+        source_url=hosts.written(edge.source_url),
+        target_url=hosts.written(edge.target_url),
+        former_ids=tuple(dict.fromkeys((*edge.former_ids, edge.id))),
+    )
 
 
 def edge_id(source: str, target: str) -> str:

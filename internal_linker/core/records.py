@@ -2,8 +2,9 @@
 
 They identify a page in three ways:
 - Its row is its index in `Collected.pages`, from 0, used within one run. A source's index is its position.
-- Its key is the normal form of its URL, equal for all spellings, used by tables, search results and stores.
-- Its URL is the user's own spelling, which people see.
+- Its key is the normal form of its URL with the site's canonical host, equal for all spellings, used by tables, search
+  results and stores.
+- Its URL is the user's own spelling, which people see, with the site's canonical host.
 `Collected.rows` maps keys to rows. A link's id (`edges.edge_id`) is derived from the keys of its two ends.
 """
 
@@ -14,6 +15,7 @@ from functools import cached_property
 from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
 from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, Reason
 from internal_linker.core.urls import normal_form
 
@@ -183,6 +185,8 @@ class Collected:
         links: existing links, each source, target and anchor once.
         aliases: final page of each page that redirects or is a copy (normal forms).
         inner_links: count of the links from a listed page to a listed page.
+        hosts: the form in which the site writes its hosts, which all keys have.
+        variants: the URLs that are written in another form.
         skipped_links: count of the rows in the link table that are not links in a page's text (menus, images, ...).
     """
 
@@ -194,6 +198,8 @@ class Collected:
     aliases: Mapping[str, str] = field(default_factory=dict)
     inner_links: int = 0
     skipped_links: int = 0
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
+    variants: Variants = field(default_factory=Variants)
 
     @cached_property
     def rows(self) -> Mapping[str, int]:
@@ -308,6 +314,7 @@ class Targets:
         aliases: final page of each page that redirects or is a copy.
         linked: the pages that each page already links to.
         rejected: the pages that an editor rejected as targets of each page or query.
+        hosts: the form in which the site writes its hosts, which all keys have.
     """
 
     known: Mapping[str, str]
@@ -316,6 +323,7 @@ class Targets:
     aliases: Mapping[str, str] = field(default_factory=dict)
     linked: Mapping[str, Collection[str]] = field(default_factory=dict)
     rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
 
     def url_of(self, key: str) -> str:
         """Return the URL to write for a target, "" if no link may lead there."""

@@ -1,10 +1,11 @@
 """The records of kept runs: their links, and the differences between two of them."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from math import isnan, nan
 from typing import Any, Literal
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.reasons import Cause, Reason
 from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
 
@@ -70,6 +71,38 @@ def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterat
     for row in before:
         yield newer.pop(row.recommendation.source.identity, row)
     yield from newer.values()
+
+
+def rows_with(hosts: CanonicalHosts, rows: Iterable[VersionRow]) -> Iterator[VersionRow]:
+    """Yield the rows of an earlier run, each source once, with the keys in the site's form of each host."""
+    seen = set[int]()
+    for earlier in rows:
+        row, item = earlier, earlier.recommendation
+        key = hosts.restored(item.source.key)
+        targets = [hosts.restored(link.target.key) for link in item.links]
+        row_url = hosts.written(item.source.row_url)
+        if (key, row_url) != (item.source.key, item.source.row_url) or targets != [
+            link.target.key for link in item.links
+        ]:
+            source = replace(item.source, key=key, url=hosts.written(item.source.url), row_url=row_url)
+            item = replace(item, source=source, links=tuple(_moved(hosts, source, item.links, targets)))
+            row = replace(row, recommendation=item)
+        if (mark := hash(item.source.identity)) not in seen:
+            seen.add(mark)
+            yield row
+
+
+def _moved(
+    hosts: CanonicalHosts, source: Source, links: Sequence[Link], targets: Sequence[str]
+) -> Iterator[Link]:
+    """Yield the links to their targets of today, each once and none to the source, without gaps in the ranks."""
+    seen, rank = {source.key}, 0
+    for link, key in zip(links, targets, strict=True):
+        if key not in seen:
+            seen.add(key)
+            rank += 1
+            target = replace(link.target, key=key, url=hosts.written(link.target.url))
+            yield replace(link, target=target, rank=rank)
 
 
 def packed(row: VersionRow) -> list[Any]:

@@ -1,6 +1,7 @@
 """URL keys: the normal form in which all spellings of a page's URL are equal."""
 
 import re
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
@@ -29,6 +30,11 @@ _SECOND = re.compile(r"\shttps?://", re.IGNORECASE)
 _UNSEEN = (
     " \t\r\n\xa0\u3000\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 )
+# What a web server shows for a folder, under the folder's own address as well.
+_INDEX = re.compile(
+    r"/(?:index\.(?:html?|xhtml|shtml|php\d?|aspx?|jsp|cfm)|default\.(?:aspx?|html?))$", re.IGNORECASE
+)
+_DOTS = re.compile(r"/(?:\.|%2[Ee]){1,2}(?=/|$)")
 # Letters, digits and -._~ are never encoded; these need no encoding in a path and in a query.
 _PATH_SAFE = "/:@!$&'()*+,;="
 _QUERY_SAFE = _PATH_SAFE + "?"
@@ -41,7 +47,8 @@ def normal_form(url: str) -> str:
     """Return the key of a URL: the form in which URLs are compared, never shown to users.
 
     Lower-case scheme and host (IDN as punycode), no default port, no fragment, no tracking
-    parameters, percent-encoding in one spelling, and no trailing slash except the root's.
+    parameters, percent-encoding in one spelling, no `.` and `..` in the path, no file name of a folder's
+    index page (index.html, index.php, default.aspx), and no trailing slash except the root's.
 
     Raises:
         ValueError: it is not a full http(s) URL; the message says why.
@@ -70,20 +77,41 @@ def normal_form(url: str) -> str:
     host = _host(parts.hostname)
     if port is not None and port != _DEFAULT_PORTS[scheme]:
         host = f"{host}:{port}"
-    path = _one_spelling(parts.path, _PATH_SAFE).rstrip("/") or "/"
+    path = _one_path(_one_spelling(parts.path, _PATH_SAFE))
     pairs = (_one_spelling(pair, _QUERY_SAFE) for pair in parts.query.split("&"))
     query = "&".join(pair for pair in pairs if pair and not _tracks(pair))
     return f"{scheme}://{host}{path}" + (f"?{query}" if query else "")
 
 
+def names_index_page(url: str) -> bool:
+    """Return whether a full URL writes its page with `.`, `..` or the file name of an index page."""
+    path = urlsplit(url.strip(_UNSEEN)).path
+    return bool(_DOTS.search(path) or _INDEX.search(path))
+
+
 class NormalForms(dict[str, str]):
-    """A cache of normal forms by text; "" for a text that has none."""
+    """A cache of normal forms by text; "" for a text that has none.
+
+    Args:
+        known: forms that are known already.
+        of: returns the form in which the site writes a normal form.
+
+    Attributes:
+        others: the texts that the site writes in another form.
+    """
+
+    def __init__(self, known: Mapping[str, str] | None = None, of: Callable[[str], str] = str) -> None:
+        super().__init__(known or {})
+        self._of, self.others = of, list[str]()
 
     def __missing__(self, text: str) -> str:
         try:
-            key = normal_form(text)
+            form = normal_form(text)
         except ValueError:
-            key = ""
+            form = ""
+        key = self._of(form)
+        if key != form:
+            self.others.append(text)
         self[text] = key
         return key
 
@@ -100,23 +128,33 @@ def without_tracking(url: str) -> str:
     return parts._replace(query="&".join(pairs), fragment="").geturl()
 
 
+def with_origin(url: str, origin: str) -> str:
+    """Return a URL that has a normal form with another scheme and host, such as "https://www.example.com"."""
+    scheme, _, host = origin.partition("://")
+    parts = urlsplit(url.strip(_UNSEEN))
+    # A host in another script keeps its spelling.
+    same = parts.port is None and normal_form(f"{scheme}://{parts.netloc}/") == f"{origin}/"
+    return parts._replace(scheme=scheme, netloc=parts.netloc if same else host).geturl()
+
+
 def leads_to_no_page(address: str) -> bool:
     """Return whether an address is a mailto:, tel: or javascript: link or the like."""
     return bool(_OTHER_SCHEME.match(address.strip()))
 
 
-def other_page(key: str, url: str, address: str) -> str | None:
+def other_page(key: str, url: str, address: str, of: Callable[[str], str] = str) -> str | None:
     """Return the key of an address that a page names; "" for the page itself or an empty one, None if it isn't a URL.
 
     Args:
         key: the page's key.
         url: the page's URL, which the address may be relative to.
         address: the page's canonical, or the target of its redirect.
+        of: returns the form in which the site writes a normal form.
     """
     if not address:
         return ""
     try:
-        other = normal_form(urljoin(url, address))
+        other = of(normal_form(urljoin(url, address)))
     except ValueError:
         return None
     return "" if other == key else other
@@ -146,6 +184,27 @@ def _host(host: str) -> str:
         if re.fullmatch(r"[a-z0-9._-]+", host):
             return host
         raise ValueError(f"the host name is not valid ({error})") from None
+
+
+def _one_path(path: str) -> str:
+    """Resolve `.` and `..`, and remove an index page's name and trailing slashes: idempotent."""
+    if "/." in path:
+        path = _without_dots(path)
+    path = path.rstrip("/")
+    while (shorter := _INDEX.sub("", path).rstrip("/")) != path:
+        path = shorter
+    return path or "/"
+
+
+def _without_dots(path: str) -> str:
+    """Resolve `.` and `..` as RFC 3986, section 5.2.4, says."""
+    kept: list[str] = []
+    for segment in path.removeprefix("/").split("/"):
+        if segment == "..":
+            del kept[-1:]
+        elif segment != ".":
+            kept.append(segment)
+    return "/" + "/".join(kept)
 
 
 def _one_spelling(text: str, safe: str) -> str:

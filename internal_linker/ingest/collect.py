@@ -2,16 +2,19 @@
 
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import starmap
 from urllib.parse import urljoin
 
+from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of, display
+from internal_linker.core.canonical_hosts import CanonicalHosts, HostVotes, Variants
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import ListSink, Progress, StreamSource
-from internal_linker.core.reasons import NoTarget, Reason
+from internal_linker.core.reasons import VISITED, NoTarget, Reason
 from internal_linker.core.records import (
     SOURCE,
     TARGET,
@@ -27,7 +30,7 @@ from internal_linker.core.records import (
     role_of,
 )
 from internal_linker.core.sequences import Lazy
-from internal_linker.core.urls import NormalForms, encoded, normal_form, other_page, without_tracking
+from internal_linker.core.urls import NormalForms, encoded, names_index_page, other_page, without_tracking
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE, english
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.text.html import is_html, read_html
@@ -64,8 +67,11 @@ def collect(
     languages: Callable[[Sequence[str], Sequence[str]], Sequence[str]] | None = None,
     follow: bool = True,
     needed: Sequence[Kind] = (Kind.CONTENT,),
+    hosts: CanonicalHosts | None = None,
 ) -> Collected:
-    """Join queries and pages by the normal form of their URL; content in HTML becomes text and links.
+    """Join queries and pages by the key of their URL; content in HTML becomes text and links.
+
+    The keys have the form of each host that most pages and canonicals have.
 
     Args:
         queries: a table with URL and Main Query; None if the user has none.
@@ -76,33 +82,43 @@ def collect(
             the codes.
         follow: whether a link's target is the final page of its redirects; False: the page that it names.
         needed: the columns that `pages` must have beside the URL.
+        hosts: hosts that stand for others; None: there are none.
 
     Raises:
         InputError: a table lacks a required column, or has a damaged row.
     """
     rejects: list[Reject] = []
-    site = _Site(keep)
+    site = _Site(keep, HostVotes(hosts or CanonicalHosts()))
     if pages:
         _read_pages(pages, site, rejects, needed)
+    site.hosts = _with_canonical_hosts(site)
     if languages:
         _set_languages(site.pages, languages)
-    aliases = _followed({key: to for key, to in site.leads_to.items() if site.page(key).issue})
+    rows: Sequence[tuple[int, dict[Kind, str]]] = ()
+    if queries:
+        rows = [*cells_of(queries, columns_of(queries, required=(Kind.URL, Kind.MAIN_QUERY)))]
+    variants = site.votes.variants(site.hosts) + _add_hosts(site, [cells[Kind.URL] for _, cells in rows])
+    leads_to = {key: site.hosts.of(to) for key, to in site.leads_to.items() if site.page(key).issue}
+    aliases = _followed(leads_to)
     merged = site.merged
     queried: dict[tuple[str, str], Source] = {}
     if queries:
-        for source in _queries(queries, site, rejects, aliases, in_sheet=queries_in_sheet):
+        for source in _queries(queries.name, rows, site, rejects, aliases, in_sheet=queries_in_sheet):
             merged += queried.setdefault(source.identity, source) is not source
     keys = {source.key for source in queried.values()}
     others = (
         Source(page.key, page.url, "", page, in_sheet=False) for page in site.pages if page.key not in keys
     )
+    links, other = _resolved(site.links, aliases if follow else {}, site.hosts)
     return Collected(
         tuple(site.pages),
         (*queried.values(), *others),
         tuple(rejects),
         merged,
-        tuple(starmap(ExistingLink, _resolved(site.links, aliases if follow else {}))),
+        tuple(starmap(ExistingLink, links)),
         aliases,
+        hosts=site.hosts,
+        variants=variants + Variants(len(other), min(other, default="")),
     )
 
 
@@ -112,6 +128,8 @@ class _Site:
 
     Attributes:
         keep: stores a page's content.
+        votes: learns the canonical hosts.
+        hosts: the canonical hosts, once all pages are read.
         pages: the pages, in the order of their first rows.
         rows: the row number of each page.
         positions: each page's position in `pages`, by its key.
@@ -122,6 +140,8 @@ class _Site:
     """
 
     keep: Callable[[str], str | StoredText]
+    votes: HostVotes
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     pages: list[Page] = field(default_factory=list)
     rows: "array[int]" = field(default_factory=lambda: array("Q"))
     positions: dict[str, int] = field(default_factory=dict)
@@ -180,8 +200,12 @@ def _cut(cells: dict[Kind, str]) -> Iterator[str]:
 
 def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     """Return the page of a row; add its redirect and the links in its content to `site`, and problems to `reasons`."""
-    key = normal_form(cells[Kind.URL])
-    issue, leads_to = _standing(key, cells)
+    key = site.votes.key(cells[Kind.URL])
+    of = site.votes.hosts.of
+    issue, leads_to = _standing(key, cells, of)
+    url, own = encoded(cells[Kind.URL]), _own_canonical(key, cells, of)
+    if issue is None or issue.kind in VISITED:
+        site.votes.vote(url, own)
     role = ""
     try:
         role = role_of(cells.get(Kind.ROLE, ""))
@@ -194,14 +218,15 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     if is_html(content):
         read = read_html(content)
         content, headings = read.text, read.headings
-        base = without_tracking(encoded(cells[Kind.URL]))
+        base = without_tracking(url)
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
                 site.links.setdefault((key, target, anchor))
     if len(content) > _LONGEST_TEXT:
         content = content[:_LONGEST_TEXT]
         reasons.append(f"its text is longer than {_LONGEST_TEXT:,} characters: the rest is left out")
-    url, title, h1 = encoded(cells[Kind.URL]), cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
+    url = site.votes.hosts.written(own if own and names_index_page(url) else url)
+    title, h1 = cells.get(Kind.TITLE, ""), cells.get(Kind.H1, "")
     return Page(
         key,
         # Equal strings share one object, which saves memory.
@@ -241,17 +266,27 @@ def _reason(kind: NoTarget, detail: str = "") -> Reason[NoTarget]:
     return Reason(kind, detail)
 
 
-def _standing(key: str, cells: dict[Kind, str]) -> tuple[Reason[NoTarget] | None, str]:
+def _own_canonical(key: str, cells: dict[Kind, str], of: Callable[[str], str]) -> str:
+    """Return a page's canonical if it is the page itself, else ""."""
+    url, canonical = cells[Kind.URL], cells.get(Kind.CANONICAL, "")
+    if not canonical or other_page(key, url, canonical, of) != "":
+        return ""
+    return without_tracking(urljoin(url, canonical))
+
+
+def _standing(
+    key: str, cells: dict[Kind, str], of: Callable[[str], str]
+) -> tuple[Reason[NoTarget] | None, str]:
     """Return why no link may lead to a page (None: nothing), and the page that it leads to instead ("": none)."""
     redirect = cells.get(Kind.REDIRECT, "")
-    moved = other_page(key, cells[Kind.URL], redirect) if _ADDRESS.match(redirect) else ""
+    moved = other_page(key, cells[Kind.URL], redirect, of) if _ADDRESS.match(redirect) else ""
     # A status in words ("OK", "published") says nothing about the server's response.
     if (status := re.match(r"\d+", cells.get(Kind.STATUS, ""))) and status[0] != "200":
         kind = NoTarget.REDIRECT_STATUS if status[0][0] == "3" else NoTarget.ERROR_STATUS
         return _reason(kind, status[0]), moved or ""
     if moved:
         return _reason(NoTarget.REDIRECT), moved
-    canonical = other_page(key, cells[Kind.URL], cells.get(Kind.CANONICAL, ""))
+    canonical = other_page(key, cells[Kind.URL], cells.get(Kind.CANONICAL, ""), of)
     # The canonical comes before the indexability: crawlers also call a copy of another page not indexable.
     if canonical:
         return _reason(NoTarget.CANONICALISED), canonical
@@ -275,12 +310,45 @@ def _followed(leads_to: Mapping[str, str]) -> dict[str, str]:
     return {key: end for key, end in ends.items() if end}
 
 
+def _with_canonical_hosts(site: _Site) -> CanonicalHosts:
+    """Give all pages the canonical form of their host, and return these forms."""
+    hosts = site.votes.learned()
+    if hosts.origins != site.votes.hosts.origins:
+        for at, page in enumerate(site.pages):
+            if (key := hosts.of(page.key)) != page.key:
+                site.pages[at] = replace(page, key=key, url=hosts.written(page.url))
+        site.positions = {page.key: at for at, page in enumerate(site.pages)}
+        site.leads_to = {hosts.of(key): to for key, to in site.leads_to.items()}
+    return hosts
+
+
+def _add_hosts(site: _Site, urls: Sequence[str]) -> Variants:
+    """Add the hosts of URLs that no page has; return how many of the URLs have another form than the site's."""
+    votes = HostVotes(site.hosts)
+    for url in urls:
+        with suppress(ValueError):
+            votes.key(url)
+            votes.vote(url)
+    site.hosts = votes.learned()
+    return votes.variants(site.hosts)
+
+
 def _resolved(
-    links: Mapping[tuple[str, str, str], None], aliases: Mapping[str, str]
-) -> dict[tuple[str, str, str], None]:
-    """Return the links to their targets' final pages, each once, without links of a page to itself."""
-    final = ((source, aliases.get(target, target), anchor) for source, target, anchor in links)
-    return dict.fromkeys(link for link in final if link[0] != link[1])
+    links: Mapping[tuple[str, str, str], None], aliases: Mapping[str, str], hosts: CanonicalHosts
+) -> tuple[dict[tuple[str, str, str], None], set[str]]:
+    """Return the links to their targets' final pages, each once, without links of a page to itself.
+
+    The second result has the targets that the site writes in another form.
+    """
+    found, other = dict[tuple[str, str, str], None](), set[str]()
+    for source, target, anchor in links:
+        key = hosts.of(target)
+        if key != target:
+            other.add(target)
+        link = hosts.of(source), aliases.get(key, key), anchor
+        if link[0] != link[1]:
+            found[link] = None
+    return found, other
 
 
 def _filled(first: Page, other: Page) -> Page:
@@ -307,7 +375,8 @@ def _set_languages(
 
 
 def _queries(
-    table: Table | TableStream,
+    name: str,
+    rows: Iterable[tuple[int, dict[Kind, str]]],
     site: _Site,
     rejects: list[Reject],
     aliases: Mapping[str, str],
@@ -315,30 +384,32 @@ def _queries(
     in_sheet: bool,
 ) -> Iterator[Source]:
     """Yield the rows; a row whose page redirects or is a copy is a row of the listed page that it leads to."""
-    columns = columns_of(table, required=(Kind.URL, Kind.MAIN_QUERY))
-    for number, cells in cells_of(table, columns):
+    for number, cells in rows:
         url, raw = cells[Kind.URL], cells[Kind.MAIN_QUERY]
         query = " ".join(raw[: 10 * _LONGEST_QUERY].split())
         if len(query) > _LONGEST_QUERY or len(raw) > 10 * _LONGEST_QUERY:
             reason = f"its {display(Kind.MAIN_QUERY)} is longer than {_LONGEST_QUERY:,} characters"
-            rejects.append(Reject(table.name, number, url, reason))
+            rejects.append(Reject(name, number, url, reason))
             continue
         if not url and fold_query(query):
             yield Source("", "", query, None, in_sheet)
             continue
         try:
-            key = normal_form(url)
+            key = site.hosts.key(url)
         except ValueError as error:
-            rejects.append(Reject(table.name, number, url, str(error)))
+            rejects.append(Reject(name, number, url, str(error)))
             continue
+        page = site.page(key) if key in site.positions else None
+        written = site.hosts.written(url)
+        if page and (written != url or names_index_page(url)):
+            written = page.url
         end = aliases.get(key, "")
         if end in site.positions:
             final = site.page(end)
-            yield Source(final.key, final.url, query, final, in_sheet, row_url=url)
+            yield Source(final.key, final.url, query, final, in_sheet, row_url=written)
         else:
-            page = site.page(key) if key in site.positions else None
             missing = page is None and bool(site.pages)
-            yield Source(key, url, query, page, in_sheet, row_url=url, unlisted=missing)
+            yield Source(key, written, query, page, in_sheet, row_url=written, unlisted=missing)
 
 
 def gather(
@@ -351,6 +422,7 @@ def gather(
     progress: Progress,
     keep: Callable[[str], str | StoredText] = str,
     needed: Sequence[Kind] = (Kind.CONTENT,),
+    hosts: CanonicalHosts | None = None,
 ) -> Collected:
     """Read all tables; None means that the user doesn't have a table, or that rejected rows are not listed.
 
@@ -369,6 +441,7 @@ def gather(
         keep=keep,
         languages=page_languages,
         needed=needed,
+        hosts=hosts,
     )
     collected = with_links(collected, links, progress)
     if rejects and (queries or pages):
@@ -388,7 +461,21 @@ def with_links(collected: Collected, links: StreamSource | None, progress: Progr
     collected = add_links(collected, _opened(links, progress))
     if links and (sentence := doubt(collected, links.name)):
         progress.warn(sentence)
+    if sentence := other_forms(collected):
+        progress.warn(sentence)
     return collected
+
+
+def other_forms(collected: Collected) -> str:
+    """Return a sentence if URLs are written in another form than the site's, else ""."""
+    variants, hosts = collected.variants, collected.hosts
+    if not variants.count:
+        return ""
+    written = "URL is" if variants.count == 1 else "URLs are"
+    return (
+        f"{variants.count} {written} written in another form than the site's (http, www, another host or index.html): "
+        f"{shortened(variants.example)} counts as {shortened(hosts.key(variants.example))}."
+    )
 
 
 def _opened(source: StreamSource | None, progress: Progress) -> TableStream | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import starmap
 
 from internal_linker.adapters.tables.columns import Kind, columns_of
+from internal_linker.core.canonical_hosts import Variants
 from internal_linker.core.records import Collected, ExistingLink, Reject, TableStream
 from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
 from internal_linker.ingest.crawler_vocabulary import CONTENT, HYPERLINK, english
@@ -43,7 +44,7 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
     )
     rejects: list[Reject] = []
     # Most links are between listed pages, whose spellings already have a normal form.
-    forms = NormalForms({page.url: page.key for page in collected.pages})
+    forms = NormalForms({page.url: page.key for page in collected.pages}, collected.hosts.of)
     skipped = _read(table, forms, collected.aliases, found, rejects) if table else 0
     listed = {source.key for source in collected.sources}
     return replace(
@@ -52,6 +53,7 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
         inner_links=sum(source in listed and target in listed for source, target, *_ in found),
         skipped_links=skipped,
         rejects=(*collected.rejects, *rejects),
+        variants=collected.variants + Variants(len(forms.others), next(iter(forms.others), "")),
     )
 
 

@@ -21,6 +21,7 @@ from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.selection import link_targets, select
 from internal_linker.ranking.training import teach
+from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
 from internal_linker.text.words import words
@@ -85,6 +86,7 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
         queries_in_sheet=context.queries_in_sheet,
         progress=progress,
         keep=context.keep,
+        hosts=context.hosts,
     )
     if not collected.pages:
         raise InputError(
@@ -107,10 +109,11 @@ def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
         any_on_site=rules.any_on_site,
         links=site.live_links,
         aliases=site.aliases,
+        hosts=site.hosts,
     )
     # The planned page may rewrite a page for which editors have already rejected links.
-    made = decided(context.edges.each(judged=True) if context.edges else ())
-    rejected = made.rejected_at_ends(site.aliases)
+    judged = context.edges.each(judged=True) if context.edges else ()
+    rejected = decided(todays(judged, site.hosts)).rejected_at_ends(site.aliases)
     return replace(targets, rejected=rejected)
 
 

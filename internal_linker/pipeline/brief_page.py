@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from urllib.parse import urljoin
 
 from internal_linker.core.briefs import Brief
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import Collected, ExistingLink, Page, Source
-from internal_linker.core.urls import normal_form
 from internal_linker.text.language import detect, detect_among
 
 # The key of a page whose URL is not known; no URL has it.
@@ -39,28 +39,35 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     Raises:
         InputError: the new page's URL is not a URL.
     """
-    key, notes = _key(brief.url), list(brief.remarks)
+    key, notes = _key(brief.url, collected.hosts), list(brief.remarks)
     others = tuple(page for page in collected.pages if page.key != key)
     if len(others) < len(collected.pages):
         notes.append(f"{brief.url} already exists: the draft replaces it in this brief.")
     lang, doubt = _language(brief, others)
-    page = Page(key, brief.url or key, brief.title, content=brief.text, lang=lang, headings=brief.headings)
+    page = Page(
+        key,
+        collected.hosts.written(brief.url) or key,
+        brief.title,
+        content=brief.text,
+        lang=lang,
+        headings=brief.headings,
+    )
     query = brief.query or next((one.query for one in collected.sources if one.key == key), "")
     source = Source(key, page.url, query, page, in_sheet=False)
     aliases = {start: end for start, end in collected.aliases.items() if start != key}
     base = brief.url or collected.pages[0].url
     links = (
         *(link for link in collected.links if link.source != key),
-        *_links(key, base, brief.links, aliases),
+        *_links(key, base, brief.links, aliases, collected.hosts),
     )
     sources = source, *(one for one in collected.sources if one.key != key)
     site = replace(collected, pages=(page, *others), sources=sources, links=links, aliases=aliases)
     return Planned(site, page, source, notes + doubt)
 
 
-def _key(url: str) -> str:
+def _key(url: str, hosts: CanonicalHosts) -> str:
     try:
-        return normal_form(url) if url else NOWHERE
+        return hosts.key(url) if url else NOWHERE
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
 
@@ -80,12 +87,16 @@ def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
 
 
 def _links(
-    key: str, base: str, links: Iterable[tuple[str, str]], aliases: dict[str, str]
+    key: str,
+    base: str,
+    links: Iterable[tuple[str, str]],
+    aliases: dict[str, str],
+    hosts: CanonicalHosts,
 ) -> Iterator[ExistingLink]:
     """Yield the links in the draft; relative addresses belong to the site."""
     for address, anchor in links:
         try:
-            target = normal_form(urljoin(base, address.strip()))
+            target = hosts.key(urljoin(base, address.strip()))
         except ValueError:
             continue
         yield ExistingLink(key, aliases.get(target, target), anchor)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.ports import (
     AnswerCache,
     Chat,
@@ -49,6 +50,7 @@ class RunContext:
         desk: where editors decide on links.
         chat, answers: the language model that chooses anchors, and its cached answers; None: it is off.
         workers: opens the processes that share the matching, if any; its argument takes warnings.
+        hosts: the hosts that stand for others, such as a staging site's.
         tidy: prunes the caches after a run that needed the texts of these hashes.
     """
 
@@ -79,6 +81,7 @@ class RunContext:
     workers: Callable[[Callable[[str], None]], AbstractContextManager[Workers | None]] = lambda _: (
         nullcontext()
     )
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
 
 

@@ -11,7 +11,7 @@ from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.ports import Anchors, ListSink, Progress, RunStore
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Source, Targets
-from internal_linker.core.runs import Version, VersionRow, overlaid
+from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
@@ -200,7 +200,8 @@ class Publication:
             # Links without search results or embeddings are not a baseline for later runs.
             facts={} if report.searched.problem or report.embedded.problem else asdict(facts),
         )
-        before = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
+        earlier = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
+        before = rows_with(report.collected.hosts, earlier)
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
         # A run over some rows doesn't compare every page with all others.
         duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()

@@ -13,7 +13,6 @@ from internal_linker.core.records import (
     Source,
     fold_query,
 )
-from internal_linker.core.urls import normal_form
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ def choose(collected: Collected, choice: Choice) -> list[Source]:
 def _known_key(collected: Collected, url: str) -> str:
     """Return the key of the page that a URL shows, or redirects to."""
     try:
-        key = normal_form(url)
+        key = collected.hosts.key(url)
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
     known = {source.key for source in collected.sources}

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import Interrupted
 from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.records import (
@@ -70,7 +71,7 @@ class Run:
         """
         collected, rows, targets = self._collect(keep_rejects=bool(self.context.sinks))
         sources = rows.sources
-        memory, gaps = self._recall(run_id)
+        memory, gaps = self._recall(run_id, collected.hosts)
         if memory:
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         with self.context.turn(self.progress, self._step):
@@ -142,6 +143,7 @@ class Run:
             queries_in_sheet=context.queries_in_sheet,
             progress=self.progress,
             keep=context.keep,
+            hosts=context.hosts,
         )
         targets = link_targets(
             collected.pages,
@@ -150,6 +152,7 @@ class Run:
             any_on_site=self.rules.any_on_site,
             links=collected.live_links,
             aliases=collected.aliases,
+            hosts=collected.hosts,
         )
         rows = rows_of(
             collected,
@@ -172,13 +175,13 @@ class Run:
             )
         return collected, rows, targets
 
-    def _recall(self, run_id: str) -> tuple[Memory | None, list[str]]:
+    def _recall(self, run_id: str, hosts: CanonicalHosts) -> tuple[Memory | None, list[str]]:
         """Return the stored links and what could not be read; read editors' decisions first if this run writes."""
         if self.context.edges is None:
             return None, []
         self._step()
         encoder = f"{self.context.encoder.name}, recipe {self.context.encoder.recipe}"
-        memory = Memory(self.context.edges, self.rules.edges, run_id, encoder)
+        memory = Memory(self.context.edges, self.rules.edges, run_id, encoder, hosts=hosts)
         return memory, memory.recall(self.context.desk if self.context.sinks else None)
 
     def _search(self, sources: Sequence[Source], targets: Targets) -> Searched:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import (
     Candidate,
@@ -28,6 +29,7 @@ def link_targets(
     any_on_site: bool,
     links: Iterable[ExistingLink] = (),
     aliases: Mapping[str, str] | None = None,
+    hosts: CanonicalHosts | None = None,
 ) -> Targets:
     """Return where links may lead: known URLs that are not an error or a copy and match no exclusion pattern.
 
@@ -40,6 +42,7 @@ def link_targets(
         any_on_site: whether a search result that is in no list may be a target too.
         links: existing links.
         aliases: final page of each page that redirects or is a copy.
+        hosts: the form in which the site writes its hosts.
     """
     sources = tuple(sources)
     known: dict[str, str] = {}
@@ -52,7 +55,14 @@ def link_targets(
             barred[key] = issue or Reason(NoTarget.EXCLUDED, pattern)
         else:
             known[key] = url
-    return Targets(known, barred, any_on_site, aliases or {}, linked(sources, links))
+    return Targets(
+        known,
+        barred,
+        any_on_site,
+        aliases or {},
+        linked(sources, links),
+        hosts=hosts or CanonicalHosts(),
+    )
 
 
 def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:

@@ -10,12 +10,12 @@ from itertools import chain
 from math import inf, isnan
 from operator import attrgetter
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import (
     Decided,
     Edge,
     ReviewRow,
     Status,
-    Verdict,
     is_link,
     kind_of,
     strength,
@@ -26,8 +26,9 @@ from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk
 from internal_linker.core.records import Duplicate, Link, Recommendation, Source, Targets
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
+from internal_linker.review.former_links import carry_over, hear, todays
 from internal_linker.review.rows import REVIEWABLE, distinct, review_row, urgency
-from internal_linker.review.transitions import decided, heard, remembered
+from internal_linker.review.transitions import decided, remembered
 
 # Rows whose edges are read and written together.
 BLOCK = 1000
@@ -73,6 +74,7 @@ class Memory:
         rules: thresholds and approval rules.
         run: the run's id.
         encoder: provider, model and recipe of the vectors.
+        hosts: the form in which the site writes its hosts, which the run's keys have.
         at: the run's time, ISO 8601, UTC.
         hashes: the hash of the text by page or query.
         decided: editors' decisions so far.
@@ -89,6 +91,7 @@ class Memory:
     rules: EdgeRules
     run: str
     encoder: str
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     hashes: Mapping[str, str] = field(default_factory=dict)
     decided: Decided = field(default_factory=Decided)
@@ -105,21 +108,13 @@ class Memory:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each."""
         gaps = []
         try:
-            self._hear(desk.read() if desk else ())
+            for some in batched(desk.read() if desk else (), BLOCK):
+                hear(self.store, self.hosts, some, self.at)
         except (InputError, ServiceError) as error:
             self.heard = False
             gaps.append(f"Editors' decisions could not be read, so the review was not updated: {error}")
-        self.decided = decided(self.store.each(judged=True))
+        self.decided = decided(todays(self.store.each(judged=True), self.hosts))
         return gaps
-
-    def _hear(self, said: Sequence[Verdict]) -> None:
-        for some in batched(said, BLOCK):
-            known = self.store.by_id(each.id for each in some)
-            now = dict(known)
-            for each in some:
-                if each.id in now:
-                    now[each.id] = heard(now[each.id], each, self.at)
-            self.store.put([edge for key, edge in now.items() if edge != known[key]])
 
     def approved(self, source: Source) -> Callable[[str], bool]:
         """Return a function that says whether a link of this source to a page needs no approval."""
@@ -154,6 +149,7 @@ class Memory:
         """
         self._barred = lambda end: "://" not in end or barred(end)
         progress.start("Link graph", len(recommendations), "rows")
+        carry_over(self.store, self.hosts)
         self.least, counts = _least_score_and_counts(recommendations)
         for rows in _by_source(recommendations, counts):
             known = self.store.of_sources(rows)

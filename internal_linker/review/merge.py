@@ -146,6 +146,8 @@ def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
     cell that has not changed since the tool last read it. An editor's copy of a row counts as a row.
     """
     rows = {row.id: row for row in wanted}
+    # Rows that have the id of another form of the site's URLs get today's.
+    todays = {former: row.id for row in wanted for former in row.former_ids}
     copies = _redundant_copies(board)
     changes, removed, seen = {}, [], set[str]()
     for at in range(len(board.rows)):
@@ -153,6 +155,7 @@ def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
             if cells := _different(board, at, board.restored(at)):
                 changes[at] = cells
             continue
+        link = todays.get(link, link)
         if at in copies or (link not in rows and not board.touched(at)):
             removed.append(at)
             continue

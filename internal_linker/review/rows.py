@@ -25,6 +25,7 @@ def review_row(edge: Edge) -> ReviewRow:
         edge.notes,
         proposed=best.text if edge.anchor else None,
         read=edge.cells,
+        former_ids=edge.former_ids,
     )
 
 

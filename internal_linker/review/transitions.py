@@ -64,6 +64,7 @@ def remembered(old: Edge | None, now: Edge | None, linked: bool, at: str) -> Edg
             anchor=old.anchor,
             notes=old.notes,
             cells=old.cells,
+            former_ids=old.former_ids,
         )
     status = _status(edge, proposed=now is not None, linked=linked)
     if status != (old or edge).status:

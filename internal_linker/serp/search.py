@@ -19,7 +19,7 @@ from internal_linker.core.records import (
     Targets,
     fold_query,
 )
-from internal_linker.core.urls import normal_form, within_site, without_tracking
+from internal_linker.core.urls import within_site, without_tracking
 
 # What Google would read as an operator in a main query; its words stay.
 # A name with a space after its colon is a word, not an operator ("cache: how it works").
@@ -57,12 +57,14 @@ def eligible_targets(
     found: dict[str, SerpTarget] = {}
     for hit in hits:
         try:
-            key = normal_form(hit.url)
+            key = targets.hosts.key(hit.url)
         except ValueError:  # a result that is not a web page, such as a cached file, is not a target
             continue
         if (final := targets.aliases.get(key, "")) in targets.known:
             key = final
-        url = targets.known.get(key) or (targets.url_of(key) and without_tracking(hit.url))
+        url = targets.known.get(key) or (
+            targets.url_of(key) and targets.hosts.written(without_tracking(hit.url))
+        )
         fresh = url and key not in found and targets.new_to(source.end, key)
         if fresh and within_site(key, site) and not excluded(hit.url, url):
             found[key] = SerpTarget(key, url, hit.rank)

@@ -17,6 +17,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress, RunStore
 from internal_linker.core.records import Collected, Page
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.runs import rows_with
 from internal_linker.core.sequences import Lazy
 from internal_linker.embeddings.embed import all_texts, cached_vectors, hashes_of
 from internal_linker.ingest.collect import collect, with_links
@@ -201,7 +202,13 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
         raise InputError("files/urls_rawdata.csv not found: put your pages there (URL, Title, Main Content).")
     progress.start("Input", 0, "pages")
     collected = collect(
-        None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, follow=False, needed=()
+        None,
+        context.pages.stream(),
+        queries_in_sheet=False,
+        keep=context.keep,
+        follow=False,
+        hosts=context.hosts,
+        needed=(),
     )
     for remark in context.pages.remarks:
         progress.warn(remark)
@@ -237,7 +244,7 @@ def _material(
     return Material(
         collected,
         run,
-        runs.rows(run) if run else (),
+        rows_with(collected.hosts, runs.rows(run)) if run else (),
         runs.duplicates(),
         project.exclusions.match,
         "" if settings.site.partition("/")[0] == PLACEHOLDER_SITE else settings.site,

@@ -51,6 +51,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
             progress=progress,
             keep=context.keep,
             needed=[COLUMNS[name] for name in fields],
+            hosts=context.hosts,
         )
         left_out = Counter(str(page.issue) for page in collected.pages if page.issue)
         pages = [page for page in collected.pages if not page.issue]

@@ -169,7 +169,14 @@ def backtest(
         )
     with project.context(progress, serp=False, deliver=False) as context:
         collected = gather(
-            None, context.pages, None, None, queries_in_sheet=False, progress=progress, keep=context.keep
+            None,
+            context.pages,
+            None,
+            None,
+            queries_in_sheet=False,
+            progress=progress,
+            keep=context.keep,
+            hosts=context.hosts,
         )
         # The links in the pages' own HTML may be newer than the earlier table, so the ranking must not know them.
         bare = replace(collected, links=())
@@ -224,6 +231,7 @@ def known_site(context: RunContext, progress: Progress) -> Collected:
         queries_in_sheet=False,
         progress=progress,
         keep=context.keep,
+        hosts=context.hosts,
     )
 
 
@@ -237,6 +245,7 @@ def targets_of(project: Project, collected: Collected, links: Sequence[ExistingL
         any_on_site=False,
         links=links,
         aliases=collected.aliases,
+        hosts=collected.hosts,
     )
 
 

@@ -71,7 +71,9 @@ def _require_vectors(context: RunContext) -> None:
 def _exported(project: Project, context: RunContext) -> ExportResult:
     if context.pages is None:
         raise InputError("files/urls_rawdata.csv not found: put your pages there (URL, Title, Main Content).")
-    pages = collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep).pages
+    pages = collect(
+        None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, hosts=context.hosts
+    ).pages
     plan = plan_embedding(all_texts(pages, {}, ()), context.encoder, context.vector_cache)
     kept = [row for row, key in enumerate(plan.hashes) if key and key not in plan.missing]
 

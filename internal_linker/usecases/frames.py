@@ -71,7 +71,7 @@ def frame_project(
         root = Path(folder)
         (root / "files").mkdir()
         settings = load_settings(root).model_copy(update=_SETTINGS)
-        yield Project(settings, root, read_exclusions(root / EXCLUSIONS_FILE), tables)
+        yield Project(settings, root, read_exclusions(root / EXCLUSIONS_FILE, settings.hosts), tables)
 
 
 def _text(cell: Any) -> str:

@@ -5,12 +5,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from internal_linker.core.edges import edge_id
+from internal_linker.core.canonical_hosts import CanonicalHosts, hosts_of
+from internal_linker.core.edges import edge_id, with_hosts
 from internal_linker.core.errors import InputError, OutputError, ServiceError
 from internal_linker.core.ports import Progress, RunStore
 from internal_linker.core.records import Recommendation, Targets
 from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.core.runs import Change, Difference, Version, VersionRow, overlaid
+from internal_linker.core.runs import Change, Difference, Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import Sections
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.diff import differences
@@ -143,8 +144,10 @@ def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffR
     sections = Sections(options.sections)
     with project.graph() as (edges, runs):
         older, newer = _version(runs, options.before), _version(runs, options.after)
-        before, after = (_rows(runs, run, sections) for run in (options.before, options.after))
-        statuses = {edge.id: edge.status for edge in edges.each("accepted", "rejected", "edited", "live")}
+        hosts = _hosts(runs)
+        before, after = (_rows(runs, run, sections, hosts) for run in (options.before, options.after))
+        judged = edges.each("accepted", "rejected", "edited", "live")
+        statuses = {with_hosts(edge, hosts).id: edge.status for edge in judged}
         found = list(differences(older, newer, before, after, lambda *ends: statuses.get(edge_id(*ends))))
     if not write:
         return DiffResult(found)
@@ -179,21 +182,21 @@ def rollback(project: Project, options: RollbackOptions, progress: Progress) -> 
 def _put_back(project: Project, options: RollbackOptions, run_id: str, progress: Progress) -> RollbackResult:
     sections = Sections(options.sections)
     with project.graph() as (_, runs):
-        version = _version(runs, options.run)
+        version, hosts = _version(runs, options.run), _hosts(runs)
     keeps = (lambda key: not sections.hold(key)) if sections else None
     model = version.encoder.partition(", recipe ")[0]
     with (
         project.context(progress, serp=False, keeps=keeps, model=model) as context,
         project.graph(read_only=False) as (edges, runs),
     ):
-        memory = Memory(edges, project.rules().edges, run_id, version.encoder)
+        memory = Memory(edges, project.rules().edges, run_id, version.encoder, hosts=hosts)
         gaps = memory.recall(context.desk)
-        rows = _rows(runs, options.run, sections)
+        rows = _rows(runs, options.run, sections, hosts)
         allowed = [_allowed(row, memory) for row in rows]
         items = [row.recommendation for row in allowed]
         memory.hashes = {row.end: row.text_hash for row in rows}
         live: dict[str, dict[str, None]] = {}
-        for edge in edges.each("live"):
+        for edge in (with_hosts(edge, hosts) for edge in edges.each("live")):
             live.setdefault(edge.source, {})[edge.target] = None
         targets = Targets({}, {}, linked=live)
         memory.keep(items, targets, None, (), progress, gone=lambda end: not sections or sections.hold(end))
@@ -205,7 +208,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         lost = memory.without_anchors
         result = RollbackResult(options.run, run_id, items, rejected, lost, tuple(gaps), delivered.failure)
         last = runs.versions()[-1].run
-        kept = overlaid(runs.rows(last), allowed) if sections else iter(allowed)
+        kept = overlaid(rows_with(hosts, runs.rows(last)), allowed) if sections else iter(allowed)
         now = datetime.now(UTC).isoformat(timespec="seconds")
         what = f"rollback to {options.run}" + (" in part" if sections else "")
         rolled_back = replace(version, run=run_id, at=now, what=what, rows=len(items), links=result.links)
@@ -227,9 +230,17 @@ def _version(runs: RunStore, run: str) -> Version:
     raise InputError(f"Run {run} not found. The latest runs are: {names}. `history` lists all stored runs.")
 
 
-def _rows(runs: RunStore, run: str, sections: Sections) -> list[VersionRow]:
+def _hosts(runs: RunStore) -> CanonicalHosts:
+    """Return the form in which the site writes its hosts, as the last run learned it."""
+    if not (versions := runs.versions()):
+        return CanonicalHosts()
+    return hosts_of(row.recommendation.source.key for row in runs.rows(versions[-1].run))
+
+
+def _rows(runs: RunStore, run: str, sections: Sections, hosts: CanonicalHosts) -> list[VersionRow]:
     """Return a run's rows, those of the sections if there are any."""
-    return [row for row in runs.rows(run) if not sections or sections.hold(row.end)]
+    rows = rows_with(hosts, runs.rows(run))
+    return [row for row in rows if not sections or sections.hold(row.end)]
 
 
 def _allowed(row: VersionRow, memory: Memory) -> VersionRow:

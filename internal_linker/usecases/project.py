@@ -149,6 +149,7 @@ class Project:
             chat=chat,
             answers=StoredAnswers(engine),
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
+            hosts=self.settings.hosts,
             tidy=functools.partial(self.databases.tidy, engine),
             notices=notices,
         )
@@ -226,7 +227,7 @@ class Project:
                 at = find_column(stream.header, Kind.URL)
                 urls = (row[at] for _, row in stream.rows if at is not None and at < len(row))
                 if url := next((url for url in urls if forms[url]), ""):
-                    return forms[url].partition("://")[2].partition("/")[0]
+                    return self.settings.hosts.of(forms[url]).partition("://")[2].partition("/")[0]
         return ""
 
     def table(self, name: str, notices: list[str]) -> StreamSource | None:
@@ -279,8 +280,13 @@ class Project:
 
     def _sinks(self, folder: str, model: str, keeps: Keeps) -> list[LinkSink]:
         return [
-            OutputCsv(self.file(folder) / "Output.csv", self.settings.links_per_page, keeps),
-            LinksCsv(self.file(folder) / "links.csv", model, keeps),
+            OutputCsv(
+                self.file(folder) / "Output.csv",
+                self.settings.links_per_page,
+                keeps,
+                hosts=self.settings.hosts,
+            ),
+            LinksCsv(self.file(folder) / "links.csv", model, keeps, hosts=self.settings.hosts),
         ]
 
 
@@ -292,7 +298,8 @@ def open_project(root: Path) -> Project:
     """
     if not root.is_dir():
         raise ConfigurationError(f"Project folder {root} not found: check --project.")
-    return Project(load_settings(root), root, read_exclusions(root / EXCLUSIONS_FILE))
+    settings = load_settings(root)
+    return Project(settings, root, read_exclusions(root / EXCLUSIONS_FILE, settings.hosts))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from internal_linker.adapters.compute.processes import Processes
 from internal_linker.adapters.compute.threads import Threads
 from internal_linker.adapters.http.limits import Budget
 from internal_linker.adapters.tables.csv_reader import CsvTable
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Compute, Encoder, Progress, SerpClient, Workers
 from internal_linker.core.records import SerpMarket
@@ -97,7 +98,7 @@ def own_encoder(settings: Settings, root: Path, notices: list[str]) -> Encoder:
             )
             return TransformerEncoder(loaded_model(name.strip(), root, wishes))
         case "file":
-            given = vector_file(root, name.strip())
+            given = vector_file(root, name.strip(), settings.hosts)
             notices += given.remarks
             return given
     try:
@@ -117,12 +118,13 @@ def content_words() -> Encoder:
     return LsaEncoder(words, common=0.3, kept=0.5)
 
 
-def vector_file(root: Path, name: str) -> VectorFile:
+def vector_file(root: Path, name: str, hosts: CanonicalHosts | None = None) -> VectorFile:
     """Read the vectors of a .csv, .parquet or .npy file.
 
     Args:
         root: the project's folder, where a relative path starts.
         name: the path.
+        hosts: hosts that stand for others; None: there are none.
 
     Raises:
         ConfigurationError: the file has another format, or the package that reads it is not installed.
@@ -143,7 +145,7 @@ def vector_file(root: Path, name: str) -> VectorFile:
             rows = array_rows(
                 path, name, CsvTable(pages, "files/urls_rawdata.csv") if pages.exists() else None
             )
-    return VectorFile(path.name, gathered(rows, name))
+    return VectorFile(path.name, gathered(rows, name, hosts))
 
 
 def facts_of(encoder: Encoder) -> str:
@@ -199,6 +201,7 @@ class Clients:
             settings.google_sheet_name,
             api_url=settings.google_api_url,
             links_per_page=settings.links_per_page,
+            hosts=settings.hosts,
         )
 
     def review_tab(self) -> "ReviewTab":

@@ -1,11 +1,13 @@
 """Eligible targets from search results: queries are plain words, and no credit is wasted."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import SerpHit, SerpTarget, Targets
 from internal_linker.core.urls import normal_form
 from internal_linker.serp.search import eligible_targets, search_text, wants_another_page
@@ -182,3 +184,12 @@ def test_no_page_is_paid_for_in_vain(
         found, pages = found + int(last * share), pages + 1
     assert found >= wanted or pages == max_pages or last == 0 or last < short
     assert 1 <= pages <= max_pages
+
+
+def test_results_in_another_form_are_the_site_pages() -> None:
+    """A result with http:// or www. is the listed page; an unlisted one is written with the site's host."""
+    hosts = CanonicalHosts({}, {SITE: f"https://{SITE}"})
+    known = replace(targets("me", "a", any_on_site=True), hosts=hosts)
+    hits = [SerpHit(f"http://www.{SITE}/{name}", rank) for rank, name in enumerate(("me", "a", "new/"), 1)]
+    found = eligible_targets(source("me", "tea"), hits, site=SITE, targets=known, excluded=nothing_excluded)
+    assert found == (SerpTarget(url("a"), url("a"), 2), SerpTarget(url("new"), url("new/"), 3))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from internal_linker.adapters.google_sheets.queries_tab import GoogleSheet
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
 from internal_linker.core.urls import normal_form
 from tests.standins import GoogleStandIn
@@ -16,10 +17,16 @@ HEADER = ["URL", "Main Query", "Link 1", "Link 2", "Link 3"]
 READ, WRITE = "^GET .*/values/", "^POST .*/values:batchUpdate"
 
 
-def sheet(google: GoogleStandIn, tab: str = "Main", links: int = 3, key: str = "") -> GoogleSheet:
+def sheet(
+    google: GoogleStandIn,
+    tab: str = "Main",
+    links: int = 3,
+    key: str = "",
+    hosts: CanonicalHosts | None = None,
+) -> GoogleSheet:
     account = json.dumps(google.service_account)
     key = key or google.spreadsheet_id
-    return GoogleSheet(account, key, tab, api_url=google.url, links_per_page=links)
+    return GoogleSheet(account, key, tab, api_url=google.url, links_per_page=links, hosts=hosts)
 
 
 def links_for(url: str, *targets: str, query: str = "", in_sheet: bool = True) -> Recommendation:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
 
@@ -100,3 +101,22 @@ def test_a_folder_in_its_place_is_refused(tmp_path: Path) -> None:
     (tmp_path / "excluded_urls.txt").mkdir()
     with pytest.raises(ConfigurationError, match="can't be read"):
         read_exclusions(tmp_path / "excluded_urls.txt")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "url", "excluded"),
+    [
+        ("^http://e.example/tag/", "https://www.e.example/tag/tea", True),
+        (r"^https?:\/\/www\.e\.example\/tag", "http://e.example/tag/tea", True),
+        (r"https://(www\.)?e\.example/a$|https://e\.example/b$", "http://www.e.example/b", True),
+        ("https://blog.e.example/", "https://www.e.example/", False),
+        ("^http://", "https://e.example/", False),
+        ("https://staging.e.example/tag/", "https://www.e.example/tag/x", True),
+        (r"staging\.e\.example/tag/", "https://www.e.example/tag/x", True),
+    ],
+)
+def test_a_pattern_holds_for_every_form_of_its_host(pattern: str, url: str, excluded: bool) -> None:
+    """A pattern with http://, https://, www. or a mapped host excludes the page under the site's own form."""
+    hosts = CanonicalHosts(host_map(["staging.e.example=www.e.example"]))
+    exclusions = Exclusions([(1, pattern)], hosts=hosts)
+    assert exclusions.match(url) == (pattern if excluded else "")

@@ -52,6 +52,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "anchors": lambda all_: tuple(Anchor(*one) for one in all_),
     "formerly": tuple,
     "cells": lambda three: Cells(*three),
+    "former_ids": tuple,
 }
 
 

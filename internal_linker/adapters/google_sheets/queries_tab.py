@@ -15,6 +15,7 @@ from internal_linker.adapters.google_sheets.spreadsheet import (
 )
 from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.reasons import FewLinks
@@ -31,12 +32,20 @@ class Delivery:
     Each `compare` takes a new reading and returns the cells to write now. It finds rows by URL and query, so a row
     that moved gets its links in its new place. If a row or column moved just before a write, the write may have hit
     editors' cells; `compare` then restores their texts.
+
+    Args:
+        recommendations: the links of each source.
+        links: the count of our columns.
+        hosts: hosts that stand for others; None: there are none.
     """
 
-    def __init__(self, recommendations: Sequence[Recommendation], links: int) -> None:
+    def __init__(
+        self, recommendations: Sequence[Recommendation], links: int, hosts: CanonicalHosts | None = None
+    ) -> None:
         self._recommendations = recommendations
         self._links = links
-        self._exact = {item.source.identity: item for item in reversed(recommendations)}
+        self._hosts = hosts or CanonicalHosts()
+        self._exact = {self._identity(item): item for item in reversed(recommendations)}
         self._strays = Strays()
         self._placed: dict[int, Recommendation] = {}
         self._owed: dict[tuple[int, int], str] = {}
@@ -51,14 +60,14 @@ class Delivery:
         Raises:
             OutputError: the tab has no column that identifies rows.
         """
-        now = Grid(values, self._links)
+        now = Grid(values, self._links, self._hosts)
         if now.url is None and now.query is None:
             raise OutputError(
                 f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no links can be written. "
                 "Restore the column names and run again."
             )
         strays, _ = self._strays.corrections(now)
-        grid = Grid(now.with_cells(strays).values, self._links) if strays else now
+        grid = Grid(now.with_cells(strays).values, self._links, self._hosts) if strays else now
         self._placed = self._places(grid)
         self._wrong = self._differences(now)
         self._owed = {
@@ -81,11 +90,11 @@ class Delivery:
 
     def problems(self) -> list[str]:
         """Describe what the last reading showed to be missing or wrong, one sentence each."""
-        placed = {item.source.identity for item in self._placed.values()}
-        wrong = {self._placed[row].source.identity: row for row, _ in self._wrong if row in self._placed}
+        placed = {self._identity(item) for item in self._placed.values()}
+        wrong = {self._identity(self._placed[row]): row for row, _ in self._wrong if row in self._placed}
         sentences = []
         for item in self._recommendations:
-            if (identity := item.source.identity) not in placed:
+            if (identity := self._identity(item)) not in placed:
                 reason = "the Sheet no longer has a row for it."
             elif identity in wrong:
                 reason = (
@@ -101,6 +110,11 @@ class Delivery:
             )
         return sentences
 
+    def _identity(self, item: Recommendation) -> tuple[str, str]:
+        """Return what identifies a source's rows, in whatever form they write its host."""
+        key, query = item.source.identity
+        return self._hosts.identity(key), query
+
     def _places(self, grid: Grid) -> dict[int, Recommendation]:
         """Return the recommendation for each row.
 
@@ -108,7 +122,7 @@ class Delivery:
         own. Recommendations that have a row never go to a second query, whose links may not be part of this run.
         """
         placed = {row: self._exact[key] for row, key in grid.rows.items() if key in self._exact}
-        taken = {item.source.identity for item in placed.values()}
+        taken = {self._identity(item) for item in placed.values()}
         left: dict[str, list[Recommendation]] = {}
         for identity, item in self._exact.items():
             if identity not in taken and identity[0]:
@@ -161,6 +175,7 @@ class GoogleSheet:
         tab: the tab's name; "": the first tab.
         api_url: the address of the Sheets API; change it only for a proxy.
         links_per_page: the count of our columns Link 1, Link 2, ...
+        hosts: hosts that stand for others; None: there are none.
 
     Raises:
         ConfigurationError: `service_account` is not a usable key.
@@ -176,9 +191,10 @@ class GoogleSheet:
         *,
         api_url: str = GOOGLE,
         links_per_page: int = 5,
+        hosts: CanonicalHosts | None = None,
     ) -> None:
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, _OURS, _TAB_REMEDY)
-        self._wanted, self._links = tab, links_per_page
+        self._wanted, self._links, self._hosts = tab, links_per_page, hosts
         self._tab_number: int | None = None
         self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
 
@@ -226,7 +242,7 @@ class GoogleSheet:
             return []
         try:
             tab = self._find_tab(with_retries(self._spreadsheet.metadata))
-            delivery = Delivery(ours, self._links)
+            delivery = Delivery(ours, self._links, self._hosts)
             # A retry reads the tab again before it writes: rows may have moved during the pause.
             while with_retries(lambda: self._look_and_write(tab, delivery)):
                 pass

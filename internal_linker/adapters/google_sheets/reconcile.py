@@ -16,8 +16,8 @@ from internal_linker.adapters.tables.columns import (
     link_name,
     text_of,
 )
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.records import fold_query
-from internal_linker.core.urls import normal_form
 
 
 class Name(NamedTuple):
@@ -85,9 +85,18 @@ class Table:
 
 
 class Grid(Table):
-    """One reading of the tab with the main queries, and the positions of our columns in it."""
+    """One reading of the tab with the main queries, and the positions of our columns in it.
 
-    def __init__(self, values: Sequence[Sequence[str]], links: int) -> None:
+    Args:
+        values: the rows.
+        links: the count of our columns.
+        hosts: hosts that stand for others; None: there are none.
+    """
+
+    def __init__(
+        self, values: Sequence[Sequence[str]], links: int, hosts: CanonicalHosts | None = None
+    ) -> None:
+        self._hosts = hosts or CanonicalHosts()
         header = list(values[0]) if values else []
         self.url = _from_one(find_column(header, Kind.URL))
         self.query = _from_one(find_column(header, Kind.MAIN_QUERY))
@@ -102,10 +111,10 @@ class Grid(Table):
         self.rows = {row: self._key(row) for row in self.numbers}
 
     def _key(self, row: int) -> tuple[str, str]:
-        """Return a row's URL in its normal form (unchanged if it has none) and its folded query."""
+        """Return the identity of a row's URL (unchanged if it isn't one) and its folded query."""
         url = self.text(row, self.url).strip()
         with suppress(ValueError):
-            url = normal_form(url)
+            url = self._hosts.identity(self._hosts.key(url))
         return url, fold_query(self.text(row, self.query))
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_rows
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
-from internal_linker.core.urls import normal_form
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
@@ -27,9 +27,11 @@ class _LinkCsv:
     link_column: str
     url_column: str
 
-    def __init__(self, path: Path, keeps: Keeps, write_whole: ReplaceWhole) -> None:
+    def __init__(
+        self, path: Path, keeps: Keeps, write_whole: ReplaceWhole, hosts: CanonicalHosts | None
+    ) -> None:
         self.path, self.name = path, path.name
-        self._keeps, self._write_whole = keeps, write_whole
+        self._keeps, self._write_whole, self._hosts = keeps, write_whole, hosts or CanonicalHosts()
 
     def deliver(
         self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
@@ -71,7 +73,7 @@ class _LinkCsv:
             header = self._header(recommendations, earlier)
             places: dict[Identity, list[int]] = {}
             for place, item in enumerate(recommendations):
-                places.setdefault(_identity(self._url(item), item.source.query), []).append(place)
+                places.setdefault(self._identity(self._url(item), item.source.query), []).append(place)
             remarks = list(source.remarks)
             if foreign := [column or "unnamed" for column in earlier if column not in header]:
                 copy = copy_aside(self.path).name
@@ -82,13 +84,49 @@ class _LinkCsv:
 
             def rows() -> Iterator[Row]:
                 """Yield earlier rows unchanged, and our rows at their positions."""
-                for part in _merged(named, header, self.url_column, places, keeps):
+                for part in self._merged(named, header, places, keeps):
                     if isinstance(part, int):
                         yield from self._rows(recommendations[part], header, run_id, edge_of)
                     else:
                         yield part
 
             return remarks + write_rows(self.path, header, rows(), self._write_whole)
+
+    def _merged(
+        self,
+        earlier: Iterable[Mapping[str, str]],
+        header: Sequence[str],
+        ours: Mapping[Identity, Iterable[int]],
+        keeps: Callable[[str], bool],
+    ) -> Iterator[Row | int]:
+        """Merge rows: earlier ones that stay, in order, positions of our rows that replace others, new rows at the end.
+
+        Args:
+            earlier: rows of the file, cells by column.
+            header: the columns of the rows that are yielded.
+            ours: positions of our recommendations, by source page and query.
+            keeps: see `OutputCsv`.
+        """
+        done: set[Identity] = set()
+        for row in earlier:
+            key = self._identity(row.get(self.url_column, ""), row.get(_QUERY, ""))
+            if key not in ours and keeps(key[0]):
+                yield [row.get(column, "") for column in header]
+            elif key in ours and key not in done:
+                done.add(key)
+                yield from ours[key]
+        yield from chain.from_iterable(places for key, places in ours.items() if key not in done)
+
+    def _identity(self, url: str, query: str) -> Identity:
+        """Return a value equal for two rows of the same source, in whatever form its host is written.
+
+        The query is defused, since a file's rows went through `defuse`.
+        """
+        try:
+            key = self._hosts.identity(self._hosts.key(url))
+        except ValueError:
+            key = ""
+        return key, fold_query(defuse(query))
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
@@ -114,14 +152,21 @@ class OutputCsv(_LinkCsv):
         links_per_page: the minimum number of columns for links.
         keeps: whether a page's rows of earlier runs stay, by its key, if this run did not compute them; None: none.
         write_whole: replaces a file.
+        hosts: hosts that stand for others; None: there are none.
     """
 
     url_column, link_column = "URL", "Link 1"
 
     def __init__(
-        self, path: Path, links_per_page: int, keeps: Keeps, write_whole: ReplaceWhole = replace_whole
+        self,
+        path: Path,
+        links_per_page: int,
+        keeps: Keeps,
+        write_whole: ReplaceWhole = replace_whole,
+        *,
+        hosts: CanonicalHosts | None = None,
     ) -> None:
-        super().__init__(path, keeps, write_whole)
+        super().__init__(path, keeps, write_whole, hosts)
         self._links_per_page = links_per_page
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
@@ -149,6 +194,7 @@ class LinksCsv(_LinkCsv):
         model_name: the encoder's name for the column Model.
         keeps: as in `OutputCsv`.
         write_whole: replaces a file.
+        hosts: as in `OutputCsv`.
     """
 
     url_column, link_column = "Source", "Target"
@@ -159,8 +205,10 @@ class LinksCsv(_LinkCsv):
         model_name: str,
         keeps: Keeps,
         write_whole: ReplaceWhole = replace_whole,
+        *,
+        hosts: CanonicalHosts | None = None,
     ) -> None:
-        super().__init__(path, keeps, write_whole)
+        super().__init__(path, keeps, write_whole, hosts)
         self._model_name = model_name
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
@@ -185,39 +233,3 @@ def _remembered(edge: Edge) -> Row:
     best = edge.anchors[0] if edge.anchors else Anchor("")
     anchor = edge.anchor or best.text
     return [decimal(edge.strength), edge.tier, edge.kind, edge.status, anchor, best.sentence, edge.id]
-
-
-def _merged(
-    earlier: Iterable[Mapping[str, str]],
-    header: Sequence[str],
-    url_column: str,
-    ours: Mapping[Identity, Iterable[int]],
-    keeps: Callable[[str], bool],
-) -> Iterator[Row | int]:
-    """Merge rows: earlier ones that stay, in order, positions of our rows that replace others, new rows at the end.
-
-    Args:
-        earlier: rows of the file, cells by column.
-        header: the columns of the rows that are yielded.
-        url_column: the column of the source URL.
-        ours: positions of our recommendations, by source page and query.
-        keeps: see `OutputCsv`.
-    """
-    done: set[Identity] = set()
-    for row in earlier:
-        key = _identity(row.get(url_column, ""), row.get(_QUERY, ""))
-        if key not in ours and keeps(key[0]):
-            yield [row.get(column, "") for column in header]
-        elif key in ours and key not in done:
-            done.add(key)
-            yield from ours[key]
-    yield from chain.from_iterable(places for key, places in ours.items() if key not in done)
-
-
-def _identity(url: str, query: str) -> Identity:
-    """Return a value equal for two rows of the same source; defused, since a file's rows went through `defuse`."""
-    try:
-        key = normal_form(url)
-    except ValueError:
-        key = ""
-    return key, fold_query(defuse(query))

@@ -48,7 +48,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Collected, Duplicate, Page
 from internal_linker.core.runs import VersionRow
 from internal_linker.core.sections import grouped, sections_of
-from internal_linker.core.urls import normal_form, within_site
+from internal_linker.core.urls import within_site
 from internal_linker.text.words import words
 
 # The file that a server sends for a folder.
@@ -186,7 +186,7 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
         InputError: it is none of the pages that an audit is of.
     """
     try:
-        key = normal_form(url)
+        key = collected.hosts.key(url)
     except ValueError as error:
         raise ConfigurationError(f"{option} {url}: {error}.") from None
     row = rows.get(collected.aliases.get(key, key), -1)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, columns_of, find_column, fold_header
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.hints import installation
 from internal_linker.core.ports import StreamSource
@@ -34,7 +35,7 @@ class FileVectors:
     """The vectors of a file.
 
     Attributes:
-        rows: each page's row in `vectors`, by the page's normal form.
+        rows: each page's row in `vectors`, by the page's key in any form of its host.
         vectors: (n, d) float32 unit rows; a row whose URL has a later row is unused.
         remarks: what was unusual, one sentence each.
     """
@@ -51,17 +52,40 @@ class FileVectors:
         return mark.hexdigest()
 
 
-def gathered(rows: Iterable[Row], name: str) -> FileVectors:
+class PageRows(Mapping[str, int]):
+    """The rows of pages by their keys, in any form of their hosts.
+
+    Args:
+        rows: the rows by `CanonicalHosts.identity`.
+        hosts: hosts that stand for others.
+    """
+
+    def __init__(self, rows: Mapping[str, int], hosts: CanonicalHosts) -> None:
+        self._rows, self._hosts = rows, hosts
+
+    def __getitem__(self, key: str) -> int:
+        return self._rows[self._hosts.identity(key)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def gathered(rows: Iterable[Row], name: str, hosts: CanonicalHosts | None = None) -> FileVectors:
     """Collect the vectors of a file, row by row.
 
     Args:
         rows: the rows of the file.
         name: the file's name in messages.
+        hosts: hosts that stand for others; None: there are none.
 
     Raises:
         InputError: a row has an invalid vector, or no row has any.
     """
-    forms, places, numbers = NormalForms(), dict[str, int](), array("f")
+    hosts = hosts or CanonicalHosts()
+    forms, places, numbers = NormalForms(of=hosts.identity), dict[str, int](), array("f")
     length = repeated = without_url = empty = 0
     for number, url, vector in rows:
         key = forms[url]
@@ -82,7 +106,7 @@ def gathered(rows: Iterable[Row], name: str) -> FileVectors:
     if not places:
         raise InputError(f"{name} contains no page vectors: each row needs a URL with https:// and a vector.")
     vectors = np.frombuffer(numbers, np.float32).reshape(-1, length)
-    return FileVectors(places, vectors, [*_remarks(name, repeated, without_url, empty)])
+    return FileVectors(PageRows(places, hosts), vectors, [*_remarks(name, repeated, without_url, empty)])
 
 
 def _unit(vector: NDArray[np.float64], length: int, where: str) -> NDArray[np.float32]:

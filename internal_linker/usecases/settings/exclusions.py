@@ -1,34 +1,54 @@
 """The patterns of config/excluded_urls.txt: URLs that no link leads to."""
 
+import re
 from pathlib import Path
 
 import re2
 
 from internal_linker.adapters.files.plain_text import plain_text, shortened
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError
 
 # Enough for some hundred thousand patterns.
 _MOST_BYTES = 5_000_000
 
 
+# A host in a pattern: https://www.example.com/tag/, ^https?://(www\.)?example\.com
+_HOST = re.compile(r"https?\??:(?:\\?/){2}(?:\(\?:www\\?\.\)\?|\(www\\?\.\)\?|www\\?\.)?(?=\w)")
+
+
 class Exclusions:
     """RE2 patterns, matched anywhere in a URL; RE2 runs in linear time, so no pattern can hang a run.
+
+    A pattern with a host after http:// or https:// matches its other forms, too: http and https, with and without www.
 
     Args:
         patterns: (line number, pattern) pairs.
         name: the file's name for error messages.
+        hosts: hosts that stand for others; a pattern may name either.
 
     Raises:
         ConfigurationError: a pattern is not valid RE2; the message names the line.
     """
 
-    def __init__(self, patterns: list[tuple[int, str]], name: str = "excluded_urls.txt") -> None:
+    def __init__(
+        self,
+        patterns: list[tuple[int, str]],
+        name: str = "excluded_urls.txt",
+        hosts: CanonicalHosts | None = None,
+    ) -> None:
+        mapped = (hosts or CanonicalHosts()).mapped
         options = re2.Options()
         options.log_errors = False
         self._patterns = []
         for line, pattern in patterns:
             try:
-                self._patterns.append((pattern, re2.compile(pattern, options)))
+                re2.compile(pattern, options)
+                any_form = _HOST.sub(r"https?://(?:www\\.)?", pattern)
+                for host, (_, other) in mapped.items():
+                    for text in (host, re.escape(host)):
+                        any_form = any_form.replace(text, re.escape(other.removeprefix("www.")))
+                self._patterns.append((pattern, re2.compile(any_form, options)))
             except re2.error as error:
                 reason = error.args[0] if error.args else error
                 reason = reason.decode() if isinstance(reason, bytes) else str(reason)
@@ -48,7 +68,7 @@ class Exclusions:
         return len(self._patterns)
 
 
-def read_exclusions(path: Path) -> Exclusions:
+def read_exclusions(path: Path, hosts: CanonicalHosts | None = None) -> Exclusions:
     """Read one pattern per line, skipping blank lines and comments (#); a missing file has no patterns.
 
     Raises:
@@ -58,4 +78,6 @@ def read_exclusions(path: Path) -> Exclusions:
         return Exclusions([])
     lines = plain_text(path, path.name, _MOST_BYTES).splitlines()
     numbered = [(number, line.strip()) for number, line in enumerate(lines, 1)]
-    return Exclusions([(n, line) for n, line in numbered if line and not line.startswith("#")], path.name)
+    return Exclusions(
+        [(n, line) for n, line in numbered if line and not line.startswith("#")], path.name, hosts
+    )

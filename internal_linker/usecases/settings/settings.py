@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.urls import within_site
 from internal_linker.usecases.settings.sources import (
@@ -238,6 +239,12 @@ class Settings(BaseSettings):
         "site (site).",
     )
 
+    map_hosts: tuple[str, ...] = Field(
+        (),
+        description="Hosts that stand for another one, such as a staging site that was crawled in place of the "
+        'site: ["staging.example.com=www.example.com"].',
+    )
+
     review: Literal["auto", "none"] = Field(
         "auto",
         title="Review",
@@ -344,6 +351,12 @@ class Settings(BaseSettings):
         within_site("https://any.example/", sites[0])  # raises for an impossible host
         return value
 
+    @field_validator("map_hosts")
+    @classmethod
+    def _mappable(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        host_map(value)
+        return value
+
     @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
     @classmethod
     def _key_alone(cls, value: SecretStr) -> SecretStr:
@@ -356,7 +369,12 @@ class Settings(BaseSettings):
     def site(self) -> str:
         """Host and path after `site:` in the template."""
         found = re.search(r"(?<!\S)site:(\S+)", self.search_query_template)
-        return found.group(1).rstrip("/") if found else ""
+        return self.hosts.site(found.group(1).rstrip("/")) if found else ""
+
+    @property
+    def hosts(self) -> CanonicalHosts:
+        """The hosts of map_hosts."""
+        return CanonicalHosts(host_map(self.map_hosts))
 
     @property
     def search_provider(self) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import (
     InputError,
     OutputError,
@@ -219,3 +220,12 @@ def test_check_tells_what_it_found_and_changes_nothing(google: GoogleStandIn) ->
     ]
     assert google.grid("Main") == grid
     assert len(google.calls("/v4/")) == 3
+
+
+def test_rows_in_any_form_of_the_host_get_their_links(google: GoogleStandIn) -> None:
+    """Rows with http://, www. or a mapped host get the links of their page; each keeps its own spelling."""
+    forms = ["http://shop.com/a", "https://www.shop.com/a/index.html", "https://test.shop.com/a"]
+    google.set_grid("Main", [HEADER[:2], *([url, "a query"] for url in forms)])
+    hosts = CanonicalHosts(host_map(["test.shop.com=shop.com"]))
+    assert sheet(google, hosts=hosts).deliver(a_to_c()[:1], "run") == []
+    assert google.grid("Main")[1:] == [[url, *row_of("a")[1:]] for url in forms]

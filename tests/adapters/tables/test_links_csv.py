@@ -15,6 +15,7 @@ from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.links_csv import LinksCsv, OutputCsv
 from internal_linker.adapters.tables.lists_csv import BacktestCsv, ExcludedCsv, RejectedCsv, VectorsCsv
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.edges import Anchor, Edge, edge_id
 from internal_linker.core.errors import OutputError
 from internal_linker.core.reasons import NoTarget, Reason
@@ -306,3 +307,14 @@ def test_vectors_come_back_exactly(tmp_path: Path, kind: type[np.floating]) -> N
     assert header == ["URL", "Embedding"]
     assert [row[0] for row in body] == [f"https://a.example/{i}" for i in range(50)]
     assert np.array_equal(np.array([json.loads(cell) for _, cell in body]).astype(kind), vectors)
+
+
+def test_a_row_in_another_form_of_its_host_is_replaced(path: Path) -> None:
+    """A partial run replaces rows that an earlier run wrote with http://, www. or a mapped host."""
+    path.parent.mkdir()
+    old = ["http://www.a.example/index.html", "https://staging.b.example/"]
+    lines = [f"{url},query {name},https://x.example/," for url, name in zip(old, "ab", strict=True)]
+    path.write_text("\n".join(["URL,Main Query,Link 1,Note", *lines, ""]), encoding="utf-8")
+    hosts = CanonicalHosts(host_map(["staging.b.example=b.example"]))
+    OutputCsv(path, 1, keeps=anything, hosts=hosts).deliver([links_of("b", "y"), links_of("a", "z")], "run")
+    assert letters(path) == ["a>z", "b>y"]

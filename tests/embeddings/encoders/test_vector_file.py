@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Text
 from internal_linker.embeddings.embed import embed, encodable
@@ -240,3 +241,12 @@ def test_a_damaged_file_never_ends_in_a_crash(
     (folder / name).write_bytes(content)
     with suppress(InputError):
         assert len(vector_file(folder, name).pages) <= len(THREE)
+
+
+def test_a_vector_belongs_to_its_page_in_any_form_of_the_host(tmp_path: Path) -> None:
+    """Vectors of http:// addresses without www., or of a mapped host, are those of the site's pages."""
+    forms = [THREE[0].replace("https://www.", "http://"), THREE[1].replace("www.", "staging.")]
+    write_csv(tmp_path / "v.csv", [("URL", "Embedding"), *((url, "[3, 4, 0]") for url in forms)])
+    mapping = CanonicalHosts(host_map(["staging.tiny.example=www.tiny.example"]))
+    found = vectors_of(vector_file(tmp_path, "v.csv", mapping), THREE)
+    assert found.any(axis=1).tolist() == [True, True, False]
