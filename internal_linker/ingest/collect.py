@@ -271,7 +271,7 @@ def _own_canonical(key: str, cells: dict[Kind, str], of: Callable[[str], str]) -
     url, canonical = cells[Kind.URL], cells.get(Kind.CANONICAL, "")
     if not canonical or other_page(key, url, canonical, of) != "":
         return ""
-    return without_tracking(urljoin(url, canonical))
+    return encoded(without_tracking(urljoin(url, canonical)))
 
 
 def _standing(
