@@ -211,7 +211,7 @@ def pairs(
     progress: bool = False,
     **options: Any,
 ) -> "SimilarPages":
-    """Find all pairs of similar pages, as the command `pairs` does.
+    """Find pairs of similar pages, as the command `pairs` does.
 
     Args:
         project: the folder with config/ and files/, or a DataFrame of pages: URL, Title, Main Content, ...

@@ -104,7 +104,7 @@ def test_a_crawl_comes_in_and_its_pairs_go_out(folder: Path, capfd: pytest.Captu
     )
     imported = import_crawl(folder / "crawl.csv", project=folder, content_column="Text")
     assert (imported.pages, imported.page_columns) == (3, ["URL", "Title", "Main Content"])
-    found = pairs(folder, by="title", encoder="lsa")
+    found = pairs(folder, by="title", encoder="lsa", max_per_page=0)
     assert [(pair.page, pair.match, pair.similarity) for pair in found.pairs] == [
         (URLS[0], URLS[1], pytest.approx(1)),
         (URLS[0], URLS[2], pytest.approx(1)),
@@ -178,7 +178,7 @@ def test_a_result_shows_itself(folder: Path) -> None:
         folder / "files/urls_rawdata.csv",
         [("URL", "Title", "Main Content"), *((url, "<b>Tea</b>", "") for url in URLS)],
     )
-    found = pairs(folder, by="title", encoder="lsa")
+    found = pairs(folder, by="title", encoder="lsa", max_per_page=0)
     count = len(URLS) * (len(URLS) - 1) // 2
     assert repr(found) == f"<SimilarPages pairs: {count} rows, orphaned_content: 0 rows>"
     assert "&lt;b&gt;Tea&lt;/b&gt;" in found._repr_html_() and "<b>Tea" not in found._repr_html_()

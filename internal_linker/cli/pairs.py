@@ -25,11 +25,11 @@ def pairs(
     *,
     options: PairsOptions,
 ) -> None:
-    """List all pairs of similar pages.
+    """List pairs of similar pages.
 
-    Compare titles, first headings, contents, or several of these. files/pairs.csv lists each pair with both titles
-    and whether one page already links to the other, files/orphaned_content.csv the pages without a match, and
-    files/pairs.xlsx both. No queries or searches are needed.
+    Compare titles, first headings, contents, or several of these. files/pairs.csv lists the best matches of each page
+    with both titles and whether one page already links to the other, files/orphaned_content.csv the pages without a
+    match, and files/pairs.xlsx both. No queries or searches are needed.
     """
     opened = opened_project(context, project)
     from internal_linker.cli.output import conclude_comparison
@@ -38,11 +38,12 @@ def pairs(
     with reporting() as reporter:
         result = usecase.pairs(opened, options, reporter)
     data = partial(_as_json, result) if as_json else None
-    conclude_comparison(result.compared, result.files, data, partial(_show, result))
+    conclude_comparison(result.compared, result.files, data, partial(_show, result, options))
 
 
-def _show(result: "SimilarPages") -> list[tuple[str, str]]:
+def _show(result: "SimilarPages", options: PairsOptions) -> list[tuple[str, str]]:
     """Print the first pairs; return the rows below them."""
+    from internal_linker.analysis.similarity.pairs import NEARLY
     from internal_linker.usecases.console import open_console
 
     console, found = open_console(), result.found
@@ -51,7 +52,12 @@ def _show(result: "SimilarPages") -> list[tuple[str, str]]:
         console.print(f"{pair.similarity:.3f}  {pair.page} {arrow} {pair.match}", soft_wrap=True)
     return [
         ("Pairs in files/pairs.csv", str(len(found.first))),
-        ("Pairs left out by --max-per-page", str(found.found - len(found.first))),
+        (f"Pairs left out by --max-per-page {options.max_per_page}", str(found.found - len(found.first))),
+        (
+            f"Pairs just below --min-similarity {options.min_similarity:g} "
+            f"(from {max(0.0, options.min_similarity - NEARLY):g})",
+            str(found.nearly),
+        ),
         ("Pairs without a link", str(int((~(result.links | result.linked)).sum()))),
         ("Orphaned content", f"{len(found.alone)} pages"),
     ]
@@ -64,5 +70,6 @@ def _as_json(result: "SimilarPages") -> dict[str, object]:
         "pages": len(result.compared.pages),
         "pairs": [asdict(pair) for pair in result.pairs],
         "beyond_max_per_page": result.found.found - len(result.found.first),
+        "just_below_min_similarity": result.found.nearly,
         "orphaned_content": [page.url for page in result.orphaned],
     }

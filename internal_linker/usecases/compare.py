@@ -40,6 +40,11 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
     lifts = _lifts(project, options, fields)
     needless = all(lifts[name] is None for name in fields)
     project = _with_encoder(project, "lsa" if needless else options.encoder, options.matryoshka)
+    if options.matryoshka and project.settings.embedding_provider == "lsa":
+        raise ConfigurationError(
+            f"--matryoshka {options.matryoshka}: there are no vectors to cut, since the pages are compared by their "
+            "words alone. Choose an encoder, as in --encoder local, or leave it out."
+        )
     with project.context(progress, serp=False, deliver=False) as context:
         progress.start("Input", 0, "pages")
         collected = gather(

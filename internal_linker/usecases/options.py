@@ -359,8 +359,8 @@ class PairsOptions(CompareOptions):
 
     min_similarity: Annotated[
         float, Option("Minimum similarity of a pair; usual values are 0.5 to 0.95.", least=0, most=1)
-    ] = 0.5
-    max_per_page: Annotated[int, Option("List only the N best matches of each page (0: all).", least=0)] = 0
+    ] = 0.6
+    max_per_page: Annotated[int, Option("List only the N best matches of each page (0: all).", least=0)] = 2
     full_matrix: Annotated[
         str, Option("Also write the similarities of all pages.", metavar="csv|npy|parquet")
     ] = ""

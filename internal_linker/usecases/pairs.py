@@ -1,4 +1,4 @@
-"""Find all pairs of similar pages, and write them to files/."""
+"""Find pairs of similar pages, and write them to files/."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -52,7 +52,7 @@ def _found(project: Project, options: PairsOptions, progress: Progress) -> Simil
         options.max_per_page,
         progress.advance,
     )
-    progress.finish(f"{len(found.first)} pairs, {len(found.alone)} pages without a match")
+    progress.finish(f"{len(found.first)} of {found.found} pairs, {len(found.alone)} pages without a match")
     return SimilarPages(
         compared,
         found,

@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from internal_linker.core.briefs import BriefLinks
 from internal_linker.core.edges import Anchor
-from internal_linker.core.errors import InternalLinkerError, OutputError, ServiceError
+from internal_linker.core.errors import ConfigurationError, InternalLinkerError, OutputError, ServiceError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Choice, Origin, Recommendation
 from internal_linker.core.results import Columns, Result, columns_of
@@ -190,7 +190,9 @@ def lookup(project: Project, options: LookupOptions, progress: Progress) -> Page
     Raises:
         InternalLinkerError: it could not be done.
     """
-    page = options.page
+    page = options.page.strip()
+    if not page:
+        raise ConfigurationError("URL-OR-QUERY is empty: write a page's URL, or a query in quotation marks.")
     if _BARE_ADDRESS.fullmatch(page):
         page = f"https://{page}"
     is_url = page.lower().startswith(("http://", "https://"))

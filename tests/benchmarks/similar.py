@@ -87,7 +87,9 @@ def _ours(work: Path, table: str, command: str, by: str, *more: str) -> float:
     shutil.rmtree(project, ignore_errors=True)
     (project / "files").mkdir(parents=True)
     shutil.copy(work / table, project / "files" / "urls_rawdata.csv")
-    asked = {"pairs": ["--min-similarity", _LEAST], "clusters": ["--k", _COUNT]}[command]
+    asked = {"pairs": ["--min-similarity", _LEAST, "--max-per-page", "0"], "clusters": ["--k", _COUNT]}[
+        command
+    ]
     return _timed(
         [
             *(sys.executable, "-m", "internal_linker", command, "--by", by, "--project", str(project)),

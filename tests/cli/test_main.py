@@ -335,6 +335,13 @@ def test_lookup_prints_five_links(folder: Path, page: str, capsys: pytest.Captur
     assert not (folder / "logfile.txt").exists()
 
 
+@pytest.mark.parametrize("page", ["", "  "])
+def test_lookup_of_nothing_is_refused(folder: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """An empty page or query does not stand for all of them."""
+    assert command("lookup", page, "--project", str(folder)) == 2
+    assert "URL-OR-QUERY is empty" in capsys.readouterr().err
+
+
 def test_lookup_of_an_unknown_page_is_an_input_error(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -128,7 +128,7 @@ def test_a_site_in_a_language_that_the_packaged_model_does_not_know_is_told_so(
     assert note in told.out + told.err
     links = read_csv(project / "files/links.csv")
     assert len(links) == 6
-    assert {link["Similarity"] for link in links} == {""}
+    assert {link["Embedding Similarity"] for link in links} == {""}
     assert all(float(link["Lexical Score"]) >= 0 for link in links)
 
 
@@ -175,10 +175,10 @@ def test_a_failing_encoder_leaves_links_by_words_and_a_second_run_heals(
     assert command("run", "--project", str(project)) == 6
     links = read_csv(project / "files/links.csv")
     assert len(links) == 5 * PAGES
-    assert all(link["Similarity"] == "" and link["Lexical Score"] for link in links)
+    assert all(link["Embedding Similarity"] == "" and link["Lexical Score"] for link in links)
     openai.quota_tokens = None
     assert command("run", "--project", str(project)) == 0
-    assert all(link["Similarity"] for link in read_csv(project / "files/links.csv"))
+    assert all(link["Embedding Similarity"] for link in read_csv(project / "files/links.csv"))
 
 
 def test_a_sheet_that_refuses_writing_keeps_the_links_in_the_files(

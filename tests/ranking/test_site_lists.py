@@ -44,7 +44,13 @@ def test_near_duplicates_are_listed_and_not_linked(
     assert COPY not in found[GREEN] and GREEN not in found[COPY]
     assert COPY in found[BLACK] and len(found[GREEN]) == 5
     (row,) = read_csv(tmp_path / DUPLICATES)
-    assert list(row) == ["Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap"]
+    assert list(row) == [
+        "Page",
+        "Canonical Candidate",
+        "Embedding Similarity",
+        "Lexical Score",
+        "Shingle Overlap",
+    ]
     assert list(row.values()) == [COPY, GREEN, "1.0000", "1.0000", "1.0000"]
     assert "  Near-duplicates: 1 pair (files/duplicates.csv)\n" in capsys.readouterr().out
 

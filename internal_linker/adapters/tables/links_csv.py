@@ -19,6 +19,8 @@ Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
 
 _QUERY = "Main Query"
+# Columns as version 0.1.0 named them.
+_RENAMED = {"Similarity": "Embedding Similarity"}
 
 
 class _LinkCsv:
@@ -67,7 +69,8 @@ class _LinkCsv:
         name = f"files/{self.path.name}"
         source = CsvRecords(self.path, name)
         with closing(source.stream()) as records:
-            _, earlier = next(records)
+            _, found = next(records)
+            earlier = [_RENAMED.get(column, column) for column in found]
             if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
                 raise InputError(f"{name} is not an earlier result: it has no column '{min(missing)}'.")
             header = self._header(recommendations, earlier)
@@ -212,8 +215,11 @@ class LinksCsv(_LinkCsv):
         self._model_name = model_name
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
-        names = "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query"
-        return [*names.split(","), *"Strength,Tier,Type,Status,Anchor,Sentence,Link Id".split(",")]
+        names = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability"
+        return [
+            *names.split(","),
+            *"Model,Run,Main Query,Strength,Tier,Type,Status,Anchor,Sentence,Link Id".split(","),
+        ]
 
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None

@@ -57,7 +57,7 @@ class ExcludedCsv(_ListCsv[ExcludedTarget]):
 class DuplicatesCsv(_ListCsv[Duplicate]):
     """duplicates.csv: each pair of near-duplicates once, with the page to keep and four decimal places per figure."""
 
-    header = ("Page", "Canonical Candidate", "Similarity", "Lexical Score", "Shingle Overlap")
+    header = ("Page", "Canonical Candidate", "Embedding Similarity", "Lexical Score", "Shingle Overlap")
 
     def _row(self, item: Duplicate) -> Row:
         figures = map(decimal, (item.similarity, item.lexical, item.overlap))

@@ -19,6 +19,8 @@ _LINKS = Column("Links To Match", 15), Column("Linked From Match", 18)
 
 # 12 bytes each, and nobody reads a hundredth of them.
 MOST_PAIRS = 5_000_000
+# Pairs whose similarity is lower than wanted by no more than this are counted.
+NEARLY = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,7 @@ class SimilarPairs:
         second: (p,) rows, each above the one in `first`.
         scores: (p,) float32 similarities, -1 to 1.
         found: how many pairs are similar enough; more than p if the matches of a page are limited.
+        nearly: how many further pairs are nearly similar enough: less than `NEARLY` below.
         alone: (a,) rows of pages without a match.
     """
 
@@ -37,6 +40,7 @@ class SimilarPairs:
     second: Ints
     scores: Vectors
     found: int
+    nearly: int
     alone: Ints
 
 
@@ -59,7 +63,7 @@ def similar_pairs(
     Raises:
         InputError: there are more than `MOST_PAIRS` pairs.
     """
-    n, found, kept = len(similarity), 0, 0
+    n, found, nearly, kept = len(similarity), 0, 0, 0
     parts: list[tuple[Ints, Ints, Vectors]] = []
     for start, column, scores in similarity.tiles(upper=not most):
         ours, theirs = languages[start : start + len(scores), None], languages[None, column:]
@@ -67,8 +71,16 @@ def similar_pairs(
         places = np.arange(len(scores))
         scores[places, places + start - column] = -np.inf
         found += int((scores >= at_least).sum()) if most else 0
+        almost = (scores < at_least) & (scores >= at_least - NEARLY)
+        # Without the lower triangle, which comes twice.
+        nearly += int(almost.sum()) - (0 if most else int(np.tril(almost[:, : len(scores)], -1).sum()))
         rows, others = np.nonzero(scores >= np.maximum(at_least, _last_of_best(scores, most))[:, None])
-        if not most:
+        if most:
+            # Of equal matches, the first ones.
+            order = np.lexsort((others, -scores[rows, others], rows))
+            order = order[ranks(rows[order]) < most]
+            rows, others = rows[order], others[order]
+        else:
             rows, others = rows[others > rows], others[others > rows]
         parts.append(
             ((rows + start).astype(np.int32), (others + column).astype(np.int32), scores[rows, others])
@@ -80,10 +92,10 @@ def similar_pairs(
     first, second, similar = (np.concatenate(each) for each in zip(*parts, strict=True))
     if most:
         first, second, similar = _once(first, second, similar, n)
-        found //= 2
+        found, nearly = found // 2, nearly // 2
     order = np.lexsort((second, first, -similar))
     alone = np.setdiff1d(np.arange(n), np.concatenate([first, second]))
-    return SimilarPairs(first[order], second[order], similar[order], max(found, len(order)), alone)
+    return SimilarPairs(first[order], second[order], similar[order], max(found, len(order)), nearly, alone)
 
 
 def _last_of_best(scores: Vectors, most: int) -> Vectors:

@@ -227,7 +227,7 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
     given.append(Recommendation(Source("", "", "q", None, True), (near,)))
     assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
     assert [",".join(row) for row in rows(path)] == [
-        "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Lexical Score,Probability,Model,Run,Main Query,"
+        "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability,Model,Run,Main Query,"
         "Strength,Tier,Type,Status,Anchor,Sentence,Link Id",
         "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,",
         "https://a.example/,https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q,,,,,,,",

@@ -45,7 +45,7 @@ def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.Captu
     project = make_project(tmp_path)
     links = [("Source", "Destination"), (URLS[0], URLS[2])]
     write_csv(project / "files/existing_links.csv", links)
-    assert command("pairs", "--project", str(project), "--min-similarity", "0.1") == 0
+    assert command("pairs", "--project", str(project), "--min-similarity", "0.1", "--max-per-page", "0") == 0
     header, *rows = rows_of(project / "files/pairs.csv")
     assert header == HEADER
     figures = [float(row[4]) for row in rows]
@@ -67,7 +67,7 @@ def test_titles_are_compared_without_their_brand(tmp_path: Path, capsys: pytest.
     """Titles are compared without their brand; --keep-brands keeps it, and --brand names a rare one."""
     names = "Green tea", "Steam engines", "Tax returns", "Green tea pots"
     project = titled(tmp_path, *(f"{name} | Slow Kettle" for name in names))
-    where = "--project", str(project), "--by", "title", "--json"
+    where = "--project", str(project), "--by", "title", "--json", "--min-similarity", "0.5"
     assert command("pairs", *where) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["brands"] == ["Slow Kettle"]
@@ -140,6 +140,38 @@ def test_only_the_best_matches_of_a_page(tmp_path: Path, capsys: pytest.CaptureF
     book = openpyxl.load_workbook(project / "files/pairs.xlsx")
     pages = [row[0] for row in book["By page"].iter_rows(min_row=2, values_only=True)]
     assert max(map(pages.count, pages)) == 2
+
+
+def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Unless asked for more, a page has its two best matches, and the summary says how many pairs are left out."""
+    project = titled(
+        tmp_path, *(f"Green tea number {number}" for number in range(8)), "Black tea leaves", "Tea"
+    )
+    assert command("pairs", "--project", str(project), "--by", "title", "--json") == 0
+    few = json.loads(capsys.readouterr().out)
+    ask = "--by", "title", "--max-per-page", "0", "--json", "--min-similarity"
+    counts = {}
+    for least in ("0.6", "0.5"):
+        assert command("pairs", "--project", str(project), *ask, least) == 0
+        counts[least] = json.loads(capsys.readouterr().out)
+    assert len(few["pairs"]) + few["beyond_max_per_page"] == len(counts["0.6"]["pairs"]) > len(few["pairs"])
+    below = len(counts["0.5"]["pairs"]) - len(counts["0.6"]["pairs"])
+    assert below > 0
+    assert few["just_below_min_similarity"] == counts["0.6"]["just_below_min_similarity"] == below
+    assert command("pairs", "--project", str(project), "--by", "title") == 0
+    told = capsys.readouterr().out
+    assert f"Pairs left out by --max-per-page 2: {few['beyond_max_per_page']}" in told
+    assert f"Pairs just below --min-similarity 0.6 (from 0.5): {below}" in told
+
+
+def test_dimensions_that_nothing_has_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--matryoshka needs vectors: without an encoder it is refused, and so are more dimensions than there are."""
+    project = make_project(tmp_path)
+    assert command("pairs", "--project", str(project), "--matryoshka", "100000") == 2
+    assert "Choose an encoder, as in --encoder local" in capsys.readouterr().err
+    asked = "--by", "title", "--encoder", "local", "--matryoshka", "100000"
+    assert command("clusters", "--project", str(project), *asked) == 2
+    assert "has only 384 dimensions" in capsys.readouterr().err
 
 
 def test_all_similarities_can_be_had(tmp_path: Path) -> None:

@@ -115,5 +115,5 @@ def test_a_run_says_that_it_was_used(tmp_path: Path, capsys: pytest.CaptureFixtu
     )
     links = read_csv(project / "files/links.csv")
     assert {link["Model"] for link in links} == {MultilingualEncoder.name}
-    assert {bool(link["Similarity"]) for link in links if "/fa" not in link["Source"]} == {True}
-    assert {bool(link["Similarity"]) for link in links if "/fa" in link["Source"]} == {False}
+    assert {bool(link["Embedding Similarity"]) for link in links if "/fa" not in link["Source"]} == {True}
+    assert {bool(link["Embedding Similarity"]) for link in links if "/fa" in link["Source"]} == {False}

@@ -145,7 +145,7 @@ def test_a_run_uses_the_model_that_is_named(
     assert command("run", *where) == 0
     assert f"Model:          transformers/tiny on {DEVICE}" in capsys.readouterr().out
     assert {row["Model"] for row in read_csv(project / "files/links.csv")} == {"transformers/tiny"}
-    assert {bool(row["Similarity"]) for row in read_csv(project / "files/links.csv")} == {True}
+    assert {bool(row["Embedding Similarity"]) for row in read_csv(project / "files/links.csv")} == {True}
     capsys.readouterr()
     assert command("run", *where) == 0
     assert "0 texts embedded, 6 from the cache" in "".join(capsys.readouterr())

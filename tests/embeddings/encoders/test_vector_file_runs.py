@@ -56,7 +56,7 @@ def test_a_run_takes_the_vectors_that_were_exported(
 
 def similarities(folder: Path) -> dict[tuple[str, str], float]:
     rows = read_csv(folder / "files/links.csv")
-    return {(row["Source"], row["Target"]): float(row["Similarity"]) for row in rows}
+    return {(row["Source"], row["Target"]): float(row["Embedding Similarity"]) for row in rows}
 
 
 def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
