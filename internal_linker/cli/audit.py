@@ -34,7 +34,7 @@ def audit(
 ) -> None:
     """Audit the site's links as a whole.
 
-    Check orphans, click depth, PageRank, topics, anchors, bad targets and more, both for today's links and for those
+    Check orphans, click depth, PageRank, clusters, anchors, bad targets and more, both for today's links and for those
     that the last run proposed. Write the findings to files/audit.xlsx, a report to files/audit.html, and graph files
     for Gephi and Neo4j next to them. Nothing is fetched or spent.
     """

@@ -5,29 +5,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
-import numpy as np
-
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.outputs import audit_sinks
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
-from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress, RunStore
-from internal_linker.core.records import Collected, Page
+from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
-from internal_linker.core.sequences import Lazy
-from internal_linker.embeddings.embed import all_texts, cached_vectors, hashes_of
 from internal_linker.ingest.collect import collect, with_links
 from internal_linker.pipeline.context import RunContext
+from internal_linker.usecases.compare import clusters_of, languages_of
 from internal_linker.usecases.options import AuditOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
-
-# With fewer of the pages' vectors, the topics would be those of a part of the site.
-_MOST_VECTORS = 0.9
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +53,7 @@ class AuditResult(Result):
                 "url": found.urls,
                 "title": found.titles,
                 "section": found.sections,
-                "topic": found.topics,
+                "cluster": found.clusters,
                 "inlinks": found.known(found.before.inlinks),
                 "inlinks_after": found.known(found.after.inlinks),
                 "outlinks": found.known(found.before.outlinks),
@@ -258,25 +251,6 @@ def _material(
             sidebar=settings.tier_sidebar,
             inline=settings.tier_inline,
         ),
-        lambda pages: _vectors(pages, context),
+        lambda pages: clusters_of(pages, context, project, progress),
+        languages_of,
     )
-
-
-def _vectors(pages: Sequence[Page], context: RunContext) -> Vectors | None:
-    """Return (n, d) unit rows from the cache or a file, zeros for pages without one; None if too many are missing."""
-    encoder, texts = context.encoder, all_texts(pages, {}, ())
-    if encoder.corpus_bound and encoder.pages is None:
-        return None
-    hashes, found = hashes_of(texts, encoder.pages), dict[str, Vectors]()
-    wanted = {key: row for row, key in enumerate(hashes) if key}
-    if encoder.pages is None:
-        for some in cached_vectors(list(wanted), encoder, context.vector_cache):
-            found |= some
-    else:
-        keys, rows = list(wanted), list(wanted.values())
-        for batch in encoder.encode(Lazy(len(rows), lambda at: texts[rows[at]])):
-            found |= zip((keys[at] for at in batch.positions), batch.vectors, strict=True)
-    if sum(each in found for each in hashes) < _MOST_VECTORS * len(hashes):
-        return None
-    none = np.zeros_like(next(iter(found.values())))
-    return unit_rows(np.stack([found.get(each, none) for each in hashes]))

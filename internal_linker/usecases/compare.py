@@ -2,21 +2,24 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from internal_linker.adapters.tables.columns import Kind, filled
 from internal_linker.analysis.similarity.brands import found_brands, without_brands
-from internal_linker.analysis.similarity.fields import FIELDS, Encoders, field_similarity
+from internal_linker.analysis.similarity.fields import FIELDS, Encoders, field_similarity, field_texts
 from internal_linker.analysis.similarity.similarity import ComparedPages
+from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.ports import Progress
-from internal_linker.core.records import Page
+from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.records import Page, Text
+from internal_linker.embeddings.embed import encodable, plan_embedding
 from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import language_codes
 from internal_linker.pipeline.context import RunContext
+from internal_linker.text.language import page_languages
 from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.providers import content_words
@@ -25,6 +28,10 @@ from internal_linker.usecases.settings.sources import provider
 # Where neither --encoder nor the settings name a model, contents are compared by their words alone: on 18f-blog they
 # find the editors' links far better than the packaged model does (NDCG@5 0.38 to 0.26), in a thirtieth of the time.
 _WITHOUT_A_MODEL = {"content": None}
+# An audit groups so many pages as `clusters` does; more would take longer than all its other steps.
+MOST_GROUPED = 10_000
+# Pages of a large site whose language is detected.
+_SAMPLED = 500
 # The columns that the fields are in.
 COLUMNS = {"title": Kind.TITLE, "h1": Kind.H1, "content": Kind.CONTENT}
 
@@ -156,3 +163,72 @@ def _titles(pages: Sequence[Page], options: CompareOptions) -> tuple[list[str], 
         brands = {lang: found_brands([page.title for page in pages if page.lang == lang]) for lang in brands}
     titles = [without_brands(page.title, brands[page.lang]) for page in pages]
     return titles, list(dict.fromkeys(brand for each in brands.values() for brand in each))
+
+
+def languages_of(pages: Sequence[Page]) -> list[str]:
+    """Return the pages' language codes; of a large site, a page without a code gets the language of most pages."""
+    given = [page.lang for page in pages]
+    if len(pages) <= MOST_GROUPED or all(given):
+        return page_languages([f"{page.title}\n{page.content}" for page in pages], given)
+    some = [page for page in pages if not page.lang][:: max(1, len(pages) // _SAMPLED)]
+    found = Counter(page_languages([f"{page.title}\n{page.content}" for page in some], [""] * len(some)))
+    usual = found.most_common(1)[0][0]
+    return [lang or usual for lang in given]
+
+
+def clusters_of(
+    pages: Sequence[Page], context: RunContext, project: Project, progress: Progress
+) -> tuple[Ints, str] | None:
+    """Group pages as `clusters` does by default, without spending or caching anything.
+
+    A model counts only if all its vectors are in the cache or in a file; otherwise pages are grouped by their words.
+
+    Returns:
+        (n,) clusters from 0, the largest first, -1 for a page without words; and the field that the pages were compared
+        by. None: there are too many pages to compare in passing.
+    """
+    from internal_linker.analysis.similarity.kmeans import by_means, ordered, points_of
+
+    if len(pages) > MOST_GROUPED:
+        return None
+    has = {
+        "content": any(str(page.content).strip() for page in pages),
+        "title": any(page.title.strip() for page in pages),
+    }
+    name = next((field for field, known in has.items() if known), "h1")
+    titles, _ = _titles(pages, CompareOptions())
+    lift = _lifts(project, CompareOptions(), {name: 1.0})[name]
+    encoder = context.encoder
+    if lift is not None and not _is_free(encoder, pages, field_texts(name, pages, titles), context):
+        lift = None
+    encoders = Encoders(encoder, context.vector_cache, content_words(), {name: lift})
+    similarity, _ = field_similarity(pages, titles, {name: 1.0}, encoders, _OneStep(progress.warn))
+    points = points_of(similarity)
+    if not points.any():
+        return np.full(len(pages), -1, np.int64), name
+    labels, _ = by_means(points, language_codes([page.lang for page in pages]), None)
+    return ordered(points, labels).labels, name
+
+
+class _OneStep:
+    """Progress within a step that is shown already: only notes are passed on."""
+
+    def __init__(self, warn: Callable[[str], None]) -> None:
+        self.warn = warn
+
+    def start(self, step: str, total: int, unit: str) -> None:
+        """Begin a part of the step."""
+
+    def advance(self, count: int = 1) -> None:
+        """Count parts as done."""
+
+    def finish(self, outcome: str) -> None:
+        """End a part of the step."""
+
+
+def _is_free(encoder: Encoder, pages: Sequence[Page], texts: Sequence[Text], context: RunContext) -> bool:
+    """Return whether all vectors are in a file or in the cache."""
+    if encoder.pages is not None:
+        return True
+    known, _ = encodable(texts, [page.lang for page in pages], encoder)
+    return not encoder.corpus_bound and not plan_embedding(known, encoder, context.vector_cache).missing

@@ -1,4 +1,4 @@
-"""The audit of a site: figures before and after adoption of the proposed links, topics, and findings."""
+"""The audit of a site: figures before and after adoption of the proposed links, clusters, and findings."""
 
 import hashlib
 import re
@@ -11,14 +11,15 @@ import numpy as np
 
 from internal_linker.analysis.audit.figures import figures, summary
 from internal_linker.analysis.audit.links import SiteLinks, proposed_links, site_links
+from internal_linker.analysis.audit.page_clusters import PageClusters, page_clusters
 from internal_linker.analysis.audit.records import (
     Audit,
+    ClusterLinks,
     Finding,
     GraphFigures,
     Limits,
     Rule,
     SectionMatrix,
-    Topic,
 )
 from internal_linker.analysis.audit.rules_anchors import (
     ambiguous_anchors,
@@ -33,8 +34,6 @@ from internal_linker.analysis.audit.rules_pages import (
     reciprocal_findings,
 )
 from internal_linker.analysis.audit.rules_targets import duplicate_findings, exact_copies, target_findings
-from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
-from internal_linker.analysis.graph.communities import communities
 from internal_linker.analysis.graph.site_graph import (
     SiteGraph,
     adopted,
@@ -53,8 +52,6 @@ from internal_linker.text.words import words
 
 # The file that a server sends for a folder.
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|xhtml|shtml|php[0-9]?|aspx?|jsp|cfm)$", re.IGNORECASE)
-# The share of pages with a link from which links define topics; below it, too many pages would have no topic.
-_ENOUGH_LINKED = 0.9
 # Bars of the histogram of strengths.
 _BINS = 40
 
@@ -72,7 +69,8 @@ class Material:
         site: host, or host and folder, of the site; "", or one that no page is of: the host of most pages.
         home: URL of the home page; "": it is detected.
         limits: the limits beyond which the audit reports a finding.
-        vectors: returns the pages' unit rows, (n, d), zeros for a page without one; None: title words stand in.
+        similar: returns (m,) the clusters of m pages and the field that they were compared by; None: too many pages.
+        languages: returns m language codes of pages, "" where unknown.
     """
 
     collected: Collected
@@ -83,7 +81,8 @@ class Material:
     site: str
     home: str
     limits: Limits
-    vectors: Callable[[Sequence[Page]], Vectors | None]
+    similar: Callable[[Sequence[Page]], tuple[Ints, str] | None]
+    languages: Callable[[Sequence[Page]], Sequence[str]] = lambda pages: [page.lang for page in pages]
 
 
 def inspect(material: Material) -> Audit:
@@ -104,7 +103,8 @@ def inspect(material: Material) -> Audit:
     site = _site(pages, material.site)
     home = home_row(pages, site, material)
     wanted = _wanted(pages, home, material)
-    labels, names, topics_by = _topics(pages, both, material)
+    clusters = page_clusters(pages, both, material.similar, material.languages)
+    labels, names = clusters.labels, clusters.names
     states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
     before, alone, after = states
     seen = States([page.url for page in pages], wanted, before, after, material.limits)
@@ -124,9 +124,9 @@ def inspect(material: Material) -> Audit:
         urls=seen.urls,
         titles=[page.title or page.h1 for page in pages],
         sections=sections,
-        topics=[names[label] if label >= 0 else "" for label in labels.tolist()],
-        communities=_communities(names, labels, before, today.graph, both),
-        topics_by=topics_by,
+        clusters=[names[label] if label >= 0 else "" for label in labels.tolist()],
+        cluster_links=_cluster_links(clusters, before, today.graph, both),
+        clusters_by=clusters.by,
         summary=summary(before, after, material.limits, links_known=bool(len(today.graph.sources))),
         before=before,
         offered=alone,
@@ -205,32 +205,18 @@ def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
     return wanted
 
 
-def _topics(pages: Sequence[Page], graph: SiteGraph, material: Material) -> tuple[Ints, list[str], str]:
-    """Return (n,) each page's topic or -1, the topics' names, and how the topics were found."""
-    titles = [words(f"{page.title} {page.h1 if page.h1 != page.title else ''}") for page in pages]
-    if len(np.union1d(graph.sources, graph.targets)) >= _ENOUGH_LINKED * len(pages):
-        labels, by = communities(graph, len(pages)), "links"
-    elif (vectors := material.vectors(pages)) is not None:
-        labels, by = by_vectors(vectors), "vectors"
-    else:
-        labels, by = by_vectors(title_vectors(titles)), "titles"
-    labels = ordered(labels)
-    return labels, topic_names(labels, titles), by
-
-
-def _communities(
-    names: Sequence[str], labels: Ints, figures: GraphFigures, before: SiteGraph, after: SiteGraph
-) -> list[Topic]:
+def _cluster_links(
+    clusters: PageClusters, figures: GraphFigures, before: SiteGraph, after: SiteGraph
+) -> list[ClusterLinks]:
+    names, labels = clusters.names, clusters.labels
     counts = [between(graph, labels, len(names)) for graph in (before, after)]
     found = []
-    for topic, name in enumerate(names):
-        members = np.flatnonzero(labels == topic)
-        inner = [int(count[topic, topic]) for count in counts]
-        outer = [
-            int(count[topic].sum() + count[:, topic].sum() - 2 * count[topic, topic]) for count in counts
-        ]
+    for at, name in enumerate(names):
+        members = np.flatnonzero(labels == at)
+        inner = [int(count[at, at]) for count in counts]
+        outer = [int(count[at].sum() + count[:, at].sum() - 2 * count[at, at]) for count in counts]
         hub = int(members[figures.pagerank[members].argmax()])
-        found.append(Topic(name, len(members), hub, (inner[0], inner[1]), (outer[0], outer[1])))
+        found.append(ClusterLinks(name, len(members), hub, (inner[0], inner[1]), (outer[0], outer[1])))
     return found
 
 

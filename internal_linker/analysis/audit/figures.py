@@ -26,7 +26,7 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) ->
         n: the number of pages.
         home: row of the home page; -1: clicks are unknown.
         wanted: (n,) whether a page without inlinks is an orphan.
-        labels: (n,) each page's topic, or -1.
+        labels: (n,) each page's cluster, or -1.
     """
     inlinks, outlinks = degrees(graph, n)
     depth, rank = click_depth(graph, n, home), pagerank(graph, n)
@@ -44,7 +44,7 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) ->
         unreachable=nan if home < 0 else float((depth < 0).sum()),
         reciprocal=len(reciprocal_pairs(graph, n)),
         components=components(graph, n),
-        cross_topic=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
+        cross_cluster=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
     )
 
 
@@ -78,6 +78,6 @@ def summary(
         row("Gini of PageRank", lambda state: state.gini, 3),
         row("PageRank share of the top 10% of pages", lambda state: state.top_share, 3),
         row("Pairs that link to each other", lambda state: state.reciprocal),
-        row("Share of links across topics", lambda state: state.cross_topic, 3),
+        row("Share of links across clusters", lambda state: state.cross_cluster, 3),
         row("Separate groups of pages", lambda state: state.components),
     ]

@@ -32,7 +32,7 @@ class GraphFigures:
         unreachable: pages that can't be reached from the home page; NaN without one.
         reciprocal: pairs of pages that link to each other.
         components: weakly connected components: groups of pages without a link to or from other pages.
-        cross_topic: share of the links that lead from one topic to another, 0 to 1; 0 without links.
+        cross_cluster: share of the links that lead from one cluster to another, 0 to 1; 0 without links.
     """
 
     inlinks: Ints
@@ -47,7 +47,7 @@ class GraphFigures:
     unreachable: float
     reciprocal: int
     components: int
-    cross_topic: float
+    cross_cluster: float
 
 
 class Rule(StrEnum):
@@ -126,15 +126,15 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
-    """A community of pages, in today's links and after adoption.
+class ClusterLinks:
+    """A cluster of pages, in today's links and after adoption.
 
     Attributes:
-        name: distinctive words of its pages' titles.
+        name: what its pages are about.
         pages: the number of its pages.
         hub: row of its page with the highest PageRank today.
         inner: links between its pages, before and after.
-        outer: links between its pages and other topics in either direction, before and after.
+        outer: links between its pages and other clusters in either direction, before and after.
     """
 
     name: str
@@ -197,9 +197,9 @@ class Audit:
         urls: n URLs in the user's own spelling.
         titles: n titles, else H1s, else "".
         sections: n folders of the paths ("/blog"); "/" for pages without a folder.
-        topics: n names of topics, each one of `communities`; "" for a page without words or links.
-        communities: the topics, largest first.
-        topics_by: how the topics were found: "links", "vectors" or "titles".
+        clusters: n names of clusters, each one of `cluster_links`; "" for a page in none.
+        cluster_links: the clusters, largest first.
+        clusters_by: what pages were grouped by: "content", "title", "h1" or "links".
         summary: the before/after table.
         before, offered, after: figures of today's links, of the proposed links alone, and of both.
         existing, proposed: the links; a proposed link that exists already is in `existing` only.
@@ -216,9 +216,9 @@ class Audit:
     urls: Sequence[str]
     titles: Sequence[str]
     sections: Sequence[str]
-    topics: Sequence[str]
-    communities: Sequence[Topic]
-    topics_by: str
+    clusters: Sequence[str]
+    cluster_links: Sequence[ClusterLinks]
+    clusters_by: str
     summary: Sequence[Measure]
     before: GraphFigures
     offered: GraphFigures

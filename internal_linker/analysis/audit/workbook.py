@@ -1,4 +1,4 @@
-"""Writes audit.xlsx: the before/after table, one sheet of findings per rule, topics, and all pages."""
+"""Writes audit.xlsx: the before/after table, one sheet of findings per rule, clusters, and all pages."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -23,8 +23,8 @@ _FINDINGS = (
     *(Column("Page", 50, "link"), Column("Other page", 50, "link"), Column("Detail", 70)),
     *(Column("After adoption", 28), Column("Severity", 10)),
 )
-_TOPICS = (
-    *(Column("Topic", 40), Column("Pages", 10), Column("Strongest page", 60, "link")),
+_CLUSTERS = (
+    *(Column("Cluster", 40), Column("Pages", 10), Column("Strongest page", 60, "link")),
     *(
         Column("Links inside", 14),
         Column("... after", 14),
@@ -33,7 +33,7 @@ _TOPICS = (
     ),
 )
 _PAGES = (
-    *(Column("URL", 60, "link"), Column("Title", 45), Column("Section", 16), Column("Topic", 30)),
+    *(Column("URL", 60, "link"), Column("Title", 45), Column("Section", 16), Column("Cluster", 30)),
     *(Column("Links here", 12, "bar"), Column("Links here after", 12, "bar")),
     *(Column("Own links"), Column("Own links after"), Column("Clicks"), Column("Clicks after")),
     *(Column("PageRank x n", 12, "bar"), Column("PageRank x n after", 12, "bar")),
@@ -92,11 +92,10 @@ class AuditXlsx:
                     for one in found[: self._most]
                 ]
                 yield Sheet(rule, _FINDINGS, rows)
-        topics = [
-            (topic.name, topic.pages, audit.urls[topic.hub], *topic.inner, *topic.outer)
-            for topic in audit.communities
+        clusters = [
+            (one.name, one.pages, audit.urls[one.hub], *one.inner, *one.outer) for one in audit.cluster_links
         ]
-        yield Sheet("Topics", _TOPICS, topics)
+        yield Sheet("Clusters", _CLUSTERS, clusters)
         yield Sheet("Pages", _PAGES, list(_pages(audit)))
 
     def _summary(self, book: Any, audit: Audit, by_rule: dict[Rule, list[Finding]]) -> None:
@@ -130,7 +129,10 @@ def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:
     n, before, after = len(audit.urls), audit.before, audit.after
     rows = np.sort(np.argsort(-before.pagerank, kind="stable")[:MOST_PAGES])
     return zip(
-        *([texts[row] for row in rows] for texts in (audit.urls, audit.titles, audit.sections, audit.topics)),
+        *(
+            [texts[row] for row in rows]
+            for texts in (audit.urls, audit.titles, audit.sections, audit.clusters)
+        ),
         *(
             ["" if isnan(count) else count for count in audit.known(each)[rows].tolist()]
             for each in (before.inlinks, after.inlinks, before.outlinks, after.outlinks)

@@ -85,7 +85,7 @@ def field_similarity(
     compared: list[Field] = []
     gaps: list[str] = []
     for name, weight in fields.items():
-        texts = Lazy(len(pages), _Texts(name, pages, titles))
+        texts = field_texts(name, pages, titles)
         lift = encoders.lifts.get(name, 1.0)
         meaning = None
         if encoders.encoder and lift is not None:
@@ -99,6 +99,11 @@ def field_similarity(
         rows = _words(name, pages, texts, encoders, progress) if by_words else None
         compared.append(Field(name, weight, meaning, rows, lift or 0.0))
     return Similarity(compared), gaps
+
+
+def field_texts(name: str, pages: Sequence[Page], titles: Sequence[str]) -> Sequence[Text]:
+    """Return the text of each page for a field; its hash identifies its vector in the cache."""
+    return Lazy(len(pages), _Texts(name, pages, titles))
 
 
 class _Texts:

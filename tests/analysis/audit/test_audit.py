@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 
 from internal_linker.analysis.audit.audit import Material, inspect
+from internal_linker.analysis.audit.page_clusters import by_vectors, ordered, title_vectors
 from internal_linker.analysis.audit.records import Audit, Limits, Rule
-from internal_linker.analysis.audit.topics import by_vectors, ordered, title_vectors, topic_names
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
+from internal_linker.text.stop_words import stop_words
 from internal_linker.usecases.project import open_project
 from tests.support.audits import audited
 from tests.support.builders import nothing_excluded, page, url
@@ -212,12 +213,17 @@ def test_without_pages_there_is_nothing_to_audit(project: Path, capsys: Capture)
     assert "There is no page to audit" in capsys.readouterr().err
 
 
+def sample(folder: Path) -> Path:
+    """Copy the repository's sample without its cache into a folder, and return it."""
+    for name in ("files", "config"):
+        shutil.copytree(REPOSITORY / name, folder / name)
+    (folder / "files/cache.sqlite3").unlink(missing_ok=True)
+    return folder
+
+
 def test_the_sample_site_is_audited(tmp_path: Path, capsys: Capture) -> None:
     """The audit finds the known weak spots of the repository's sample before any run."""
-    shutil.copytree(REPOSITORY / "files", tmp_path / "files")
-    shutil.copytree(REPOSITORY / "config", tmp_path / "config")
-    (tmp_path / "files/cache.sqlite3").unlink(missing_ok=True)
-    assert command("audit", "--project", str(tmp_path), "--fail-on", "orphan=11") == 7
+    assert command("audit", "--project", str(sample(tmp_path)), "--fail-on", "orphan=11") == 7
     told = capsys.readouterr()
     assert "50 pages" in told.out
     assert "The home page is not among the pages, so clicks from it are unknown" in told.out
@@ -330,32 +336,69 @@ def test_a_folder_with_most_pages_is_split() -> None:
     assert set(sections_of(deep[:12])) == {"/en"}
 
 
-def test_topics_are_what_titles_share() -> None:
-    """Pages of three subjects form unmixed groups, named with the subjects' own words."""
+def test_clusters_of_titles_are_what_they_share() -> None:
+    """Titles of three subjects form unmixed groups."""
     subjects = [["kettle", "boils", "water"], ["grinder", "burrs", "dose"], ["filter", "paper", "rinse"]]
     titles = [[*subjects[at % 3], f"number{at}", "guide"] for at in range(60)]
     labels = ordered(by_vectors(title_vectors(titles)))
-    names = topic_names(labels, titles)
-    assert len(set(names)) == len(names)
-    for topic, name in enumerate(names):
-        own = {at % 3 for at in np.flatnonzero(labels == topic).tolist()}
-        assert len(own) == 1
-        assert set(name.partition(" (")[0].split(", ")) <= {*subjects[own.pop()]}
+    for label in range(labels.max() + 1):
+        assert len({at % 3 for at in np.flatnonzero(labels == label).tolist()}) == 1
 
 
-def test_pages_without_words_have_no_topic() -> None:
+def test_pages_without_words_are_in_no_cluster() -> None:
     """Titles that share nothing and empty titles raise no error."""
     assert by_vectors(title_vectors([[], ["one"], ["two"]])).tolist() == [-1, -1, -1]
     assert ordered(np.array([-1, -1])).tolist() == [-1, -1]
-    assert topic_names(np.array([-1]), [[]]) == []
     assert ordered(np.array([0, 0, 1, 2, 2, 2, 2])).tolist() == [-1, -1, -1, 0, 0, 0, 0]
 
 
-def test_topics_are_communities_where_most_pages_are_linked() -> None:
-    """Topics are communities if nine pages of ten have links; with fewer, title words name all topics."""
+def test_clusters_of_a_large_site_are_communities_where_most_pages_are_linked() -> None:
+    """On a site too large to compare, links group pages if nine pages of ten have some, else titles do."""
     urls = [f"https://www.slowkettle.example/{at}/" for at in range(20)]
     titles = [("Kettle water", "Grinder burrs")[at % 2] for at in range(20)]
     ring = [(at, (at + 1) % 18) for at in range(18)]
-    assert audited(urls, titles, ring).topics_by == "links"
+    assert audited(urls, titles, ring).clusters_by == "links"
     few = audited(urls, titles, ring[:16])
-    assert few.topics_by == "titles" and all(few.topics)
+    assert few.clusters_by == "title" and all(few.clusters)
+
+
+def test_audit_and_clusters_have_the_same_clusters(tmp_path: Path, capsys: Capture) -> None:
+    """`audit` shows each page in the cluster that `clusters` gives it, under the same name, before and after."""
+    where = ("--project", str(sample(tmp_path)))
+
+    def of_audit() -> dict[str, str]:
+        assert command("audit", *where) == 0
+        return {row["url:ID"]: row["cluster:string"] for row in read_csv(tmp_path / "files/audit_nodes.csv")}
+
+    before = of_audit()
+    assert command("clusters", *where) == 0
+    found = {row["URL"]: row["Name"] for row in read_csv(tmp_path / "files/clusters.csv")}
+    assert before == found == of_audit() and len(set(found.values())) > 3
+
+
+@pytest.mark.parametrize("field", ["Title", "Main Content"])
+def test_clusters_are_not_named_by_function_words(tmp_path: Path, capsys: Capture, field: str) -> None:
+    """No name of a cluster begins or ends with a stop word, in German as in English, by titles or contents."""
+    made = {
+        "de": "Warum ist der {0} {1} für die besten {2} wichtig",
+        "en": "Why the {0} {1} is what you need for {2}",
+        "fa": "چرا {0} {1} برای {2} مهم است",
+    }
+    words = {
+        "de": (("Mahlgrad", "Mühle", "Bohnen"), ("Milchschaum", "Kännchen", "Kühe")),
+        "en": (("grinder", "burr", "beans"), ("milk", "foam", "pitcher")),
+        "fa": (("آسیاب", "تیغه", "دانه"), ("شیر", "فوم", "پیچر")),
+    }
+    rows = [
+        (f"{SITE}/{lang}/{at}/", made[lang].format(*words[lang][at % 2]) + f" {at}", lang)
+        for lang in made
+        for at in range(8)
+    ]
+    folder = make_project(tmp_path)
+    (folder / "files/main_queries.csv").unlink(missing_ok=True)
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", field, "Lang"), *rows])
+    assert command("audit", "--project", str(folder)) == 0
+    for row in read_csv(folder / "files/audit_nodes.csv"):
+        lang = row["url:ID"].removeprefix(SITE)[1:3]
+        for term in row["cluster:string"].split(", "):
+            assert not {term.split()[0].casefold(), term.split()[-1].casefold()} & stop_words(lang), term

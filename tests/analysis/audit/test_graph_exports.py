@@ -41,7 +41,7 @@ def test_a_graph_file_reads_back_as_the_audit(tmp_path: Path) -> None:
     assert list(graph) == [str(row) for row in range(60)]
     today, page = found.before, graph.nodes["1"]
     assert (page["url"], page["title"], page["label"]) == (found.urls[1], found.titles[1], found.titles[1])
-    assert (page["section"], page["topic"]) == (found.sections[1], found.topics[1])
+    assert (page["section"], page["cluster"]) == (found.sections[1], found.clusters[1])
     counts = [(page["in_links"], page["out_links"]) for _, page in graph.nodes(data=True)]
     assert counts == list(zip(today.inlinks.tolist(), today.outlinks.tolist(), strict=True))
     assert [page["pagerank"] for _, page in graph.nodes(data=True)] == today.pagerank.tolist()
@@ -87,7 +87,7 @@ def test_the_csv_pair_is_what_the_import_of_neo4j_takes(tmp_path: Path) -> None:
     nodes, edges = tmp_path / "audit_nodes.csv", tmp_path / "audit_edges.csv"
     assert [*NodesCsv(nodes).write(found), *EdgesCsv(edges).write(found)] == []
     assert nodes.read_text().startswith(
-        "url:ID,title:string,section:string,topic:string,"
+        "url:ID,title:string,section:string,cluster:string,"
         "in_links:int,out_links:int,depth:int,pagerank:double,:LABEL\n"
     )
     pages, links = rows(nodes), rows(edges)

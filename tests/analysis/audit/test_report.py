@@ -111,10 +111,10 @@ def test_long_lists_are_cut_and_say_so(tmp_path: Path) -> None:
     assert f"The first {pages.MOST_FINDINGS} of {counts[Rule.ORPHAN]}; all are in files/audit.xlsx" in text
 
 
-def test_sections_and_topics_beyond_the_first_go_together() -> None:
-    """Tiles add up to all pages, regardless of the number of sections and topics."""
+def test_sections_and_clusters_beyond_the_first_go_together() -> None:
+    """Tiles add up to all pages, regardless of the number of sections and clusters."""
     names = [f"/s{row % 40}" for row in range(400)]
-    found = replace(audit(400), sections=names, topics=[f"topic {row % 37}" for row in range(400)])
+    found = replace(audit(400), sections=names, clusters=[f"cluster {row % 37}" for row in range(400)])
     tiles = charts.tiles(found)
     assert len(tiles) <= len(found.section_matrix.names)
     assert sum(tile.pages for tile in tiles) == 400
@@ -165,13 +165,13 @@ def test_the_report_carries_the_notices_of_what_is_inside(tmp_path: Path) -> Non
 @settings(max_examples=30)
 @given(titles=TITLES)
 def test_no_title_becomes_markup(titles: list[str], tmp_path_factory: pytest.TempPathFactory) -> None:
-    """With any titles and topics, the report has only its own elements, and its data can be read."""
+    """With any titles and clusters, the report has only its own elements, and its data can be read."""
     found = audit(max(len(titles), 2))
     titles = [*titles, *found.titles[len(titles) :]]
-    names = dict(zip(dict.fromkeys(found.topics), titles, strict=False))
-    topics = [names.get(topic, topic) for topic in found.topics]
+    names = dict(zip(dict.fromkeys(found.clusters), titles, strict=False))
+    clusters = [names.get(each, each) for each in found.clusters]
     document = parsed(
-        written(tmp_path_factory.mktemp("report"), replace(found, titles=titles, topics=topics))
+        written(tmp_path_factory.mktemp("report"), replace(found, titles=titles, clusters=clusters))
     )
     assert len(document.css("script")) == 3
     assert document.css("img, [onerror]") == []

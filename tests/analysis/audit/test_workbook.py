@@ -41,7 +41,7 @@ def test_every_finding_stands_under_its_rule(tmp_path: Path) -> None:
     assert AuditXlsx(tmp_path / "audit.xlsx").write(made) == []
     book = opened(tmp_path / "audit.xlsx")
     rules = {one.rule for one in made.findings}
-    assert set(book.sheetnames) == {"Summary", "Topics", "Pages"} | rules
+    assert set(book.sheetnames) == {"Summary", "Clusters", "Pages"} | rules
     for rule in rules:
         rows = [row[:3] for row in book[rule].iter_rows(min_row=2, values_only=True)]
         expected = [(one.page, one.other, one.detail) for one in made.findings if one.rule == rule]

@@ -75,13 +75,13 @@ def test_a_run_says_how_many_numbers_counted(tmp_path: Path, capsys: pytest.Capt
 
 
 def test_an_audit_groups_pages_by_the_users_vectors(tmp_path: Path) -> None:
-    """Topics come from the user's vectors, which here contradict the titles."""
+    """Clusters come from the user's vectors, which here contradict the titles."""
     folder = make_project(tmp_path, {"embedding_provider": "file:v.csv"})
     rows = [(url, "1 0" if at % 2 else "0 1") for at, url in enumerate(URLS)]
     write_csv(folder / "v.csv", [("URL", "Embedding"), *rows])
     assert command("audit", "--project", str(folder)) == 0
-    topics = [row["topic:string"] for row in read_csv(folder / "files/audit_nodes.csv")]
-    assert len(set(topics)) == 2 and topics == topics[:2] * 3
+    clusters = [row["cluster:string"] for row in read_csv(folder / "files/audit_nodes.csv")]
+    assert len(set(clusters)) == 2 and clusters == clusters[:2] * 3
 
 
 @pytest.mark.parametrize(

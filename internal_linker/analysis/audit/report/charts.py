@@ -12,7 +12,7 @@ from internal_linker.analysis.audit.records import Audit
 from internal_linker.core.arrays import Vectors
 
 # With more tiles in one section, a treemap is unreadable.
-_MOST_TOPICS = 12
+_MOST_CLUSTERS = 12
 # Percentages of the pages at which the curve is drawn; most changes are at its steep start.
 _SHARES = (0, 0.1, 0.2, 0.5, *range(1, 101))
 
@@ -43,21 +43,21 @@ def readable(path: str) -> str:
 
 
 def tiles(audit: Audit) -> list[Tile]:
-    """Return the sections of the matrix with their topics, the largest first; small ones are merged."""
+    """Return the sections of the matrix with their clusters, the largest first; small ones are merged."""
     names = audit.section_matrix.names
     known, rest = set(names), names[-1]
     places = [
-        (section if section in known else rest, topic or "no topic")
-        for section, topic in zip(audit.sections, audit.topics, strict=True)
+        (section if section in known else rest, cluster or "no cluster")
+        for section, cluster in zip(audit.sections, audit.clusters, strict=True)
     ]
     pages = Counter(places)
     states = (audit.before, audit.after) if audit.links_known else ()
     orphans = [Counter(places[row] for row in state.orphans.tolist()) for state in states]
     before, after = orphans or (Counter(), Counter())
     found: dict[str, list[Tile]] = {}
-    for (section, topic), count in pages.most_common():
-        at = section, topic
-        found.setdefault(section, []).append(Tile(topic, count, before[at], after[at]))
+    for (section, cluster), count in pages.most_common():
+        at = section, cluster
+        found.setdefault(section, []).append(Tile(cluster, count, before[at], after[at]))
     return sorted(
         (_together(section, parts) for section, parts in found.items()), key=lambda tile: -tile.pages
     )
@@ -105,9 +105,9 @@ def chart_data(audit: Audit, sections: Sequence[Tile]) -> dict[str, Any]:
 
 
 def _together(section: str, parts: Sequence[Tile]) -> Tile:
-    shown, others = list(parts[:_MOST_TOPICS]), parts[_MOST_TOPICS:]
+    shown, others = list(parts[:_MOST_CLUSTERS]), parts[_MOST_CLUSTERS:]
     if others:
-        shown.append(_sum(f"{len(others)} more topics", others))
+        shown.append(_sum(f"{len(others)} more clusters", others))
     return _sum(section, parts, tuple(shown))
 
 

@@ -15,7 +15,7 @@ from internal_linker.analysis.audit.report.tables import findings, movers, orpha
 _TEMPLATE = Path(__file__).parent / "report.html"
 _CONTENTS = (
     ("figures", "Before and after"),
-    ("sections", "Sections and topics"),
+    ("sections", "Sections and clusters"),
     ("between", "Links between sections"),
     ("strength", "Strength"),
     ("pagerank", "PageRank"),
@@ -80,6 +80,7 @@ def _context(audit: Audit) -> dict[str, Any]:
         "contents": _CONTENTS,
         "new_links": len(audit.proposed.sources),
         "cards": _cards(audit),
+        "grouped_by": _grouped_by(audit),
         "tiles": sections,
         "tiers": tiers(audit),
         "bars": list(zip(edges.tolist(), counts.tolist(), strict=False)),
@@ -92,6 +93,13 @@ def _context(audit: Audit) -> dict[str, Any]:
         "findings": findings(audit),
         "data": chart_data(audit, sections),
     }
+
+
+def _grouped_by(audit: Audit) -> str:
+    """Return what the pages of a cluster have in common."""
+    if audit.clusters_by == "links":
+        return "pages that link to each other, as the site is too large to compare all contents"
+    return f"pages with similar {audit.clusters_by}, as in clusters.html"
 
 
 def _cards(audit: Audit) -> list[Measure]:
