@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
+from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
 from internal_linker.usecases.options import CalibrateOptions
 
 if TYPE_CHECKING:
     from internal_linker.evaluation.calibration import Share
     from internal_linker.usecases.calibrate import Calibration
+    from internal_linker.usecases.settings.settings import Settings
 
 
 @with_options(CalibrateOptions)
@@ -20,7 +21,8 @@ def calibrate(context: typer.Context, project: ProjectOption = None, *, options:
 
     Sample weak and strong pairs of pages from all sections into files/labels.csv; write good, borderline or bad next
     to each. With 50 labels or more, the command prints which share of the pairs above each strength is good, and
-    proposes tier_inline and tier_sidebar. With fewer, it uses existing links instead of labels.
+    proposes tier_inline and tier_sidebar. With fewer, it prints what to do next and how many of your existing links
+    today's thresholds would find.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import calibrate as usecase
@@ -28,11 +30,12 @@ def calibrate(context: typer.Context, project: ProjectOption = None, *, options:
 
     with reporting() as reporter:
         found = usecase.calibrate(opened, options, reporter)
-    for line in (
-        *found.remarks,
-        _drawn(found),
-        *(_by_labels(found) if found.by_labels else _by_links(found)),
-    ):
+    told = (
+        _by_labels(found)
+        if found.by_labels
+        else _without_labels(found, opened.settings, typed(context, "calibrate"))
+    )
+    for line in (*found.remarks, _drawn(found), *told):
         open_console().print(line, soft_wrap=True)
 
 
@@ -40,7 +43,7 @@ def _drawn(found: "Calibration") -> str:
     there = f"files/labels.csv holds {found.pairs} pairs, {found.labelled} of them labelled"
     if not found.new:
         return f"{there}; none were added."
-    return f"{there}; {found.new} are new. Write good, borderline or bad into the column Label and run calibrate again."
+    return f"{there}; {found.new} {'is' if found.new == 1 else 'are'} new."
 
 
 def _by_labels(found: "Calibration") -> Iterator[str]:
@@ -59,21 +62,24 @@ def _by_labels(found: "Calibration") -> Iterator[str]:
     yield from _proposed(found)
 
 
-def _by_links(found: "Calibration") -> Iterator[str]:
+def _without_labels(found: "Calibration", settings: "Settings", again: str) -> Iterator[str]:
+    """Say what to do next, and how today's thresholds suit the existing links."""
     from internal_linker.usecases.calibrate import LEAST_LABELS
 
+    lacking = LEAST_LABELS - found.labelled
     yield (
-        f"Fewer than {LEAST_LABELS} pairs are labelled, so existing links count as good; each was hidden while it was "
-        f"ranked. Other pairs may also be good, so the precision is a lower bound."
+        f"Next: open files/labels.csv, write good, borderline or bad into the column Label of {lacking} more "
+        f"{'row' if lacking == 1 else 'rows'}, and start `{again}` again. It then prints how many links above each "
+        "strength are good, and proposes tier_inline and tier_sidebar."
     )
+    yield f"Until then keep tier_inline = {settings.tier_inline:g} and tier_sidebar = {settings.tier_sidebar:g}."
     if not found.strict:
-        yield "There are no existing links: add them to files/existing_links.csv (Source, Destination)."
         return
-    yield f"{'strength':10}{'precision, at least':22}{'recall of links':22}"
-    for point in found.strict:
-        shares = map(_share, (point.precision, point.recall))
-        yield f"{point.threshold:<10.2f}" + "".join(f"{share:22}" for share in shares)
-    yield from _proposed(found)
+    yield "Of your existing links, each hidden while it was ranked:"
+    for setting in ("tier_inline", "tier_sidebar"):
+        threshold = getattr(settings, setting)
+        point = min(found.strict, key=lambda point: abs(point.threshold - threshold))
+        yield f"  {point.recall.value:.0%} have a strength of at least {point.threshold:.2f} ({setting})"
 
 
 def _share(share: "Share") -> str:

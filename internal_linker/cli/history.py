@@ -2,7 +2,7 @@
 
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
+from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
 from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 
@@ -13,22 +13,27 @@ SHOWN = 20
 def history(context: typer.Context, project: ProjectOption = None) -> None:
     """List the runs whose links are stored.
 
-    These are the last 26 runs: half a year of weekly runs.
+    These are the last 26 runs: half a year of weekly runs. Other commands take a run's name as well as its number:
+    last is the newest run, last-1 the one before it.
     """
     opened = opened_project(context, project)
-    from internal_linker.cli.output import print_columns
+    from internal_linker.cli.output import print_aligned
     from internal_linker.usecases import history as usecase
     from internal_linker.usecases.console import open_console
 
-    header = ("Run", "Ended (UTC)", "What", "Rows", "Links", "Published", "Model")
-    rows = [
-        (one.run, one.at[:16], one.what, str(one.rows), str(one.links), _yes(one.published), one.encoder)
-        for one in usecase.history(opened).versions
-    ]
-    if not rows:
+    header = ("Run", "Name", "Ended (UTC)", "What", "Rows", "Links", "Published", "Model")
+    versions = usecase.history(opened).versions
+    if not versions:
         typer.echo("No runs are stored yet.")
         return
-    print_columns(open_console(), header, rows)
+    rows = [
+        (
+            *(one.run, name, one.at[:16].replace("T", " "), one.what, str(one.rows), str(one.links)),
+            *("yes" if one.published else "no", one.encoder.partition(", recipe ")[0]),
+        )
+        for one, name in zip(versions, usecase.names(versions), strict=True)
+    ]
+    print_aligned(open_console(), header, rows)
 
 
 @with_options(DiffOptions)
@@ -65,10 +70,11 @@ def rollback(context: typer.Context, project: ProjectOption = None, *, options: 
     with reporting(stderr=False) as reporter:
         result = usecase.rollback(opened, options, reporter)
     typer.echo(result.summary)
+    if result.earlier:
+        typer.echo(
+            "This was the newest run, whose links were in place already. To go back to the run before it: "
+            f"{typed(context, f'rollback {result.earlier}')}"
+        )
     if result.failure:
         raise typer.Exit(result.failure.exit_code)
     raise typer.Exit(ExitCode.GAPS if result.gaps else ExitCode.SUCCESS)
-
-
-def _yes(published: bool) -> str:
-    return "yes" if published else "no"

@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
@@ -97,6 +98,14 @@ def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequen
     for row in rows:
         table.add_row(*row)
     console.print(table)
+
+
+def print_aligned(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print a table whose columns are aligned by spaces, on a terminal and elsewhere; lines are never wrapped."""
+    widths = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
+    for row in (header, *rows):
+        cells = (cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True))
+        console.print("  ".join(cells).rstrip(), soft_wrap=True)
 
 
 def print_rows(console: Console, title: str, rows: Sequence[tuple[str, str]]) -> None:

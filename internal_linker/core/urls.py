@@ -1,7 +1,7 @@
 """URL keys: the normal form in which all spellings of a page's URL are equal."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from urllib.parse import quote, unquote_to_bytes, urljoin, urlsplit
 
@@ -20,6 +20,9 @@ _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _MAX_LENGTH = 8192
 _BEGIN = re.compile("https?://", re.IGNORECASE)
+# A page's address without its https://, as browsers show it; "node.js" is a query.
+_BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-zA-Z]{2,}(:\d+)?/\S*")
+_PATH = re.compile(r"/(?!/)\S*")
 _NOT_FULL = "not a full URL: it must begin with https:// or http:// and a host"
 # Most paths consist of these and need no further work.
 _AS_IT_IS = re.compile(r"[A-Za-z0-9._~/=-]*")
@@ -158,6 +161,31 @@ def other_page(key: str, url: str, address: str, of: Callable[[str], str] = str)
     except ValueError:
         return None
     return "" if other == key else other
+
+
+def is_address(text: str) -> bool:
+    """Return whether a text is meant as a page's address: a URL, a URL without https://, or a path such as /blog/a/."""
+    return bool(_BEGIN.match(text) or _BARE_ADDRESS.fullmatch(text) or _PATH.fullmatch(text))
+
+
+def keys_meant(address: str, known: Iterable[str], key_of: Callable[[str], str] = normal_form) -> list[str]:
+    """Return the keys that an address stands for: the one of a URL, or the known keys with its path.
+
+    Args:
+        address: a URL, a URL without https://, or a path.
+        known: the keys of all pages.
+        key_of: returns the key of a full URL.
+
+    Raises:
+        ValueError: it is not a full http(s) URL; the message says why.
+    """
+    if _PATH.fullmatch(address):
+        path = normal_form(f"https://any.example{address}").partition("//")[2].partition("/")[2]
+        return list(dict.fromkeys(key for key in known if key.partition("//")[2].partition("/")[2] == path))
+    if not _BARE_ADDRESS.fullmatch(address):
+        return [key_of(address)]
+    meant = [key_of(scheme + address) for scheme in ("https://", "http://")]
+    return [key for key in dict.fromkeys(known) if key in meant] or meant[:1]
 
 
 def within_site(key: str, site: str) -> bool:

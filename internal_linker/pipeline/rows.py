@@ -13,6 +13,7 @@ from internal_linker.core.records import (
     Source,
     fold_query,
 )
+from internal_linker.core.urls import keys_meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +84,22 @@ def choose(collected: Collected, choice: Choice) -> list[Source]:
 
 
 def _known_key(collected: Collected, url: str) -> str:
-    """Return the key of the page that a URL shows, or redirects to."""
+    """Return the key of the page that a URL or a path shows, or redirects to."""
+    known = {source.key for source in collected.sources}
     try:
-        key = collected.hosts.key(url)
+        meant = keys_meant(url, (*known, *collected.aliases), collected.hosts.key)
     except ValueError as error:
         raise InputError(f"{url}: {error}.") from None
-    known = {source.key for source in collected.sources}
-    if (end := collected.aliases.get(key, key)) in known:
-        return end
-    if key not in known:
+    ends = dict.fromkeys(end if (end := collected.aliases.get(key, key)) in known else key for key in meant)
+    found = [key for key in ends if key in known]
+    if len(found) > 1:
+        names = " or ".join(sorted(found)[:3])
+        raise InputError(f"{url} stands for several pages: use the whole URL, {names}.")
+    if not found:
         raise InputError(
             f"{url} is neither in the main queries nor in files/urls_rawdata.csv: check its spelling."
         )
-    return key
+    return found[0]
 
 
 def _remarked(item: Recommendation) -> Recommendation:

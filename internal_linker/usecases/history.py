@@ -33,8 +33,9 @@ class HistoryResult(Result):
 
     def tables(self) -> dict[str, Columns]:
         """Return `runs`: the runs, the oldest first; `at` is ISO 8601 in UTC."""
-        names = ("run", "at", "what", "rows", "links", "published", "encoder")
-        return {"runs": columns_of(self.versions, *names)}
+        columns = ("at", "what", "rows", "links", "published", "encoder")
+        named = {"run": [version.run for version in self.versions], "name": names(self.versions)}
+        return {"runs": {**named, **columns_of(self.versions, *columns)}}
 
 
 @dataclass(frozen=True, repr=False)
@@ -82,6 +83,7 @@ class RollbackResult(Result):
         without_anchors: how many links have no anchor, since the store has none for them.
         gaps: what could not be done, one sentence each.
         failure: why the first place that took no links failed; None: all took them.
+        earlier: the run before it, if it was the newest, so that nothing changed; else "".
     """
 
     run: str
@@ -91,6 +93,7 @@ class RollbackResult(Result):
     without_anchors: int
     gaps: tuple[str, ...]
     failure: ServiceError | OutputError | None
+    earlier: str = ""
 
     @property
     def links(self) -> int:
@@ -129,6 +132,11 @@ def history(project: Project) -> HistoryResult:
         return HistoryResult(runs.versions())
 
 
+def names(versions: Sequence[Version]) -> list[str]:
+    """Return a name for each run, the oldest first: last for the newest, last-1 for the one before it, and so on."""
+    return [f"last-{at}" if at else "last" for at in reversed(range(len(versions)))]
+
+
 def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffResult:
     """Find how the links of two runs differ, and why.
 
@@ -145,7 +153,7 @@ def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffR
     with project.graph() as (edges, runs):
         older, newer = _version(runs, options.before), _version(runs, options.after)
         hosts = _hosts(runs)
-        before, after = (_rows(runs, run, sections, hosts) for run in (options.before, options.after))
+        before, after = (_rows(runs, version.run, sections, hosts) for version in (older, newer))
         judged = edges.each("accepted", "rejected", "edited", "live")
         statuses = {with_hosts(edge, hosts).id: edge.status for edge in judged}
         found = list(differences(older, newer, before, after, lambda *ends: statuses.get(edge_id(*ends))))
@@ -191,7 +199,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
     ):
         memory = Memory(edges, project.rules().edges, run_id, version.encoder, hosts=hosts)
         gaps = memory.recall(context.desk)
-        rows = _rows(runs, options.run, sections, hosts)
+        rows = _rows(runs, version.run, sections, hosts)
         allowed = [_allowed(row, memory) for row in rows]
         items = [row.recommendation for row in allowed]
         memory.hashes = {row.end: row.text_hash for row in rows}
@@ -206,28 +214,32 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += delivered.gaps
         lost = memory.without_anchors
-        result = RollbackResult(options.run, run_id, items, rejected, lost, tuple(gaps), delivered.failure)
-        last = runs.versions()[-1].run
+        *_, before, last = "", "", *(each.run for each in runs.versions())
+        earlier = before if version.run == last else ""
+        result = RollbackResult(
+            version.run, run_id, items, rejected, lost, tuple(gaps), delivered.failure, earlier
+        )
         kept = overlaid(rows_with(hosts, runs.rows(last)), allowed) if sections else iter(allowed)
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        what = f"rollback to {options.run}" + (" in part" if sections else "")
+        what = f"rollback to {version.run}" + (" in part" if sections else "")
         rolled_back = replace(version, run=run_id, at=now, what=what, rows=len(items), links=result.links)
         runs.put(rolled_back, kept, runs.duplicates())
     return result
 
 
 def _version(runs: RunStore, run: str) -> Version:
-    """Return the version of a run.
+    """Return the version of a run, by its id or its name.
 
     Raises:
         InputError: it is not kept.
     """
     versions = runs.versions()
-    for version in versions:
-        if version.run == run:
+    for version, name in zip(versions, names(versions), strict=True):
+        if run in (version.run, name):
             return version
-    names = ", ".join(version.run for version in versions[-5:]) or "none yet"
-    raise InputError(f"Run {run} not found. The latest runs are: {names}. `history` lists all stored runs.")
+    latest = ", ".join(version.run for version in versions[-5:])
+    known = f"The latest runs are: {latest}, the newest of them `last`. `history` lists all stored runs."
+    raise InputError(f"Run {run} not found. {known if latest else 'No runs are stored yet.'}")
 
 
 def _hosts(runs: RunStore) -> CanonicalHosts:

@@ -120,7 +120,7 @@ class RunOptions(Options):
     Attributes:
         limit: a trial of the first so many rows, written to files/trial only; 0: all rows.
         publish: with `limit`, write the links where a whole run writes them.
-        only: URLs; only these pages get links.
+        only: URLs or paths; only these pages get links.
         sections: "/blog=off" keeps the links of the pages below /blog; "/blog=on" overrules `sections_off`.
         search: whether search results are used.
         accept_drift: publish links even if they moved far from those of the last run.
@@ -135,7 +135,8 @@ class RunOptions(Options):
     ] = 0
     publish: Annotated[bool, Option("With --limit: publish the links like those of a whole run.")] = False
     only: Annotated[
-        Sequence[str], Option("Find links for this page only; may be repeated.", metavar="URL")
+        Sequence[str],
+        Option("Find links for the page with this URL or path only; may be repeated.", metavar="URL"),
     ] = ()
     sections: Annotated[
         Sequence[str],
@@ -161,11 +162,16 @@ class LookupOptions(Options):
     """What to look up.
 
     Attributes:
-        page: a page's URL, or any query.
+        page: a page's URL, its path, or any query.
         search: whether search results are used.
     """
 
-    page: Annotated[str, Option("A page's URL or any query.", metavar="URL-OR-QUERY", argument=True)]
+    page: Annotated[
+        str,
+        Option(
+            "A page's URL, its path such as /blog/a/, or any query.", metavar="URL-OR-QUERY", argument=True
+        ),
+    ]
     search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
 
 
@@ -408,13 +414,16 @@ class DiffOptions(Options):
     """Two runs to compare.
 
     Attributes:
-        before: the earlier run, as `history` names it.
+        before: the earlier run: its id, or its name, "last" for the newest and "last-1" for the one before.
         after: the later run.
         sections: paths; only pages below them count.
     """
 
-    before: Annotated[str, Option("The earlier run, as listed by history.", metavar="RUN", argument=True)]
-    after: Annotated[str, Option("The later run.", metavar="RUN", argument=True)]
+    before: Annotated[
+        str,
+        Option("The earlier run: its number or name (last-1), see history.", metavar="RUN", argument=True),
+    ]
+    after: Annotated[str, Option("The later run, such as last.", metavar="RUN", argument=True)]
     sections: Annotated[
         Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
     ] = ()
@@ -425,11 +434,13 @@ class RollbackOptions(Options):
     """A run to go back to.
 
     Attributes:
-        run: the run, as `history` names it.
+        run: the run: its id, or its name, "last" for the newest and "last-1" for the one before.
         sections: paths; only the links of pages below them are put back.
     """
 
-    run: Annotated[str, Option("The run, as listed by history.", metavar="RUN", argument=True)]
+    run: Annotated[
+        str, Option("The run: its number or name (last-1), see history.", metavar="RUN", argument=True)
+    ]
     sections: Annotated[
         Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
     ] = ()

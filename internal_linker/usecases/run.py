@@ -1,7 +1,6 @@
 """Find links: for all pages of a project, for one page or query, or for a page that does not exist yet."""
 
 import io
-import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -15,6 +14,7 @@ from internal_linker.core.ports import Progress
 from internal_linker.core.records import Choice, Origin, Recommendation
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
+from internal_linker.core.urls import is_address
 from internal_linker.core.version import __version__
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.pipeline.brief import content_brief as brief_links
@@ -24,9 +24,6 @@ from internal_linker.review.link_memory import Memory
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
-
-# A page's address without its https://, as browsers show it; "node.js" is a query.
-_BARE_ADDRESS = re.compile(r"www\.\S+|[\w-]+(\.[\w-]+)*\.[a-zA-Z]{2,}/\S*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +190,7 @@ def lookup(project: Project, options: LookupOptions, progress: Progress) -> Page
     page = options.page.strip()
     if not page:
         raise ConfigurationError("URL-OR-QUERY is empty: write a page's URL, or a query in quotation marks.")
-    if _BARE_ADDRESS.fullmatch(page):
-        page = f"https://{page}"
-    is_url = page.lower().startswith(("http://", "https://"))
-    choice = Choice(only=(page,)) if is_url else Choice(query=page)
+    choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
     with project.context(progress, serp=options.search, deliver=False) as context:
         return PageLinks(Run(context, project.rules(), choice, progress).execute(new_run_id()))
 

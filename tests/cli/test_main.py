@@ -263,6 +263,8 @@ def test_limit_and_only_choose_rows(folder: Path) -> None:
     assert [row["URL"] for row in output_rows(folder)] == URLS[:2]
     assert command("run", "--only", URLS[3], "--only", URLS[5], *where) == 0
     assert {row["URL"] for row in output_rows(folder)} == {*URLS[:2], URLS[3], URLS[5]}
+    assert command("run", "--only", URLS[4].removeprefix(SITE), *where) == 0
+    assert {row["URL"] for row in output_rows(folder)} == {*URLS[:2], *URLS[3:6]}
     assert command("run", "--only", f"{SITE}/nix/", *where) == 3
 
 
@@ -321,12 +323,23 @@ def test_a_dry_run_leaves_no_trace(
     assert "SERP credits: about 9, at most 18" in out and "Time: about " in out
 
 
-@pytest.mark.parametrize("page", [URLS[1], URLS[1].removeprefix("https://"), "dark tea", "[b]tea[/] :tea:"])
+@pytest.mark.parametrize(
+    "page",
+    [
+        *(
+            URLS[1],
+            URLS[1].removeprefix("https://"),
+            URLS[1].removeprefix(SITE),
+            URLS[1].removeprefix(SITE)[:-1],
+        ),
+        *("dark tea", "[b]tea[/] :tea:", "tea / coffee"),
+    ],
+)
 def test_lookup_prints_five_links(folder: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """For a URL, with or without https://, or a query, stdout has five full URLs, never the page itself."""
+    """For a URL, with or without https:// or host, or a query, stdout has five full URLs, never the page itself."""
     assert command("lookup", page, "--project", str(folder)) == 0
     printed = capsys.readouterr()
-    name = URLS[1] if page in URLS[1] else page
+    name = URLS[1] if page.strip("/") in URLS[1] else page
     lines = printed.out.splitlines()
     assert lines[0] == f"Links for {name}" and len(lines) == 6
     links = [line.split()[1] for line in lines[1:]]
@@ -345,6 +358,20 @@ def test_lookup_of_nothing_is_refused(folder: Path, page: str, capsys: pytest.Ca
 def test_lookup_of_an_unknown_page_is_an_input_error(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An unknown URL ends with 3, since it has no content to compare."""
-    assert command("lookup", f"{SITE}/nix/", "--project", str(folder)) == 3
-    assert "check its spelling" in capsys.readouterr().err
+    """An unknown URL or path ends with 3, since it has no content to compare."""
+    for page in (f"{SITE}/nix/", "/nix/"):
+        assert command("lookup", page, "--project", str(folder)) == 3
+        assert f"{page} is neither in the main queries" in capsys.readouterr().err
+
+
+def test_a_path_of_two_hosts_is_no_guess(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A path that two hosts have names both pages instead of choosing one."""
+    rows = [
+        ("URL", "Main Query"),
+        *((f"https://{host}.example/a/", f"{host} tea") for host in ("one", "two")),
+    ]
+    write_csv(folder / "files/main_queries.csv", rows)
+    assert command("lookup", "/a/", "--project", str(folder)) == 3
+    assert "several pages: use the whole URL, https://one.example/a or https://two.example/a." in (
+        capsys.readouterr().err
+    )

@@ -117,17 +117,18 @@ def test_a_precision_that_is_not_reached_proposes_nothing(
 def test_existing_links_serve_until_there_are_labels(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Without labels, figures from existing links, if any, are called lower bounds; with labels they don't matter."""
+    """Without labels, the next step comes first, then the share of existing links above today's thresholds."""
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
-    assert f"Fewer than {LEAST_LABELS} pairs are labelled" in out and "There are no existing links" in out
+    assert f"of {LEAST_LABELS} more rows, and start `" in out and "existing links" not in out
+    assert "keep tier_inline = 0.8 and tier_sidebar = 0.65." in out and "precision" not in out
     pages = read_csv(folder / "files/urls_rawdata.csv")
     pairs = [(pages[at]["URL"], pages[at + 1]["URL"]) for at in range(0, 28, 2)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *pairs])
     assert calibrate(folder) == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    assert "precision is a lower bound" in out and "recall of links" in out
-    assert re.search(r"^0\.05 +0\.\d{3} \[", out, re.M)
+    assert re.search(r"^  \d+% have a strength of at least 0\.80 \(tier_inline\)$", out, re.M)
+    assert re.search(r"^  \d+% have a strength of at least 0\.65 \(tier_sidebar\)$", out, re.M)
     label(folder, 0.6, 0.4)
     assert calibrate(folder) == ExitCode.SUCCESS
     assert "Computed from the labels" in capsys.readouterr().out

@@ -1,5 +1,6 @@
 """What a run publishes and what it holds back: drift, sections that need approval, and editors' decisions."""
 
+import re
 import subprocess
 import sys
 import time
@@ -93,7 +94,7 @@ def test_a_broken_crawl_does_not_reach_the_sheet(
     assert do(project, "run") == 0, "the accepted run is the new baseline"
     capsys.readouterr()
     assert do(project, "history") == 0
-    assert [line.split("\t")[5] for line in capsys.readouterr().out.splitlines()] == [
+    assert [re.split(r"  +", line)[6] for line in capsys.readouterr().out.splitlines()] == [
         *("Published", "yes", "no", "no", "yes", "yes"),
     ]
 

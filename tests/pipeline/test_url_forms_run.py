@@ -124,7 +124,7 @@ def test_runs_in_two_forms_are_compared_and_put_back(
     before = links(project)
     capsys.readouterr()
     assert do(project, "history") == 0
-    runs = [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    runs = [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
     assert do(project, "diff", *runs) == 0
     assert "0 differences" in capsys.readouterr().out
     source, target = judge(project, Status="rejected")

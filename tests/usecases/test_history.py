@@ -31,7 +31,7 @@ def do(project: Path, *arguments: str) -> int:
 def runs(project: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     capsys.readouterr()
     assert command("history", "--project", str(project)) == 0
-    return [line.split("\t")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    return [line.split()[0] for line in capsys.readouterr().out.splitlines()[1:]]
 
 
 def links(project: Path) -> dict[str, list[str]]:
@@ -115,6 +115,28 @@ def keep_two_runs(opened: Project) -> None:
             kept.put(version, [VersionRow(Recommendation(source, links), "h")])
 
 
+def test_runs_have_names(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The columns of the history are aligned, and every command takes the names that it lists."""
+    opened = open_project(project)
+    keep_two_runs(opened)
+    capsys.readouterr()
+    assert command("history", "--project", str(project)) == 0
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:2] for line in lines] == [["1", "last-1"], ["2", "last"]]
+    for column in ("Name", "Ended (UTC)", "Published", "Model"):
+        at = header.index(column)
+        assert all(line[at - 1] == " " and line[at] != " " for line in lines)
+    assert command("diff", "last-1", "last", "--project", str(project)) == 0
+    assert "2 differences written to files/diff.csv." in capsys.readouterr().out
+    assert command("rollback", "last-2", "--project", str(project)) == 3
+    assert "the newest of them `last`" in capsys.readouterr().err
+    assert command("rollback", "last", "--project", str(project)) == 0
+    out = capsys.readouterr().out
+    assert "from run 2." in out and "newest run" in out and "rollback 1 --project" in out
+    assert command("rollback", "last-1", "--project", str(project)) == 0
+    assert "newest run" not in capsys.readouterr().out
+
+
 def test_runs_and_differences_are_tables(project: Path) -> None:
     """The columns are the records' fields; write=False writes no file."""
     opened = open_project(project)
@@ -122,7 +144,7 @@ def test_runs_and_differences_are_tables(project: Path) -> None:
     assert empty.to_frame().empty and repr(empty) == "<HistoryResult runs: 0 rows>"
     keep_two_runs(opened)
     runs_ = history(opened).to_frame()
-    assert list(runs_.columns) == ["run", "at", "what", "rows", "links", "published", "encoder"]
+    assert list(runs_.columns) == ["run", "name", "at", "what", "rows", "links", "published", "encoder"]
     assert runs_["run"].tolist() == ["1", "2"]
     assert runs_[["links", "published"]].dtypes.tolist() == ["int64", "bool"]
     result = diff(opened, DiffOptions(before="1", after="2"), write=False)
@@ -160,7 +182,7 @@ def test_links_that_were_put_back_are_a_table(project: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (("diff", "x", "y"), 3, "Run x not found. The latest runs are: none yet."),
+        (("diff", "x", "y"), 3, "Run x not found. No runs are stored yet."),
         (("rollback", "x"), 3, "Run x not found."),
         (
             ("run", "--section", "blog=off"),

@@ -47,7 +47,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Collected, Duplicate, Page
 from internal_linker.core.runs import VersionRow
 from internal_linker.core.sections import grouped, sections_of
-from internal_linker.core.urls import within_site
+from internal_linker.core.urls import keys_meant, within_site
 from internal_linker.text.words import words
 
 # The file that a server sends for a folder.
@@ -186,10 +186,11 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
         InputError: it is none of the pages that an audit is of.
     """
     try:
-        key = collected.hosts.key(url)
+        found = keys_meant(url, (*rows, *collected.aliases), collected.hosts.key)
     except ValueError as error:
         raise ConfigurationError(f"{option} {url}: {error}.") from None
-    row = rows.get(collected.aliases.get(key, key), -1)
+    keys = {collected.aliases.get(key, key) for key in found}
+    row = rows.get(keys.pop(), -1) if len(keys) == 1 else -1
     if row < 0:
         raise InputError(
             f"{option} {url} not found: use the URL of a page in files/urls_rawdata.csv that is not an error, redirect "
