@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 # The public functions, imported when somebody asks for one: the command line starts without what it doesn't need.
 _FUNCTIONS = (
     "audit",
+    "back_up_store",
     "backtest",
     "calibrate",
     "check",
@@ -28,6 +29,7 @@ _FUNCTIONS = (
     "pairs",
     "plan",
     "prune_cache",
+    "restore_store",
     "rollback",
     "run",
     "schedule",

@@ -11,6 +11,7 @@ from internal_linker.usecases.console import Reporter, open_console
 from internal_linker.usecases.options import (
     AuditOptions,
     BacktestOptions,
+    BackUpOptions,
     BriefOptions,
     CalibrateOptions,
     ClustersOptions,
@@ -22,8 +23,10 @@ from internal_linker.usecases.options import (
     Options,
     PairsOptions,
     PruneCacheOptions,
+    RestoreOptions,
     RollbackOptions,
     RunOptions,
+    VerifyCacheOptions,
     declared_options,
 )
 from internal_linker.usecases.project import Project, open_project
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from internal_linker.pipeline.report import Plan
     from internal_linker.review.session import ReviewCounts
     from internal_linker.usecases.audit import AuditResult, LinkPaths
-    from internal_linker.usecases.cache import CopyResult, PruneResult, VerifyResult
+    from internal_linker.usecases.cache import CopyResult, PruneResult, RestoreResult, VerifyResult
     from internal_linker.usecases.calibrate import Calibration
     from internal_linker.usecases.check import CheckResult
     from internal_linker.usecases.evaluate import AnchorEvaluation, Backtest, Evaluation
@@ -578,15 +581,17 @@ def copy_store(
         return usecase.copy_store(_opened(project), wanted, reporter)
 
 
-def verify_cache(project: str | Path = ".", *, progress: bool = False) -> "VerifyResult":
-    """Read all that the cache and the link graph hold, as the command `cache verify` does; nothing is changed.
+@_takes(VerifyCacheOptions)
+def verify_cache(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "VerifyResult":
+    """Read all that the cache and the link graph hold, as the command `cache verify` does, and repair it if asked to.
 
     Args:
         project: the folder with config/ and files/.
         progress: show steps and notes on stderr.
+        options: as below.
 
     Returns:
-        `.ok`, and the damaged rows by table: `.damaged`.
+        `.ok`, the damaged rows by table, `.damaged`, and what was done with them, `.repaired`.
 
     Raises:
         InternalLinkerError: the database can't be opened, or is damaged as a whole.
@@ -594,7 +599,45 @@ def verify_cache(project: str | Path = ".", *, progress: bool = False) -> "Verif
     from internal_linker.usecases import cache as usecase
 
     with _reporter(progress) as reporter:
-        return usecase.verify_cache(_opened(project), reporter)
+        return usecase.verify_cache(_opened(project), VerifyCacheOptions(**options), reporter)
+
+
+@_takes(BackUpOptions)
+def back_up_store(project: str | Path = ".", **options: Any) -> Path:
+    """Back up the cache file, as the command `store backup` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        options: as below.
+
+    Returns:
+        The path of the backup.
+
+    Raises:
+        InternalLinkerError: there is no cache file, or the backup can't be written.
+    """
+    from internal_linker.usecases import cache as usecase
+
+    return usecase.back_up_store(_opened(project), BackUpOptions(**options))
+
+
+@_takes(RestoreOptions)
+def restore_store(project: str | Path = ".", **options: Any) -> "RestoreResult":
+    """Put a backup in the place of the cache file, as the command `store restore` does.
+
+    Args:
+        project: the folder with config/ and files/.
+        options: as below.
+
+    Returns:
+        The backup, and where the former cache file is: `.backup` and `.former`.
+
+    Raises:
+        InternalLinkerError: there is no sound backup, a run is active, or a file can't be written.
+    """
+    from internal_linker.usecases import cache as usecase
+
+    return usecase.restore_store(_opened(project), RestoreOptions(**options))
 
 
 @_takes(PruneCacheOptions)

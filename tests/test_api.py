@@ -40,7 +40,7 @@ COMMANDS = {
         "export_vectors",
         "schedule",
     ),
-    *("copy_store", "verify_cache", "prune_cache"),
+    *("copy_store", "back_up_store", "restore_store", "verify_cache", "prune_cache"),
 }
 
 

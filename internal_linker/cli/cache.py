@@ -1,32 +1,51 @@
-"""The commands that look after the cache: cache verify, cache prune and store copy."""
+"""The commands that look after the cache: cache verify and prune, store copy, backup and restore."""
 
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.errors import InputError
-from internal_linker.usecases.options import CopyStoreOptions, PruneCacheOptions
+from internal_linker.usecases.options import (
+    BackUpOptions,
+    CopyStoreOptions,
+    PruneCacheOptions,
+    RestoreOptions,
+    VerifyCacheOptions,
+)
 
 cache = typer.Typer(help="Verify or prune the cache.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @cache.command("verify")
-def verify(context: typer.Context, project: ProjectOption = None) -> None:
-    """Check the cache and the link graph for damage.
+@with_options(VerifyCacheOptions)
+def verify(context: typer.Context, project: ProjectOption = None, *, options: VerifyCacheOptions) -> None:
+    """Check the cache and the link graph for damage, and repair it.
 
-    Read every row and change nothing. A damaged vector or search result is fetched again when it is needed.
+    Read every row. Without --repair, nothing is changed. Runs fetch or compute again what is damaged of vectors,
+    search results and the like. Damaged links and runs come back from the newest backup that has them; those that no
+    backup has are moved to the table damaged_rows.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases.cache import verify_cache
 
     with reporting(stderr=False) as reporter:
-        result = verify_cache(opened, reporter)
-    if not result.ok:
+        result = verify_cache(opened, options, reporter)
+    if not result.damaged:
+        typer.echo("The cache is not damaged.")
+    elif result.repaired is None:
         damaged = ", ".join(f"{count} in {table}" for table, count in result.damaged.items())
         raise InputError(
-            f"The cache has damaged rows: {damaged}. Runs fetch damaged vectors and search results again; "
-            "damaged links and runs are lost: restore them from a backup."
+            f"The cache has damaged rows: {damaged}. Runs leave them out. `cache verify --repair` restores or replaces "
+            "them."
         )
-    typer.echo("The cache is not damaged.")
+    for each in result.repaired or ():
+        counts = {
+            "removed; runs fetch or compute them again": each.removed,
+            "restored from a backup": each.restored,
+            "in no backup, moved to the table damaged_rows": each.set_aside,
+        }
+        typer.echo(
+            f"{each.table}: " + ", ".join(f"{count} {what}" for what, count in counts.items() if count)
+        )
 
 
 @cache.command("prune")
@@ -51,12 +70,7 @@ def prune(context: typer.Context, project: ProjectOption = None, *, options: Pru
         typer.echo("Nothing was removed. To remove these rows, add --apply.")
 
 
-store = typer.Typer(help="Copy a cache between databases.", no_args_is_help=True, rich_markup_mode=None)
-
-
-@store.callback()
-def _group() -> None:
-    """Copy a cache between databases."""
+store = typer.Typer(help="Copy, back up or restore the cache.", no_args_is_help=True, rich_markup_mode=None)
 
 
 @store.command("copy")
@@ -73,3 +87,34 @@ def copy(context: typer.Context, project: ProjectOption = None, *, options: Copy
     with reporting(stderr=False) as reporter:
         copy_store(opened, options, reporter)
     typer.echo("The cache was copied. To use the copy, set store_url in config/settings.toml.")
+
+
+@store.command("backup")
+@with_options(BackUpOptions)
+def backup(context: typer.Context, project: ProjectOption = None, *, options: BackUpOptions) -> None:
+    """Back up the cache file.
+
+    Runs and other commands may use the cache meanwhile. Besides, runs make a backup each week (store_backups). Backups
+    made by this command are never deleted. A PostgreSQL database is backed up with its own tools, such as pg_dump.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.usecases.cache import back_up_store
+
+    typer.echo(f"The cache was backed up to {back_up_store(opened, options)}.")
+
+
+@store.command("restore")
+@with_options(RestoreOptions)
+def restore(context: typer.Context, project: ProjectOption = None, *, options: RestoreOptions) -> None:
+    """Restore the cache from a backup.
+
+    The present cache file is not deleted: it gets a name with the date. Decisions that editors made since the backup
+    are read again from the Sheet or review.xlsx by the next run.
+    """
+    opened = opened_project(context, project)
+    from internal_linker.usecases.cache import restore_store
+
+    result = restore_store(opened, options)
+    typer.echo(f"The cache was restored from {result.backup}.")
+    if result.former:
+        typer.echo(f"The former cache is {result.former}.")

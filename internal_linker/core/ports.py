@@ -298,7 +298,7 @@ class RunStore(Protocol):
     def versions(self) -> Sequence[Version]:
         """Return the runs that are kept, the oldest first."""
 
-    def rows(self, run: str) -> Iterator[VersionRow]:
+    def rows(self, run: str, *, damaged: bool = False) -> Iterator[VersionRow]:
         """Yield the rows of a kept run in their order."""
 
     def duplicates(self) -> Sequence[Duplicate] | None:

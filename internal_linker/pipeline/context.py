@@ -52,6 +52,8 @@ class RunContext:
         workers: opens the processes that share the matching, if any; its argument takes warnings.
         hosts: the hosts that stand for others, such as a staging site's.
         tidy: prunes the caches after a run that needed the texts of these hashes.
+        damage: returns a note on damaged rows that the run replaced, and a gap for those that nothing can replace; ""
+            for none.
     """
 
     queries: StreamSource | None
@@ -83,6 +85,7 @@ class RunContext:
     )
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
     tidy: Callable[[Encoder, Sequence[str]], None] = lambda *_: None
+    damage: Callable[[], tuple[str, str]] = lambda: ("", "")
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,8 @@ class Publication:
             # Links without search results or embeddings are not a baseline for later runs.
             facts={} if report.searched.problem or report.embedded.problem else asdict(facts),
         )
-        earlier = runs.rows(versions[-1].run) if versions and (self.partial or self.rules.off) else ()
+        overlay = bool(versions) and (self.partial or bool(self.rules.off))
+        earlier = runs.rows(versions[-1].run, damaged=True) if overlay else ()
         before = rows_with(report.collected.hosts, earlier)
         stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
         # A run over some rows doesn't compare every page with all others.

@@ -103,8 +103,10 @@ class Run:
         )
         if self.context.sinks and not self.choice.partial:
             self.context.tidy(self.context.encoder, embedded.hashes)
-        for gap in report.gaps:
-            self.progress.warn(gap)
+        note, gap = self.context.damage()
+        report.gaps += filter(None, [gap])
+        for sentence in filter(None, [note, *report.gaps]):
+            self.progress.warn(sentence)
         return report
 
     def plan(self) -> Plan:

@@ -9,6 +9,7 @@ from pathlib import Path
 from sqlalchemy import Engine
 
 from internal_linker.adapters.database import (
+    backups,
     edges,
     embeddings,
     fetched_pages,
@@ -17,27 +18,50 @@ from internal_linker.adapters.database import (
     runs,
     serp_results,
 )
+from internal_linker.adapters.database.damage import (
+    Repaired,
+    Stored,
+    damaged_rows,
+    file_damage,
+    repair,
+)
 from internal_linker.adapters.database.embeddings import EmbeddingCache
-from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.engine import file_of, noted_damage, open_database, unusable
 from internal_linker.adapters.database.maintenance import (
     Copied,
     Needless,
     copy_tables,
-    damage,
     give_room_back,
     needless,
     prune,
     require_cache,
-    unreadable,
 )
+from internal_linker.adapters.database.run_queue import file_lock
 from internal_linker.adapters.database.schema import Waste
-from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.errors import ConfigurationError, InputError, RunActive
 from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.records import PageCache
 from internal_linker.usecases.settings.settings import Settings
 
 # Half a year of weekly runs; whatever none of them needed is removed.
 KEPT_DAYS = 182
+# Chunks come before the joins that need them, and links before their runs, so that a copy that breaks off has none
+# without the other.
+_STORED = (
+    Stored(embeddings.EMBEDDINGS, embeddings.soundness),
+    Stored(serp_results.SERP, lambda _: serp_results.is_sound, dated=True),
+    Stored(llm_answers.ANSWERS, lambda _: llm_answers.is_sound),
+    Stored(neighbours.JOIN_CHUNKS, lambda _: lambda _: True),
+    Stored(neighbours.JOINS, neighbours.soundness),
+    Stored(edges.EDGES, lambda _: edges.is_sound, lasting=True),
+    Stored(runs.RUN_LINKS, lambda _: runs.is_sound, lasting=True, part_of=runs.RUNS),
+    Stored(runs.RUNS, lambda _: runs.is_sound_run, lasting=True, mend=runs.mend_sequence),
+)
+# Work in progress, and pages that cost nothing: neither is worth copying.
+_NOT_COPIED = (
+    Stored(neighbours.JOIN_BLOCKS, lambda _: neighbours.is_sound_block),
+    Stored(fetched_pages.FETCHED_PAGES, lambda _: fetched_pages.is_sound),
+)
 
 
 @dataclass(frozen=True)
@@ -76,26 +100,14 @@ class Databases:
             InputError: there is no cache at the source.
             StoreLost: a server is gone in the middle; copy again.
         """
-        # Chunks come before the joins that need them. Finished blocks are work in progress and not copied, and neither
-        # are fetched pages, which cost nothing.
-        tables = (
-            embeddings.EMBEDDINGS,
-            serp_results.SERP,
-            llm_answers.ANSWERS,
-            neighbours.JOIN_CHUNKS,
-            neighbours.JOINS,
-            edges.EDGES,
-            runs.RUN_LINKS,
-            runs.RUNS,
-        )
         urls = [one if "://" in one else f"sqlite:///{one}" for one in (source, destination)]
         with ExitStack() as closing:
             given = self._database(urls[0], read_only=True)
             closing.callback(given.dispose)
-            require_cache(given, tables)  # before a destination is made for nothing
+            require_cache(given, [one.table for one in _STORED])  # before a destination is made for nothing
             taking = self._database(urls[1])
             closing.callback(taking.dispose)
-            return copy_tables(given, taking, tables, progress)
+            return copy_tables(given, taking, _STORED, progress)
 
     def verify(self, progress: Progress) -> dict[str, int]:
         """Count the rows that can't be read, by table.
@@ -103,22 +115,101 @@ class Databases:
         Raises:
             ConfigurationError: the database is damaged, or can't be opened.
         """
-        checks = {
-            embeddings.EMBEDDINGS: embeddings.is_sound,
-            serp_results.SERP: serp_results.is_sound,
-            edges.EDGES: edges.is_sound,
-            runs.RUN_LINKS: runs.is_sound,
-            runs.RUNS: runs.is_sound_run,
-            fetched_pages.FETCHED_PAGES: fetched_pages.is_sound,
-        }
         engine = self.store(read_only=True)
         try:
-            if said := damage(engine):
-                raise ConfigurationError(
-                    f"store_url: the database is damaged ({said}). Copy its readable rows to a new database with "
-                    "`store copy`, or move it away: the caches are rebuilt, and editors' decisions are in the review."
-                )
-            return unreadable(engine, checks, progress)
+            _require_sound_file(engine)
+            return damaged_rows(engine, (*_STORED, *_NOT_COPIED), progress)
+        finally:
+            engine.dispose()
+
+    def repair(self, progress: Progress) -> list[Repaired]:
+        """Remove damaged rows; restore from backups, or set aside, what can't be fetched again.
+
+        Raises:
+            ConfigurationError: the database is damaged as a whole, or can't be opened.
+        """
+        with ExitStack() as closing:
+            engine = self.store()
+            closing.callback(engine.dispose)
+            _require_sound_file(engine)
+            copies = []
+            for one in backups.backups(self.file) if self.file else ():
+                if not self._problem_of(one):
+                    copies.append(self._database(f"sqlite:///{one.absolute()}", read_only=True))
+                    closing.callback(copies[-1].dispose)
+            return repair(engine, (*_STORED, *_NOT_COPIED), copies, progress)
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the caches; None if they are on a server or in memory."""
+        return file_of(self.settings.store_url, self.root)
+
+    def back_up(self, to: Path | None = None) -> Path:
+        """Copy the caches' file, which others may be using, and return the copy's path.
+
+        Raises:
+            ConfigurationError: the caches are on a server, or in memory.
+            InputError: there is no file, or it is damaged as a whole.
+            OutputError: the copy can't be written.
+        """
+        return backups.back_up(self._own_file("backed up", "pg_dump"), to)
+
+    def back_up_weekly(self) -> Path | None:
+        """Back up the caches' file if the last weekly backup is a week old; return the new one.
+
+        Raises:
+            InputError: the file is damaged as a whole.
+            OutputError: there is no room for a copy, or it can't be written.
+        """
+        return backups.back_up_weekly(self.file, self.settings.store_backups) if self.file else None
+
+    def restore(self, backup: Path | None) -> tuple[Path, Path | None]:
+        """Put a backup in the place of the caches' file; return its path, and where the present file is now.
+
+        Args:
+            backup: a copy of the caches' file; None: the newest sound one in its folder of backups.
+
+        Raises:
+            ConfigurationError: the caches are on a server or in memory.
+            InputError: there is no such backup, or it is damaged.
+            RunActive: a run is using the file.
+            OutputError: a file can't be written.
+        """
+        file = self._own_file("restored", "pg_restore")
+        problem = f"there is no backup in {backups.folder_of(file)}: name the file."
+        for one in [backup] if backup else backups.backups(file):
+            if not (problem := self._problem_of(one)):
+                break
+        else:
+            raise InputError(f"Nothing was restored: {problem}")
+        lock = file_lock(file)
+        if not lock.take():
+            raise RunActive(f"A run is using the cache: {lock.holder}. Wait until it has ended.")
+        try:
+            return one, backups.restore(file, one)
+        finally:
+            lock.release()
+
+    def _own_file(self, done: str, tool: str) -> Path:
+        if self.file is None:
+            raise ConfigurationError(
+                f"store_url names no SQLite file. A PostgreSQL database is {done} with its own tools, such as {tool}."
+            )
+        return self.file
+
+    def _problem_of(self, backup: Path) -> str:
+        """Return why a file is not a sound copy of a cache; "" if it is one."""
+        if not backup.is_file():
+            return f"{backup} not found."
+        try:
+            engine = self._database(f"sqlite:///{backup.absolute()}", read_only=True)
+        except ConfigurationError as error:
+            return str(error)
+        try:
+            require_cache(engine, [one.table for one in _STORED])
+            return f"{backup} is damaged ({said})." if (said := file_damage(engine)) else ""
+        except (ConfigurationError, InputError) as error:
+            return str(error)
         finally:
             engine.dispose()
 
@@ -132,7 +223,7 @@ class Databases:
         try:
             if not apply:
                 return needless(engine, _waste(days))
-            found = prune(engine, _waste(days))
+            found = prune(engine, _waste(days), (*_STORED, *_NOT_COPIED))
             give_room_back(engine)
             return found
         finally:
@@ -142,11 +233,34 @@ class Databases:
         """Mark the vectors that a whole run needed, and remove what no run needed for half a year."""
         cache = EmbeddingCache(engine, self.settings.embedding_storage)
         cache.note_used(encoder, [one for one in dict.fromkeys(hashes) if one])
-        prune(engine, _waste(KEPT_DAYS))
+        prune(engine, _waste(KEPT_DAYS), (*_STORED, *_NOT_COPIED))
+
+    def damage_met(self, engine: Engine) -> tuple[str, str]:
+        """Return a note on damaged rows that runs replace, and a gap for those that none can replace; "" for none."""
+        found = noted_damage(engine)
+        lasting = {one.table.name for one in _STORED if one.lasting}
+        lost = ", ".join(
+            f"{count} in {table}" for table, count in found.items() if count and table in lasting
+        )
+        replaced = ", ".join(
+            f"{count} in {table}" for table, count in found.items() if count and table not in lasting
+        )
+        return (
+            f"The cache had damaged rows, which were replaced: {replaced}." if replaced else "",
+            f"The cache has damaged rows, which were left out: {lost}. `cache verify --repair` restores them from a "
+            "backup, or sets them aside."
+            if lost
+            else "",
+        )
 
     def _database(self, url: str, *, read_only: bool = False) -> Engine:
         password = self.settings.store_password.get_secret_value()
         return open_database(url, self.root, password=password, read_only=read_only)
+
+
+def _require_sound_file(engine: Engine) -> None:
+    if said := file_damage(engine):
+        raise unusable(engine, f"the file is damaged: {said}")
 
 
 def _waste(days: int) -> list[Waste]:

@@ -531,6 +531,51 @@ class CopyStoreOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyCacheOptions(Options):
+    """What to do with damaged rows.
+
+    Attributes:
+        repair: replace or set aside the damaged rows; otherwise they are only counted.
+    """
+
+    repair: Annotated[
+        bool, Option("Restore damaged rows from a backup, set them aside, or have them fetched again.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackUpOptions(Options):
+    """Where a backup goes.
+
+    Attributes:
+        to: the file to write, or the folder to write it in; None: backups/ beside the cache.
+    """
+
+    to: Annotated[
+        Path | None,
+        Option(
+            "The file or folder to write to. Default: backups/ beside the cache.", metavar="TO", argument=True
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreOptions(Options):
+    """Which backup takes the cache's place.
+
+    Attributes:
+        backup: the file; None: the newest one in backups/.
+    """
+
+    backup: Annotated[
+        Path | None,
+        Option(
+            "The backup. Default: the newest one in backups/ beside the cache.", metavar="FROM", argument=True
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PruneCacheOptions(Options):
     """What to remove from the cache.
 

@@ -151,6 +151,7 @@ class Project:
             workers=functools.partial(workers, self.root / "files" / "matching.tmp"),
             hosts=self.settings.hosts,
             tidy=functools.partial(self.databases.tidy, engine),
+            damage=functools.partial(self.databases.damage_met, engine),
             notices=notices,
         )
         if deliver and (client or not encoder.corpus_bound):

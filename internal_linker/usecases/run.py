@@ -9,7 +9,13 @@ from typing import BinaryIO
 
 from internal_linker.core.briefs import BriefLinks
 from internal_linker.core.edges import Anchor
-from internal_linker.core.errors import ConfigurationError, InternalLinkerError, OutputError, ServiceError
+from internal_linker.core.errors import (
+    ConfigurationError,
+    InputError,
+    InternalLinkerError,
+    OutputError,
+    ServiceError,
+)
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Choice, Origin, Recommendation
 from internal_linker.core.results import Columns, Result, columns_of
@@ -138,6 +144,8 @@ def run(
             with project.context(
                 timed, serp=options.search, trial=options.trial, keeps=None if options.trial else keeps
             ) as context:
+                if not options.trial:
+                    _back_up(project, timed)
                 rules = project.rules(off, accept_drift=options.accept_drift)
                 report = Run(context, rules, choice, timed, should_stop).execute(run_id)
         except (InternalLinkerError, KeyboardInterrupt) as error:
@@ -154,6 +162,15 @@ def run(
             LOGGER.info("Summary: %s: %s", name.strip(), value)
         LOGGER.info("%s", closing_line(found))
         return found
+
+
+def _back_up(project: Project, progress: Progress) -> None:
+    """Back up the cache before the run changes it, if a backup is due; a run goes on without one."""
+    try:
+        if made := project.databases.back_up_weekly():
+            LOGGER.info("The cache was backed up to %s", made)
+    except (InputError, OutputError) as error:
+        progress.warn(f"The weekly backup of the cache was not made: {error}")
 
 
 def closing_line(found: PageLinks) -> str:

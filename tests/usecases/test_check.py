@@ -298,7 +298,7 @@ def test_a_damaged_cache_is_found(tmp_path: Path) -> None:
     """`check` reports a cache file that isn't a database."""
     folder = make_project(tmp_path)
     write_text(folder / "files/cache.sqlite3", "no database at all " * 100)
-    assert "if the cache file is damaged, move it away" in faults(folder)["Cache"]
+    assert "`store restore` puts its newest backup back" in faults(folder)["Cache"]
 
 
 def test_a_damaged_model_is_found(tmp_path: Path) -> None:

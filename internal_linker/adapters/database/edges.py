@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from datetime import UTC, datetime
 from math import isnan
 from operator import attrgetter
@@ -16,29 +16,35 @@ from sqlalchemy import (
     Engine,
     Row,
     Select,
-    String,
     Table,
-    Text,
     func,
     select,
 )
 
-from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
-from internal_linker.core.edges import COPIES, Anchor, Cells, Edge, Status, source_id
+from internal_linker.adapters.database.damage import set_aside
+from internal_linker.adapters.database.engine import (
+    KEYS_A_QUERY,
+    key_text,
+    lacks,
+    note_damage,
+    transact,
+    upsert,
+)
+from internal_linker.adapters.database.schema import METADATA, CheckedString, CheckedText, Moment, Waste
+from internal_linker.core.edges import COPIES, VERDICTS, Anchor, Cells, Edge, EdgeKind, Status, source_id
 from internal_linker.core.sequences import batched
 
 EDGES = Table(
     "edges",
     METADATA,
-    Column("site", String(200), primary_key=True),
-    Column("source", String(10), primary_key=True),
-    Column("id", String(20), primary_key=True),
-    Column("status", String(10), nullable=False),
-    Column("verdict", String(10), nullable=False),
-    Column("kind", String(20), nullable=False),
-    Column("last_run", String(40), nullable=False),
-    Column("facts", Text, nullable=False),
+    Column("site", CheckedString(200), primary_key=True),
+    Column("source", CheckedString(10), primary_key=True),
+    Column("id", CheckedString(20), primary_key=True),
+    Column("status", CheckedString(10), nullable=False),
+    Column("verdict", CheckedString(10), nullable=False),
+    Column("kind", CheckedString(20), nullable=False),
+    Column("last_run", CheckedString(40), nullable=False),
+    Column("facts", CheckedText, nullable=False),
     Column("updated_at", Moment, nullable=False),
 )
 _COLUMNS = ("status", "verdict", "kind", "last_run")
@@ -46,18 +52,38 @@ _COLUMNS = ("status", "verdict", "kind", "last_run")
 _DEFAULTS = {one.name: one.default for one in fields(Edge) if one.init and one.name not in _COLUMNS}
 _VALUES = attrgetter(*_DEFAULTS)
 _STATUSES = frozenset(get_args(Status))
+_VERDICTS, _KINDS = {"", *VERDICTS}, frozenset(get_args(EdgeKind))
+# What JSON gives for a fact of each type.
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    name: (int, float) if isinstance(default, float) else type(default)
+    for name, default in _DEFAULTS.items()
+    if default is not MISSING
+} | dict.fromkeys(("source", "target", "source_url", "target_url"), str)
 _JSON = json.JSONEncoder(separators=(",", ":"))
+
+
+def _typed(values: Sequence[Any], types: Sequence[type]) -> Sequence[Any]:
+    """Return the values.
+
+    Raises:
+        TypeError: one of them has another type.
+    """
+    if not all(map(isinstance, values, types)):
+        raise TypeError("a value of another type")
+    return values
+
+
 # JSON turns these into lists.
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    "anchors": lambda all_: tuple(Anchor(*one) for one in all_),
-    "formerly": tuple,
-    "cells": lambda three: Cells(*three),
-    "former_ids": tuple,
+    "anchors": lambda all_: tuple(Anchor(*_typed(one, (str, str, int, bool, bool))) for one in all_),
+    "formerly": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
+    "cells": lambda three: Cells(*_typed(three, (str, str, str))),
+    "former_ids": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
 }
 
 
 class EdgeStore:
-    """`ports.EdgeStore` in a database; reading skips damaged rows.
+    """`ports.EdgeStore` in a database; reading skips damaged rows and counts them.
 
     Args:
         engine: from `open_database`.
@@ -66,6 +92,7 @@ class EdgeStore:
 
     def __init__(self, engine: Engine, site: str) -> None:
         self._engine, self._site = engine, key_text(site, 200)
+        self._damaged: set[str] = set()
 
     def of_sources(self, sources: Iterable[str]) -> Mapping[str, Sequence[Edge]]:
         """Return all edges of these sources (normal forms or queries), by source."""
@@ -83,7 +110,7 @@ class EdgeStore:
             wanted = frozenset(some)
             # Only by source: given sources and ids, SQLite looks up every pair of the two lists.
             rows = self._rows(self._all.where(EDGES.c.source.in_({one[:10] for one in wanted})))
-            found |= {edge.id: edge for edge in _edges(row for row in rows if row.id in wanted)}
+            found |= {edge.id: edge for edge in self._sound(row for row in rows if row.id in wanted)}
         return found
 
     def each(self, *statuses: Status, judged: bool = False, besides: str = "") -> Iterator[Edge]:
@@ -104,7 +131,7 @@ class EdgeStore:
             yield from self._read(self._all.where(EDGES.c.source.in_([row.source for row in rows]), *some))
 
     def put(self, edges: Sequence[Edge]) -> None:
-        """Insert or replace edges; they are committed when this returns."""
+        """Insert or replace edges, and set damaged rows of the same ids aside; all is committed when this returns."""
         now = datetime.now(UTC)
         rows = [
             {"site": self._site, "source": edge.id[:10], "id": edge.id, "updated_at": now}
@@ -112,13 +139,22 @@ class EdgeStore:
             | {"facts": _text(edge)}
             for edge in edges
         ]
-        transact(self._engine, lambda connection: upsert(connection, EDGES, rows))
+        lost = [edge.id for edge in edges if edge.id in self._damaged]
+
+        def write(connection: Connection) -> None:
+            for some in batched(lost, KEYS_A_QUERY):
+                set_aside(connection, EDGES, (EDGES.c.site == self._site) & EDGES.c.id.in_(some))
+            upsert(connection, EDGES, rows)
+
+        transact(self._engine, write)
+        self._damaged.difference_update(lost)
 
     def counts(self) -> Mapping[Status, int]:
         """Count the links of each status; near-duplicate pairs are not links."""
         some = select(EDGES.c.status, func.count().label("edges")).where(EDGES.c.site == self._site)
         some = some.where(EDGES.c.kind.not_in(COPIES))
-        return {row.status: row.edges for row in self._rows(some.group_by(EDGES.c.status))}
+        rows = self._rows(some.group_by(EDGES.c.status))
+        return {row.status: row.edges for row in rows if row.status in _STATUSES}
 
     @property
     def _all(self) -> Select[Any]:
@@ -126,7 +162,16 @@ class EdgeStore:
         return select(*columns).where(EDGES.c.site == self._site).order_by(EDGES.c.source, EDGES.c.id)
 
     def _read(self, wanted: Select[Any]) -> list[Edge]:
-        return [*_edges(self._rows(wanted))]
+        return [*self._sound(self._rows(wanted))]
+
+    def _sound(self, rows: Iterable[Row[Any]]) -> Iterator[Edge]:
+        """Yield the edges of the rows that can be read; count the others."""
+        for row in rows:
+            if (edge := read_edge(row)) is not None:
+                yield edge
+            elif row.id not in self._damaged:
+                self._damaged.add(row.id)
+                note_damage(self._engine, EDGES)
 
     def _rows(self, wanted: Select[Any]) -> list[Row[Any]]:
         def read(connection: Connection) -> list[Row[Any]]:
@@ -145,16 +190,17 @@ def waste(before: datetime) -> list[Waste]:
 
 def is_sound(row: Row[Any]) -> bool:
     """Return whether a row of EDGES can be read."""
-    return any(_edges([row]))
+    edge = read_edge(row)
+    return edge is not None and row.source == edge.id[:10]
 
 
-def _edges(rows: Iterable[Row[Any]]) -> Iterator[Edge]:
-    """Yield the edges of the rows that can be read."""
-    for row in rows:
-        with suppress(TypeError, ValueError, AttributeError, RecursionError):
-            edge = _edge(row)
-            if edge.id == row.id and edge.status in _STATUSES:
-                yield edge
+def read_edge(row: Row[Any]) -> Edge | None:
+    """Return the edge of a row; None if it is damaged."""
+    with suppress(TypeError, ValueError, AttributeError, RecursionError):
+        edge = _edge(row)
+        if edge.id == row.id and edge.status in _STATUSES and edge.verdict in _VERDICTS:
+            return edge if edge.kind in _KINDS and edge.last_run is not None else None
+    return None
 
 
 def _text(edge: Edge) -> str:
@@ -177,4 +223,6 @@ def _none(value: object) -> bool:
 def _edge(row: Row[Any]) -> Edge:
     facts = {name: value for name, value in json.loads(row.facts).items() if name in _DEFAULTS}
     facts |= {name: read(facts[name]) for name, read in _READ.items() if name in facts}
+    if not all(isinstance(value, _TYPES[name]) for name, value in facts.items()):
+        raise TypeError("a fact of another type")
     return Edge(**facts, **{name: getattr(row, name) for name in _COLUMNS})

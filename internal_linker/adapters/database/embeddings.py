@@ -1,7 +1,9 @@
 """The embedding cache: vectors by model, dimensions, recipe and text hash, so that each text is encoded once."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -10,18 +12,32 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Engine,
-    Integer,
-    LargeBinary,
     Row,
-    String,
     Table,
     func,
+    not_,
     select,
     update,
 )
 
-from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.adapters.database.damage import damaged_time
+from internal_linker.adapters.database.engine import (
+    KEYS_A_QUERY,
+    key_text,
+    lacks,
+    note_damage,
+    transact,
+    upsert,
+)
+from internal_linker.adapters.database.schema import (
+    METADATA,
+    CheckedBytes,
+    CheckedInteger,
+    CheckedString,
+    Moment,
+    Waste,
+    latest_moment,
+)
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Encoder
 from internal_linker.core.sequences import batched
@@ -29,17 +45,20 @@ from internal_linker.core.sequences import batched
 EMBEDDINGS = Table(
     "embeddings",
     METADATA,
-    Column("model", String(200), primary_key=True),
-    Column("dimensions", Integer, primary_key=True),
-    Column("recipe", String(100), primary_key=True),
-    Column("text_hash", String(64), primary_key=True),
-    Column("dtype", String(10), nullable=False),
-    Column("vector", LargeBinary, nullable=False),
+    Column("model", CheckedString(200), primary_key=True),
+    Column("dimensions", CheckedInteger, primary_key=True),
+    Column("recipe", CheckedString(100), primary_key=True),
+    Column("text_hash", CheckedString(64), primary_key=True),
+    Column("dtype", CheckedString(10), nullable=False),
+    Column("vector", CheckedBytes, nullable=False),
     Column("created_at", Moment, nullable=False),
     Column("used_at", Moment),
 )
 
 
+_LONG_AGO = datetime.min.replace(tzinfo=UTC)
+# Bytes per dimension.
+_BYTES = {"float16": 2, "float32": 4}
 # Days after which `used_at` is updated: weekly runs then write each row once a month.
 _NOTED_DAYS = 30
 
@@ -54,14 +73,18 @@ class EmbeddingCache:
 
     def __init__(self, engine: Engine, storage: str) -> None:
         self._engine, self.storage = engine, storage
+        self._lengths: dict[tuple[str, int, str], int] = {}
 
     def get(self, encoder: Encoder, hashes: Sequence[str]) -> Mapping[str, Vectors]:
-        """Return the cached vectors by hash, (d,) float32 each; damaged ones are left out."""
-        table = EMBEDDINGS.c
+        """Return the cached vectors by hash, (d,) float32 each; damaged ones are left out and counted."""
+        if lacks(self._engine, EMBEDDINGS):
+            return {}
+        table, length = EMBEDDINGS.c, self._length(encoder)
         columns = select(table.text_hash, table.dtype, table.vector)
 
-        def read(connection: Connection) -> dict[str, Vectors]:
+        def read(connection: Connection) -> tuple[dict[str, Vectors], int]:
             found: dict[str, Vectors] = {}
+            damaged = 0
             for first in range(0, len(hashes), KEYS_A_QUERY):
                 query = columns.where(
                     table.model == _model(encoder),
@@ -70,11 +93,16 @@ class EmbeddingCache:
                     table.text_hash.in_(hashes[first : first + KEYS_A_QUERY]),
                 )
                 for text_hash, dtype, content in connection.execute(query):
-                    if (vector := read_vector(content, dtype)) is not None:
+                    vector = read_vector(content, dtype)
+                    if vector is not None and len(vector) == (length or len(vector)):
                         found[text_hash] = vector
-            return found
+                    else:
+                        damaged += 1
+            return found, damaged
 
-        return {} if lacks(self._engine, EMBEDDINGS) else transact(self._engine, read)
+        found, damaged = transact(self._engine, read)
+        note_damage(self._engine, EMBEDDINGS, damaged)
+        return found
 
     def put(self, encoder: Encoder, vectors: Mapping[str, Vectors]) -> None:
         """Insert or replace vectors; they are committed when this returns."""
@@ -114,24 +142,65 @@ class EmbeddingCache:
 
         transact(self._engine, write)
 
+    def _length(self, encoder: Encoder) -> int:
+        """Return the length that sound vectors of an encoder have; 0: any."""
+        kind = (_model(encoder), encoder.dimensions, encoder.recipe)
+        if kind not in self._lengths:
+            self._lengths[kind] = transact(self._engine, partial(_usual_length, kind=kind))
+        return self._lengths[kind]
+
 
 def waste(before: datetime) -> list[Waste]:
     """Return the vectors of texts that no run has used since then."""
     return [Waste(EMBEDDINGS, _last_used() < before, func.length(EMBEDDINGS.c.vector))]
 
 
-def read_vector(content: bytes, dtype: str) -> Vectors | None:
+def read_vector(content: bytes | None, dtype: str | None) -> Vectors | None:
     """Return a vector, (d,) float32; None if it is damaged."""
-    try:
-        vector = np.frombuffer(content, dtype=dtype).astype(np.float32)
-    except (TypeError, ValueError):  # SQLite accepts a value of any type that somebody puts there by hand
+    if content is None or dtype not in _BYTES or len(content) % _BYTES[dtype]:
         return None
+    vector = np.frombuffer(content, dtype=dtype).astype(np.float32)
     return vector if len(vector) and np.isfinite(vector).all() else None
 
 
-def is_sound(row: Row[Any]) -> bool:
-    """Return whether a row of EMBEDDINGS can be read."""
-    return read_vector(row.vector, row.dtype) is not None
+def soundness(engine: Engine) -> Callable[[Row[Any]], bool]:
+    """Return the function that says whether a row of EMBEDDINGS can be read and is as long as others of its kind."""
+
+    @cache
+    def length(*kind: Any) -> int:
+        return transact(engine, partial(_usual_length, kind=kind))
+
+    def is_sound(row: Row[Any]) -> bool:
+        vector = read_vector(row.vector, row.dtype)
+        if vector is None or None in (row.model, row.dimensions, row.recipe):
+            return False
+        return len(vector) == (length(row.model, row.dimensions, row.recipe) or len(vector))
+
+    return is_sound
+
+
+def _usual_length(connection: Connection, kind: tuple[str, int, str]) -> int:
+    """Return the length that most vectors of a model, its dimensions and recipe have; 0: none, or it varies.
+
+    A server's model may have other dimensions than its name says. If the newest vectors have another length than most,
+    the model has changed: then no vector counts as damaged.
+    """
+    table = EMBEDDINGS.c
+    model, dimensions, recipe = kind
+    of_model = [table.model == model, table.dimensions == dimensions, table.recipe == recipe]
+    size = func.length(table.vector)
+    dated = not_(damaged_time(connection, table.created_at)) & (table.created_at < latest_moment())
+    at = func.max(table.created_at).filter(dated)
+    found = select(table.dtype, size, func.count(), at).where(*of_model)
+    counts = Counter[int]()
+    latest: dict[int, datetime] = {}
+    for dtype, bytes_, count, last in connection.execute(found.group_by(table.dtype, size)):
+        length = bytes_ // _BYTES[dtype] if dtype in _BYTES and bytes_ else 0
+        counts[length] += count
+        latest[length] = max(filter(None, (last, latest.get(length))), default=_LONG_AGO)
+    usual = max(counts, key=counts.__getitem__, default=0)
+    newest = max(counts, key=lambda length: (latest[length], counts[length]), default=0)
+    return usual if newest == usual else 0
 
 
 def _last_used() -> ColumnElement[datetime]:

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,7 @@ from tenacity import (
     wait_random,
 )
 
-from internal_linker.adapters.database.schema import Outdated, prepare, version_of
+from internal_linker.adapters.database.schema import Outdated, latest_moment, prepare, version_of
 from internal_linker.core.errors import ConfigurationError, StoreLost
 from internal_linker.core.hints import installation
 
@@ -50,17 +51,25 @@ _SHAPE = (
     "with the password in config/store_password.txt"
 )
 
-_REMEDY = (
-    "Correct the setting, or, if the cache file is damaged, move it away: the next run creates a new one and fetches "
-    "its content again."
+# No remedy removes the file: it holds editors' decisions and earlier runs, which nothing can fetch again.
+_RESTORE = (
+    "Check that store_url names the cache. If the cache itself is damaged, `store restore` puts its newest backup back "
+    "and keeps the damaged file."
 )
 # By phrases in SQLite's messages.
 _REMEDIES = {
     "locked": "Another program is using it: wait until that program has finished, or close it, and run again.",
     "is full": "Free some disk space and run again: nothing in it is paid for again.",
+    "disk I/O": "Check that the disk has free space and is connected, and run again: nothing in it is paid for again.",
     "unable to open": "Check that its folder exists and that you may write to it.",
     "readonly": "Check that you may write to its folder.",
+    "the links of run": "`cache verify --repair` restores them from a backup, or leaves the run out.",
+    "not a database": _RESTORE,
+    "malformed": _RESTORE,
+    "damaged": _RESTORE,
 }
+_SERVER = "Check that the server runs, and that store_url and config/store_password.txt are right. Nothing was changed."
+_REMEDY = "Correct store_url."
 
 
 def key_text(text: str, most: int) -> str:
@@ -117,7 +126,7 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         return open_database(url, project, password=password, read_only=True)
     except ModuleNotFoundError as error:
         remedy = f"PostgreSQL requires its driver. Install it: {installation('postgres')}"
-        raise _unusable("opened", f"{error}. {remedy}", password) from None
+        raise ConfigurationError(f"store_url: the database can't be opened ({error}). {remedy}") from None
     except (ArgumentError, SQLAlchemyError, OSError, ImportError, UnicodeDecodeError) as error:
         raise _unusable("opened", error, password, shown) from None
     return engine
@@ -138,6 +147,15 @@ def database_file(address: URL) -> Path | None:
     if address.get_backend_name() != "sqlite" or address.database in (None, "", ":memory:"):
         return None
     return Path(str(address.database))
+
+
+def file_of(url: str, project: Path) -> Path | None:
+    """Return the file of a store_url; None if it names a server, a database in memory, or nothing that can be."""
+    try:
+        path = database_file(make_url(url))
+    except (ArgumentError, ValueError):
+        return None
+    return project / path if path else None
 
 
 def lacks(engine: Engine, *tables: Table) -> bool:
@@ -165,10 +183,18 @@ def transact(engine: Engine, work: Callable[[Connection], T]) -> T:
 
     try:
         return _RECONNECTING.copy(retry=retry_if_exception(partial(_lost, engine)))(once)
-    except UnicodeDecodeError:
-        raise unusable(engine, "a text in it is damaged") from None
     except SQLAlchemyError as error:
         raise failed(engine, error) from None
+
+
+def note_damage(engine: Engine, table: Table, rows: int = 1) -> None:
+    """Count rows that could not be read and were taken for missing ones."""
+    engine.get_execution_options()["damaged"][table.name] += rows
+
+
+def noted_damage(engine: Engine) -> Mapping[str, int]:
+    """Return how many rows could not be read so far, by table; a row may count each time it was read."""
+    return dict(engine.get_execution_options()["damaged"])
 
 
 def failed(engine: Engine, error: SQLAlchemyError) -> ConfigurationError | StoreLost:
@@ -196,7 +222,8 @@ def upsert(
         connection: a connection in a transaction.
         table: one of our tables.
         rows: values by column name.
-        newer_by: a column; a row replaces only a row with a smaller value in it. "": every row replaces.
+        newer_by: a column of times; a row replaces only a row that is older by it, or from the future. "": every row
+            replaces.
 
     Returns:
         The count of inserted and replaced rows.
@@ -209,7 +236,10 @@ def upsert(
     others = {
         column.name: statement.excluded[column.name] for column in table.columns if column.name not in keys
     }
-    where = statement.excluded[newer_by] > table.c[newer_by] if newer_by else None
+    where = None
+    if newer_by:
+        before = table.c[newer_by]
+        where = (statement.excluded[newer_by] > before) | (before > latest_moment())
     result = connection.execute(
         statement.on_conflict_do_update(index_elements=keys, set_=others, where=where),
         list(rows),
@@ -245,7 +275,7 @@ def _shown(address: URL) -> str:
 
 
 def _engine(address: URL, shown: str, read_only: bool) -> Engine:
-    options = {"shown": shown}
+    options: dict[str, Any] = {"shown": shown, "damaged": Counter()}
     if address.get_backend_name() == "postgresql":
         served = {**options, "postgresql_readonly": True} if read_only else options
         return create_engine(address, pool_pre_ping=True, connect_args=_ALIVE, execution_options=served)
@@ -259,14 +289,24 @@ def _engine(address: URL, shown: str, read_only: bool) -> Engine:
 def _write_sqlite(connection: Any, _: Any) -> None:
     # WAL lets a lookup read while a run writes. NORMAL syncs at checkpoints: a power cut can lose the last
     # answers but never damages the file.
+    connection.text_factory = _text
     for pragma in ("busy_timeout=30000", "journal_mode=WAL", "synchronous=NORMAL"):
         _UNLOCKED(connection.execute, f"PRAGMA {pragma}")
 
 
 def _read_sqlite(connection: Any, _: Any) -> None:
     # In WAL mode readers wait only for a program that has locked the whole file, perhaps for good.
+    connection.text_factory = _text
     for pragma in ("busy_timeout=6000", "query_only=ON"):
         connection.execute(f"PRAGMA {pragma}")
+
+
+def _text(stored: bytes) -> str | None:
+    """Return a stored text; None, as for every damaged value, if its bytes are not UTF-8."""
+    try:
+        return stored.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _lost(engine: Engine, error: BaseException) -> bool:
@@ -276,6 +316,8 @@ def _lost(engine: Engine, error: BaseException) -> bool:
 def _unusable(what: str, error: Exception | str, password: str, shown: str = "") -> ConfigurationError:
     reason = _short(error, password)
     remedy = next((remedy for words, remedy in _REMEDIES.items() if words in reason), _REMEDY)
+    if shown.startswith("postgresql"):
+        remedy = _SERVER
     name = f"the database {shown}".strip()
     return ConfigurationError(f"store_url: {name} can't be {what} ({reason}). {remedy}")
 

@@ -9,11 +9,8 @@ from sqlalchemy import (
     Column,
     Connection,
     Engine,
-    LargeBinary,
     Row,
-    String,
     Table,
-    Text,
     and_,
     func,
     or_,
@@ -21,18 +18,25 @@ from sqlalchemy import (
 )
 
 from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.adapters.database.schema import (
+    METADATA,
+    CheckedBytes,
+    CheckedString,
+    CheckedText,
+    Moment,
+    Waste,
+)
 from internal_linker.core.records import FetchedPage
 
 FETCHED_PAGES = Table(
     "fetched_pages",
     METADATA,
-    Column("url", String(2000), primary_key=True),
-    Column("headers", Text, nullable=False),
+    Column("url", CheckedString(2000), primary_key=True),
+    Column("headers", CheckedText, nullable=False),
     # For conditional requests; a page that has neither can only be fetched again in full.
-    Column("etag", Text, nullable=False),
-    Column("last_modified", Text, nullable=False),
-    Column("body", LargeBinary, nullable=False),  # compressed by zlib
+    Column("etag", CheckedText, nullable=False),
+    Column("last_modified", CheckedText, nullable=False),
+    Column("body", CheckedBytes, nullable=False),  # compressed by zlib
     Column("fetched_at", Moment, nullable=False),
 )
 _LONGEST_URL = 2000

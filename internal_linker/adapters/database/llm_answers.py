@@ -1,20 +1,21 @@
 """The cache of language models' answers by model, recipe and prompt, so that each prompt is paid for once."""
 
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import Column, Connection, Engine, String, Table, Text, func, select
+from sqlalchemy import Column, Connection, Engine, Row, Table, func, select
 
-from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, upsert
+from internal_linker.adapters.database.schema import METADATA, CheckedString, CheckedText, Moment, Waste
 from internal_linker.core.ports import Chat
 
 ANSWERS = Table(
     "answers",
     METADATA,
-    Column("model", String(200), primary_key=True),
-    Column("recipe", String(100), primary_key=True),
-    Column("prompt", String(64), primary_key=True),
-    Column("answer", Text, nullable=False),
+    Column("model", CheckedString(200), primary_key=True),
+    Column("recipe", CheckedString(100), primary_key=True),
+    Column("prompt", CheckedString(64), primary_key=True),
+    Column("answer", CheckedText, nullable=False),
     Column("created_at", Moment, nullable=False),
 )
 
@@ -35,10 +36,13 @@ class StoredAnswers:
             ANSWERS.c.model == _model(chat), ANSWERS.c.recipe == chat.recipe, ANSWERS.c.prompt == prompt
         )
 
-        def read(connection: Connection) -> str | None:
-            return connection.execute(wanted).scalar()
+        def read(connection: Connection) -> Row[Any] | None:
+            return connection.execute(wanted).one_or_none()
 
-        return None if lacks(self._engine, ANSWERS) else transact(self._engine, read)
+        row = None if lacks(self._engine, ANSWERS) else transact(self._engine, read)
+        if row is not None and row.answer is None:
+            note_damage(self._engine, ANSWERS)
+        return row.answer if row else None
 
     def put(self, chat: Chat, prompt: str, answer: str) -> None:
         """Insert or replace an answer; it is committed when this returns."""
@@ -56,6 +60,11 @@ class StoredAnswers:
 def waste(before: datetime) -> list[Waste]:
     """Return the answers from before then: links keep their anchors without them."""
     return [Waste(ANSWERS, ANSWERS.c.created_at < before, func.length(ANSWERS.c.answer))]
+
+
+def is_sound(row: Row[Any]) -> bool:
+    """Return whether a row of ANSWERS can be read."""
+    return row.answer is not None
 
 
 def _model(chat: Chat) -> str:

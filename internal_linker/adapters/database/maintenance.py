@@ -1,13 +1,15 @@
-"""Maintenance of databases: copy one into another, check for damage, and prune rows that nobody needs."""
+"""Maintenance of databases: copy one into another, and prune rows that nobody needs."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, Engine, Row, Table, delete, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
+from internal_linker.adapters.database.damage import Stored, is_complete, mend_times
 from internal_linker.adapters.database.engine import (
     database_file,
     failed,
@@ -16,12 +18,14 @@ from internal_linker.adapters.database.engine import (
     transact,
     upsert,
 )
-from internal_linker.adapters.database.schema import Moment, Waste
+from internal_linker.adapters.database.schema import Moment, Waste, latest_moment
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 
 # Rows per batch in memory and in a transaction: a vector takes some KB. Chunks of a join, 4 MB each, come alone.
 _ROWS_A_BATCH = 500
+# The age of a row whose time can't be right.
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def require_cache(source: Engine, tables: Sequence[Table]) -> None:
@@ -36,22 +40,23 @@ def require_cache(source: Engine, tables: Sequence[Table]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Copied:
-    """The counts of a table's rows that were read and copied; the destination already had the others."""
+    """The counts of a table's rows: those read, copied, and damaged; the destination already had the others."""
 
     table: str
     rows: int
     copied: int
+    damaged: int = 0
 
 
 def copy_tables(
-    source: Engine, destination: Engine, tables: Sequence[Table], progress: Progress
+    source: Engine, destination: Engine, stored: Sequence[Stored], progress: Progress
 ) -> list[Copied]:
     """Copy tables in this order, committing each batch: a second call continues an interrupted copy.
 
     Args:
         source: a database opened for reading only.
         destination: a database whose rows stay, unless the source has a newer row with the same key.
-        tables: tables with one `Moment` column each, which says how old a row is.
+        stored: the tables, whose first `Moment` column says how old a row is; damaged rows stay where they are.
         progress: receives the counts of rows read and copied, table by table.
 
     Raises:
@@ -62,34 +67,43 @@ def copy_tables(
         raise ConfigurationError(
             f"FROM and TO are the same database, {shown_address(source)}: choose two different ones."
         )
-    return [_copy(source, destination, table, progress) for table in tables]
+    return [_copy(source, destination, one, progress) for one in stored]
 
 
-def _copy(source: Engine, destination: Engine, table: Table, progress: Progress) -> Copied:
+def _copy(source: Engine, destination: Engine, one: Stored, progress: Progress) -> Copied:
+    table = one.table
     age = next(column.name for column in table.columns if isinstance(column.type, Moment))
     total = 0 if lacks(source, table) else _count(source, table)
     progress.start(table.name, total, "rows")
-    read = copied = 0
+    read = copied = damaged = 0
+    is_sound = one.soundness(source)
     for batch in _batches(source, table) if total else ():
-        copied += transact(destination, partial(upsert, table=table, rows=batch, newer_by=age))
-        read += len(batch)
+        rows = [_dated(row, age) for row in batch if is_complete(row, table) and is_sound(row)]
+        copied += transact(destination, partial(upsert, table=table, rows=rows, newer_by=age))
+        read, damaged = read + len(batch), damaged + len(batch) - len(rows)
         progress.advance(len(batch))
-    progress.finish(f"{read} rows: {copied} copied, {read - copied} already up to date")
-    return Copied(table.name, read, copied)
+    lost = f", {damaged} damaged and left out" if damaged else ""
+    progress.finish(f"{read} rows: {copied} copied, {read - copied - damaged} already up to date{lost}")
+    return Copied(table.name, read, copied, damaged)
+
+
+def _dated(row: Row[Any], age: str) -> dict[str, Any]:
+    """Return a row's values; a row from the future counts as the oldest."""
+    values = dict(row._mapping)
+    return values | {age: _UNKNOWN} if values[age] > latest_moment() else values
 
 
 def _count(engine: Engine, table: Table) -> int:
     return transact(engine, lambda one: one.execute(select(func.count()).select_from(table)).scalar_one())
 
 
-def _batches(engine: Engine, table: Table) -> Iterator[list[Mapping[str, Any]]]:
+def _batches(engine: Engine, table: Table) -> Iterator[Sequence[Row[Any]]]:
     """Yield all rows as they were when the iteration began, in batches."""
     size = 1 if "content" in table.c else _ROWS_A_BATCH
     try:
         with engine.connect() as connection:
             rows = connection.execution_options(yield_per=size).execute(select(table))
-            for batch in rows.mappings().partitions():
-                yield [dict(row) for row in batch]
+            yield from rows.partitions()
     except SQLAlchemyError as error:
         raise failed(engine, error) from None
 
@@ -109,10 +123,14 @@ def needless(engine: Engine, waste: Sequence[Waste]) -> list[Needless]:
     return transact(engine, lambda connection: _counted(connection, there))
 
 
-def prune(engine: Engine, waste: Sequence[Waste]) -> list[Needless]:
-    """Remove all unneeded rows or none; a file keeps its size, and new rows reuse the space."""
+def prune(engine: Engine, waste: Sequence[Waste], stored: Sequence[Stored]) -> list[Needless]:
+    """Remove all unneeded rows or none; a file keeps its size, and new rows reuse the space.
+
+    Damaged times and times from the future are replaced first: no row becomes unneeded by them, or stays for ever.
+    """
 
     def work(connection: Connection) -> list[Needless]:
+        mend_times(connection, stored)
         found = _counted(connection, waste)
         for each in waste:
             connection.execute(delete(each.table).where(each.rows))
@@ -142,43 +160,3 @@ def _counted(connection: Connection, waste: Sequence[Waste]) -> list[Needless]:
         rows, size = connection.execute(wanted).one()
         found.append(Needless(each.table.name, rows, int(size or 0)))
     return found
-
-
-# Rows in memory at once.
-_ROWS = 500
-
-
-def damage(engine: Engine) -> str:
-    """Return what is wrong with an SQLite file as a whole; "" if it is sound or the database is on a server."""
-    if engine.dialect.name != "sqlite":
-        return ""
-    said = transact(engine, lambda one: one.exec_driver_sql("PRAGMA integrity_check(1)").scalar())
-    return "" if said == "ok" else str(said)
-
-
-def unreadable(
-    engine: Engine, checks: Mapping[Table, Callable[[Row[Any]], bool]], progress: Progress
-) -> dict[str, int]:
-    """Count the rows that can't be read, by table, for the tables that have any; `checks` returns whether a row can."""
-    found = {}
-    for table, is_sound in checks.items():
-        bad = 0 if lacks(engine, table) else _unsound(engine, table, is_sound, progress)
-        if bad:
-            found[table.name] = bad
-    return found
-
-
-def _unsound(engine: Engine, table: Table, is_sound: Callable[[Row[Any]], bool], progress: Progress) -> int:
-    count = transact(engine, lambda one: one.execute(select(func.count()).select_from(table)).scalar_one())
-    progress.start(table.name, count, "rows")
-    bad = 0
-    try:
-        with engine.connect() as connection:
-            rows = connection.execution_options(yield_per=_ROWS).execute(select(table))
-            for part in rows.partitions():
-                bad += sum(not is_sound(row) for row in part)
-                progress.advance(len(part))
-    except SQLAlchemyError as error:
-        raise failed(engine, error) from None
-    progress.finish(f"{count} rows, {bad} damaged")
-    return bad

@@ -2,8 +2,9 @@
 
 import hashlib
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +12,7 @@ from sqlalchemy import (
     Column,
     Connection,
     Engine,
-    Integer,
-    LargeBinary,
-    String,
+    Row,
     Table,
     delete,
     func,
@@ -22,38 +21,45 @@ from sqlalchemy import (
 )
 
 from internal_linker.adapters.database.engine import key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.adapters.database.schema import (
+    METADATA,
+    CheckedBytes,
+    CheckedInteger,
+    CheckedString,
+    Moment,
+    Waste,
+)
 from internal_linker.core.arrays import Nearest, Neighbourhood
 
 # A result is complete or absent: its one row here names a token, and chunks with that token never change.
 JOINS = Table(
     "joins",
     METADATA,
-    Column("name", String(200), primary_key=True),
-    Column("token", String(32), nullable=False),
-    Column("texts", Integer, nullable=False),
-    Column("neighbours", Integer, nullable=False),
+    Column("name", CheckedString(200), primary_key=True),
+    Column("token", CheckedString(32), nullable=False),
+    Column("texts", CheckedInteger, nullable=False),
+    Column("neighbours", CheckedInteger, nullable=False),
     Column("created_at", Moment, nullable=False),
 )
 JOIN_CHUNKS = Table(
     "join_chunks",
     METADATA,
-    Column("token", String(32), primary_key=True),
-    Column("chunk", Integer, primary_key=True),
-    Column("name", String(200), nullable=False),
-    Column("content", LargeBinary, nullable=False),
-    Column("checksum", String(64), nullable=False),
+    Column("token", CheckedString(32), primary_key=True),
+    Column("chunk", CheckedInteger, primary_key=True),
+    Column("name", CheckedString(200), nullable=False),
+    Column("content", CheckedBytes, nullable=False),
+    Column("checksum", CheckedString(64), nullable=False),
     Column("created_at", Moment, nullable=False),
 )
-_BLOCKS = Table(
+JOIN_BLOCKS = Table(
     "join_blocks",
     METADATA,
-    Column("name", String(200), primary_key=True),
-    Column("block", String(200), primary_key=True),
-    Column("texts", Integer, nullable=False),
-    Column("neighbours", Integer, nullable=False),
-    Column("content", LargeBinary, nullable=False),
-    Column("checksum", String(64), nullable=False),
+    Column("name", CheckedString(200), primary_key=True),
+    Column("block", CheckedString(200), primary_key=True),
+    Column("texts", CheckedInteger, nullable=False),
+    Column("neighbours", CheckedInteger, nullable=False),
+    Column("content", CheckedBytes, nullable=False),
+    Column("checksum", CheckedString(64), nullable=False),
     Column("created_at", Moment),
 )
 # Part of each checksum, so that a version with another format ignores the content.
@@ -94,19 +100,25 @@ class StoredJoins:
             upsert(connection, JOINS, [header | {"created_at": now}])
             old = delete(JOIN_CHUNKS).where(JOIN_CHUNKS.c.name == name, JOIN_CHUNKS.c.token != token)
             connection.execute(old)
-            connection.execute(delete(_BLOCKS).where(_BLOCKS.c.name == name))
+            connection.execute(delete(JOIN_BLOCKS).where(JOIN_BLOCKS.c.name == name))
 
         transact(self._engine, write)
 
     def blocks(self, join: str) -> Mapping[str, Nearest]:
         """Return the finished blocks by name."""
-        if lacks(self._engine, _BLOCKS):
+        if lacks(self._engine, JOIN_BLOCKS):
             return {}
-        wanted = select(_BLOCKS).where(_BLOCKS.c.name == key_text(join, 200)).execution_options(yield_per=1)
+        wanted = (
+            select(JOIN_BLOCKS)
+            .where(JOIN_BLOCKS.c.name == key_text(join, 200))
+            .execution_options(yield_per=1)
+        )
 
         def read(connection: Connection) -> dict[str, Nearest]:
             found = {}
             for row in connection.execute(wanted):
+                if None in (row.texts, row.neighbours, row.content):
+                    continue
                 sound = _checksum(row.name, row.block, row.texts, row.neighbours, row.content)
                 if sound == row.checksum:
                     found[row.block] = _unpacked(row.content, row.neighbours, 0)[1]
@@ -123,18 +135,29 @@ class StoredJoins:
             "checksum": _checksum(name, block, texts, neighbours, content),
             "created_at": datetime.now(UTC),
         }
-        transact(self._engine, lambda connection: upsert(connection, _BLOCKS, [row]))
+        transact(self._engine, lambda connection: upsert(connection, JOIN_BLOCKS, [row]))
 
 
 def waste(before: datetime) -> list[Waste]:
     """Return the results and blocks from before then, such as another model's; runs compute them again if needed."""
     kept = select(JOINS.c.token).where(JOINS.c.created_at >= before)
-    undated = _BLOCKS.c.created_at.is_(None)
+    undated = JOIN_BLOCKS.c.created_at.is_(None)
     return [
         Waste(JOIN_CHUNKS, JOIN_CHUNKS.c.token.not_in(kept), func.length(JOIN_CHUNKS.c.content)),
         Waste(JOINS, JOINS.c.created_at < before, literal(0)),
-        Waste(_BLOCKS, undated | (_BLOCKS.c.created_at < before), func.length(_BLOCKS.c.content)),
+        Waste(JOIN_BLOCKS, undated | (JOIN_BLOCKS.c.created_at < before), func.length(JOIN_BLOCKS.c.content)),
     ]
+
+
+def soundness(engine: Engine) -> Callable[[Row[Any]], bool]:
+    """Return the function that says whether the result of a row of JOINS can be read."""
+    joins = StoredJoins(engine)
+    return lambda row: joins.get(row.name) is not None
+
+
+def is_sound_block(row: Row[Any]) -> bool:
+    """Return whether a row of JOIN_BLOCKS can be read."""
+    return bool(_checksum(row.name, row.block, row.texts, row.neighbours, row.content) == row.checksum)
 
 
 def _parts(whole: Neighbourhood) -> Iterator[Neighbourhood]:
@@ -152,7 +175,7 @@ def _read(connection: Connection, name: str) -> Neighbourhood | None:
         return None
     try:
         return _assembled(connection, header.token, header.texts, header.neighbours)
-    except (TypeError, ValueError):  # SQLite accepts a value of any type that somebody puts there by hand
+    except (TypeError, ValueError):  # a damaged header
         return None
 
 
@@ -174,7 +197,11 @@ def _assembled(connection: Connection, token: str, texts: int, neighbours: int) 
         row = connection.execute(
             select(JOIN_CHUNKS.c.content, JOIN_CHUNKS.c.checksum).where(this)
         ).one_or_none()
-        if row is None or row.checksum != _checksum(token, chunk, texts, neighbours, row.content):
+        if (
+            row is None
+            or row.content is None
+            or row.checksum != _checksum(token, chunk, texts, neighbours, row.content)
+        ):
             return None
         some_digests, some = _unpacked(row.content, neighbours, _DIGEST)
         here = slice(first, first := first + len(some.floors))

@@ -6,6 +6,7 @@ When a run's turn ends, the database has everything that it paid for, so the nex
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine, func, select, text
@@ -110,9 +111,13 @@ class _AdvisoryLock:
 def _turn(engine: Engine) -> _Turn | None:
     if engine.dialect.name == "postgresql":
         return _AdvisoryLock(engine)
-    if (path := database_file(engine.url)) is None:
-        return None
-    path = path.resolve()  # one file may have several names
+    path = database_file(engine.url)
+    return file_lock(path) if path else None
+
+
+def file_lock(database: Path) -> SignedLock:
+    """Return the lock that a run takes while it pays for what an SQLite file lacks."""
+    path = database.resolve()  # one file may have several names
     return SignedLock(path.with_name(f".{path.name}.lock"), path.with_name(f".{path.name}.running"))
 
 

@@ -3,8 +3,7 @@
 import itertools
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -14,21 +13,26 @@ from sqlalchemy import (
     Column,
     Connection,
     Engine,
-    Integer,
-    LargeBinary,
     Row,
     Select,
-    String,
     Table,
-    Text,
     delete,
     exists,
     func,
     select,
+    update,
 )
 
-from internal_linker.adapters.database.engine import key_text, lacks, transact, unusable, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.adapters.database.engine import key_text, lacks, note_damage, transact, unusable, upsert
+from internal_linker.adapters.database.schema import (
+    METADATA,
+    CheckedBytes,
+    CheckedInteger,
+    CheckedString,
+    CheckedText,
+    Moment,
+    Waste,
+)
 from internal_linker.core.records import Duplicate
 from internal_linker.core.runs import (
     Version,
@@ -43,22 +47,27 @@ from internal_linker.core.sequences import batched
 RUNS = Table(
     "runs",
     METADATA,
-    Column("site", String(200), primary_key=True),
-    Column("run", String(40), primary_key=True),
-    Column("facts", Text, nullable=False),
+    Column("site", CheckedString(200), primary_key=True),
+    Column("run", CheckedString(40), primary_key=True),
+    Column("facts", CheckedText, nullable=False),
+    # Orders the runs of a site, whatever the computers' clocks say.
+    Column("sequence", CheckedInteger, nullable=False),
     Column("ended_at", Moment, nullable=False),
 )
 RUN_LINKS = Table(
     "run_links",
     METADATA,
-    Column("site", String(200), primary_key=True),
-    Column("run", String(40), primary_key=True),
-    Column("part", Integer, primary_key=True),
-    Column("content", LargeBinary, nullable=False),
+    Column("site", CheckedString(200), primary_key=True),
+    Column("run", CheckedString(40), primary_key=True),
+    Column("part", CheckedInteger, primary_key=True),
+    Column("content", CheckedBytes, nullable=False),
     Column("written_at", Moment, nullable=False),
 )
 # Runs to keep: half a year of weekly ones, at 20 bytes a link.
 KEPT = 26
+# A run a minute for thousands of years: a greater number is damaged.
+_MOST_RUNS = 2**32
+_TYPES = {"run": str, "at": str, "what": str, "encoder": str, "rows": int, "links": int, "facts": dict}
 # Rows per part: 1 MB of text, 100 KB compressed.
 _ROWS = 1000
 
@@ -84,32 +93,43 @@ class RunStore:
 
     def versions(self) -> Sequence[Version]:
         """Return the stored runs, the oldest first, without damaged rows."""
-        wanted = select(RUNS.c.facts).where(RUNS.c.site == self._site).order_by(RUNS.c.ended_at, RUNS.c.run)
+        if lacks(self._engine, RUNS):
+            return []
+        wanted = select(RUNS).where(RUNS.c.site == self._site)
+        rows = transact(self._engine, lambda connection: connection.execute(wanted).all())
+        rows = sorted(rows, key=lambda row: (_sequence(row), row.run or ""))
+        versions = [read_version(row) for row in rows]
+        note_damage(self._engine, RUNS, versions.count(None))
+        return [one for one in versions if one is not None]
 
-        def read(connection: Connection) -> list[Version]:
-            return [*_versions(row.facts for row in connection.execute(wanted))]
-
-        return [] if lacks(self._engine, RUNS) else transact(self._engine, read)
-
-    def rows(self, run: str) -> Iterator[VersionRow]:
+    def rows(self, run: str, *, damaged: bool = False) -> Iterator[VersionRow]:
         """Yield the links of a run that `versions` names, part by part.
+
+        Args:
+            run: the run's id.
+            damaged: leave out parts that are damaged, and count them.
 
         Raises:
             ConfigurationError: some of the links are damaged.
         """
         for part in itertools.count():
-            if (found := self._part(run, part)) is None:
+            content = self._content(run, part)
+            if content is None:
                 return
-            yield from found.rows
+            if found := _unpacked(content.content):
+                yield from found.rows
+            elif damaged:
+                note_damage(self._engine, RUN_LINKS)
+            else:
+                raise unusable(self._engine, f"the links of run {run} are damaged")
 
     def duplicates(self) -> Sequence[Duplicate] | None:
-        """Return the near-duplicates that the newest run found; None if it did not look for them.
-
-        Raises:
-            ConfigurationError: the run is damaged.
-        """
+        """Return the near-duplicates that the newest run found; None if it did not look, or they are damaged."""
         versions = self.versions()
-        found = self._part(versions[-1].run, 0) if versions else None
+        content = self._content(versions[-1].run, 0) if versions else None
+        found = _unpacked(content.content) if content else None
+        if content and found is None:
+            note_damage(self._engine, RUN_LINKS)
         return found.duplicates if found else None
 
     def put(
@@ -132,24 +152,23 @@ class RunStore:
             content = zlib.compress(json.dumps(stored).encode())
             row = {"site": self._site, "run": version.run, "part": part, "content": content}
             self._upsert(RUN_LINKS, row | {"written_at": now})
-        facts = json.dumps(asdict(version))
-        self._upsert(RUNS, {"site": self._site, "run": version.run, "facts": facts, "ended_at": now})
+        row = {"site": self._site, "run": version.run, "facts": json.dumps(asdict(version)), "ended_at": now}
+        transact(self._engine, partial(self._append, row=row))
         for old in self.versions()[:-KEPT]:
             transact(self._engine, partial(self._drop, run=old.run))
 
-    def _part(self, run: str, part: int) -> _Part | None:
+    def _content(self, run: str, part: int) -> Row[Any] | None:
         wanted = select(RUN_LINKS.c.content).where(
             RUN_LINKS.c.site == self._site, RUN_LINKS.c.run == run, RUN_LINKS.c.part == part
         )
-        found = transact(self._engine, partial(_first, wanted=wanted))
-        if found is None:
-            return None
-        if (rows := _unpacked(found.content)) is None:
-            raise unusable(self._engine, f"the links of run {run} are damaged")
-        return rows
+        return transact(self._engine, partial(_first, wanted=wanted))
 
     def _upsert(self, table: Table, row: dict[str, object]) -> None:
         transact(self._engine, partial(upsert, table=table, rows=[row]))
+
+    def _append(self, connection: Connection, row: Mapping[str, object]) -> None:
+        before = connection.execute(select(RUNS.c.sequence).where(RUNS.c.site == self._site))
+        upsert(connection, RUNS, [{**row, "sequence": max(map(_sequence, before), default=0) + 1}])
 
     def _drop(self, connection: Connection, run: str) -> None:
         for table in (RUNS, RUN_LINKS):
@@ -170,14 +189,31 @@ def is_sound(row: Row[Any]) -> bool:
 
 def is_sound_run(row: Row[Any]) -> bool:
     """Return whether a row of RUNS can be read."""
-    return any(_versions([row.facts]))
+    return read_version(row) is not None
 
 
-def _versions(texts: Iterable[str]) -> Iterator[Version]:
-    """Yield the runs that can be read."""
-    for text in texts:
-        with suppress(TypeError, ValueError, RecursionError):
-            yield Version(**json.loads(text))
+def mend_sequence(connection: Connection) -> None:
+    """Let runs whose number is damaged count as the oldest."""
+    number = RUNS.c.sequence
+    damaged = (number < 0) | (number > _MOST_RUNS)
+    if connection.dialect.name == "sqlite":
+        damaged |= func.typeof(number) != "integer"
+    connection.execute(update(RUNS).where(damaged).values(sequence=0))
+
+
+def read_version(row: Row[Any]) -> Version | None:
+    """Return the run of a row; None if it is damaged."""
+    try:
+        version = Version(**json.loads(row.facts))
+    except (TypeError, ValueError, RecursionError):
+        return None
+    sound = all(isinstance(getattr(version, name), kind) for name, kind in _TYPES.items())
+    return version if sound and version.run == row.run else None
+
+
+def _sequence(row: Row[Any]) -> int:
+    """Return the place of a run among those of its site, from 1; 0 if it is damaged."""
+    return row.sequence if row.sequence is not None and 0 < row.sequence < _MOST_RUNS else 0
 
 
 def _unpacked(content: bytes) -> _Part | None:

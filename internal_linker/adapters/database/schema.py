@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import (
     Column,
@@ -11,16 +12,19 @@ from sqlalchemy import (
     DateTime,
     Dialect,
     Integer,
+    LargeBinary,
     MetaData,
     String,
     Table,
+    Text,
     func,
     inspect,
     select,
+    text,
 )
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.schema import CreateTable
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
@@ -48,6 +52,71 @@ class Moment(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], datetime | None]:
+        """Return the function that converts a stored time; a damaged one reads as None."""
+        process = super().result_processor(dialect, coltype)
+
+        def converted(value: Any) -> datetime | None:
+            try:
+                return process(value) if process else value
+            except (TypeError, ValueError, OverflowError):
+                return None
+
+        return converted
+
+
+class _Checked(TypeDecorator[Any]):
+    """A value that reads as None if it is damaged: SQLite stores a value of any type in any column."""
+
+    impl: type[TypeEngine[Any]] = String
+    cache_ok = True
+    kind: type = str
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> Callable[[Any], Any] | None:
+        """Return the function that checks a stored value's type; a server has checked it already."""
+        if dialect.name != "sqlite":
+            return super().result_processor(dialect, coltype)
+        kind = self.kind
+        return lambda value: value if isinstance(value, kind) else None
+
+
+class CheckedString(_Checked):
+    """A short text, or None if it is damaged."""
+
+    cache_ok = True
+
+
+class CheckedText(_Checked):
+    """A text of any length, or None if it is damaged."""
+
+    impl = Text
+    cache_ok = True
+
+
+class CheckedInteger(_Checked):
+    """A whole number, or None if it is damaged."""
+
+    impl = Integer
+    cache_ok = True
+    kind = int
+
+
+class CheckedBytes(_Checked):
+    """Bytes, or None if they are damaged."""
+
+    impl = LargeBinary
+    cache_ok = True
+    kind = bytes
+
+
+# The clocks of computers that share a database differ by minutes at most.
+_AHEAD = timedelta(hours=1)
+
+
+def latest_moment() -> datetime:
+    """Return the latest time that is believed: a later one was stored while a clock was wrong."""
+    return datetime.now(UTC) + _AHEAD
 
 
 # One row per version that the database reached; databases from before versions count as version 0.
@@ -195,5 +264,22 @@ def _with_provider(connection: Connection, there: Collection[str]) -> None:
         connection.exec_driver_sql(statement)
 
 
+def _with_sequence(connection: Connection, there: Collection[str]) -> None:
+    """Update to version 3: runs get numbers in the order in which they were stored, so that no clock orders them."""
+    if "runs" not in there:
+        return
+    connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN sequence INTEGER NOT NULL DEFAULT 0")
+    # SQLite numbers rows as they are inserted. A server doesn't: there, a run from the future is taken for the oldest.
+    order = "rowid" if connection.dialect.name == "sqlite" else "ended_at <= now(), ended_at, run"
+    runs = connection.exec_driver_sql(f"SELECT site, run FROM runs ORDER BY {order}").all()
+    number = text("UPDATE runs SET sequence = :number WHERE site = :site AND run = :run")
+    for at, (site, run) in enumerate(runs, 1):
+        connection.execute(number, {"number": at, "site": site, "run": run})
+
+
 # Each step updates existing tables from one version to the next. Released steps never change.
-_STEPS: tuple[Callable[[Connection, Collection[str]], None], ...] = (_with_times, _with_provider)
+_STEPS: tuple[Callable[[Connection, Collection[str]], None], ...] = (
+    _with_times,
+    _with_provider,
+    _with_sequence,
+)

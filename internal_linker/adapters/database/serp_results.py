@@ -2,24 +2,40 @@
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Column, Connection, Engine, Integer, Row, String, Table, Text, func, select
+from sqlalchemy import Column, Connection, Engine, Row, Table, func, select
 
-from internal_linker.adapters.database.engine import KEYS_A_QUERY, key_text, lacks, transact, upsert
-from internal_linker.adapters.database.schema import METADATA, Moment, Waste
+from internal_linker.adapters.database.engine import (
+    KEYS_A_QUERY,
+    key_text,
+    lacks,
+    note_damage,
+    transact,
+    upsert,
+)
+from internal_linker.adapters.database.schema import (
+    METADATA,
+    CheckedInteger,
+    CheckedString,
+    CheckedText,
+    Moment,
+    Waste,
+    latest_moment,
+)
 from internal_linker.core.records import SerpMarket, SerpPage
 
 SERP = Table(
     "serp",
     METADATA,
-    Column("query", Text, primary_key=True),
-    Column("page", Integer, primary_key=True),
-    Column("market", String(300), primary_key=True),
-    Column("provider", String(20), primary_key=True),
-    Column("links", Text, nullable=False),
+    Column("query", CheckedText, primary_key=True),
+    Column("page", CheckedInteger, primary_key=True),
+    Column("market", CheckedString(300), primary_key=True),
+    Column("provider", CheckedString(20), primary_key=True),
+    Column("links", CheckedText, nullable=False),
     Column("fetched_at", Moment, nullable=False),
 )
 # Bytes: together well below PostgreSQL's limit for a key, and above any query that a person writes.
@@ -46,19 +62,27 @@ class SerpResultCache:
         asked = {key_text(query, _LONGEST_QUERY): query for query in queries}
         keys, place = list(asked), key_text(market.place, _LONGEST_MARKET)
         of_market = select(SERP).where(SERP.c.market == place, SERP.c.provider == market.provider)
-        now = datetime.now(UTC)
+        now, latest = datetime.now(UTC), latest_moment()
+        damaged = Counter[str]()
 
         def read(connection: Connection) -> dict[tuple[str, int], SerpPage]:
             found: dict[tuple[str, int], SerpPage] = {}
+            damaged.clear()
             for first in range(0, len(keys), KEYS_A_QUERY):
                 some = keys[first : first + KEYS_A_QUERY]
                 for row in connection.execute(of_market.where(SERP.c.query.in_(some))):
-                    links = read_links(row)
-                    if links is not None and (any_age or now - row.fetched_at < self._max_age):
+                    links, at = read_links(row), row.fetched_at
+                    if links is None or at is None or row.page is None:
+                        damaged[SERP.name] += 1
+                    elif any_age or (now - at < self._max_age and at < latest):
                         found[asked[row.query], row.page] = SerpPage(links, 0)
             return found
 
-        return {} if lacks(self._engine, SERP) else transact(self._engine, read)
+        if lacks(self._engine, SERP):
+            return {}
+        known = transact(self._engine, read)
+        note_damage(self._engine, SERP, damaged.total())
+        return known
 
     def put(self, query: str, page: int, market: SerpMarket, answer: SerpPage) -> None:
         """Insert or replace an answer; it is committed when this returns."""
@@ -90,4 +114,4 @@ def read_links(row: Row[Any]) -> tuple[str, ...] | None:
 
 def is_sound(row: Row[Any]) -> bool:
     """Return whether a row of SERP can be read."""
-    return read_links(row) is not None
+    return read_links(row) is not None and row.fetched_at is not None

@@ -191,6 +191,13 @@ class KeepingOld:
         self.copies += [copy] if copy else []
 
 
+def sync_file(path: Path) -> None:
+    """Force a file that another library has written, and its name, to the disk."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+    _sync_folder(path.parent, os.fsync)
+
+
 def _put_in_place(
     new: Path, target: Path, replace: Callable[[Path, Path], None], pauses: Sequence[float]
 ) -> Path:

@@ -290,6 +290,12 @@ class Settings(BaseSettings):
         description="Database of the cache; a relative path starts at the project folder. For a team: "
         "postgresql+psycopg://user@host/database, with the password in config/store_password.txt.",
     )
+    store_backups: int = Field(
+        4,
+        ge=0,
+        description="Weekly backups of the cache file to keep in backups/ beside it, each as large as the cache; 0: "
+        "make none. A PostgreSQL database is not backed up.",
+    )
 
     dask_scheduler: Scheduler = Field(
         "",

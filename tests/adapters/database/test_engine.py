@@ -44,8 +44,9 @@ def test_a_vector_comes_back_as_it_was(numbers: list[float], storage: str) -> No
     """float32 storage keeps every bit, float16 keeps three digits, and both return float32."""
     cache = EmbeddingCache(open_database("sqlite://", Path()), storage)
     vector = np.array(numbers, np.float32)
-    cache.put(encoder(), {"h": vector})
-    found = cache.get(encoder(), ["h", "absent"])
+    model = encoder(dimensions=len(vector))
+    cache.put(model, {"h": vector})
+    found = cache.get(model, ["h", "absent"])
     assert list(found) == ["h"]
     assert found["h"].dtype == np.float32
     np.testing.assert_allclose(found["h"], vector, atol=0 if storage == "float32" else 1e-3)
@@ -68,7 +69,7 @@ def test_vectors_of_two_makers_are_never_mixed(store_url: str, tmp_path: Path, o
     cache = EmbeddingCache(open_database(store_url, tmp_path), "float32")
     cache.put(encoder(), {"h": np.ones(3, np.float32)})
     assert cache.get(other, ["h"]) == {}
-    cache.put(other, {"h": np.zeros(3, np.float32)})
+    cache.put(other, {"h": np.zeros(other.dimensions, np.float32)})
     assert cache.get(encoder(), ["h"])["h"].tolist() == [1, 1, 1]
 
 
@@ -175,7 +176,7 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path, content: bytes, r
     """A text file or a damaged header in place of the cache raises a ConfigurationError and stays unchanged."""
     (tmp_path / "files").mkdir()
     (tmp_path / FILE).write_bytes(content)
-    with pytest.raises(ConfigurationError, match=r"store_url: .*if the cache file is damaged, move it away"):
+    with pytest.raises(ConfigurationError, match=r"store_url: .*`store restore` puts its newest backup back"):
         open_database(URL, tmp_path, read_only=read_only)
     assert (tmp_path / FILE).read_bytes() == content
 

@@ -56,7 +56,7 @@ def test_what_nobody_needs_goes(engine: Engine) -> None:
     cache.put(TAGGED)
     cache.put(FetchedPage(URL + "b", {"last-modified": "Wed, 01 Jul 2026 10:00:00 GMT"}, b"b"))
     cache.put(FetchedPage(URL + "c", {"content-type": "text/html"}, b"c"))
-    assert [one.rows for one in prune(engine, waste(now - timedelta(days=1)))] == [1]
+    assert [one.rows for one in prune(engine, waste(now - timedelta(days=1)), ())] == [1]
     assert cache.get(URL + "c") is None and cache.get(URL) and cache.get(URL + "b")
-    assert [one.rows for one in prune(engine, waste(now + timedelta(days=1)))] == [2]
+    assert [one.rows for one in prune(engine, waste(now + timedelta(days=1)), ())] == [2]
     assert cache.get(URL) is None

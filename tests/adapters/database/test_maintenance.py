@@ -14,7 +14,7 @@ from internal_linker.adapters.database.embeddings import EmbeddingCache
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.usecases.cache import prune_cache, verify_cache
 from internal_linker.usecases.databases import KEPT_DAYS
-from internal_linker.usecases.options import PruneCacheOptions
+from internal_linker.usecases.options import PruneCacheOptions, VerifyCacheOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn
 from tests.support import store_contents
@@ -163,12 +163,12 @@ def test_damage_is_a_record(tmp_path: Path) -> None:
     opened = open_project(tmp_path)
     engine = opened.databases.store()
     store_contents.fill(engine)
-    sound = verify_cache(opened, Told())
+    sound = verify_cache(opened, VerifyCacheOptions(), Told())
     assert sound.ok and list(sound.to_frame().columns) == ["table", "rows"] and sound.to_frame().empty
     with engine.begin() as connection:
         connection.execute(text("UPDATE serp SET links = '{}'"))
     engine.dispose()
-    damaged = verify_cache(opened, Told())
+    damaged = verify_cache(opened, VerifyCacheOptions(), Told())
     assert not damaged.ok and damaged.to_frame().values.tolist() == [["serp", 1]]
 
 
