@@ -26,7 +26,15 @@ OPTIONS = {name for each in COMMANDS.values() for one in each.params for name in
 # Options of pytest, tests/lock.py, the endurance trials and other programs.
 OTHER_OPTIONS = {"--all", "--upgrade", "--only", "--kills", "--seed", "--faulty-runs", "--check"}
 # Crawlers' files and columns, and names of libraries and functions that the pages explain.
-OTHER_NAMES = {"internal_all", "all_inlinks", "trust_remote_code", "weights_only", "run_main", "run_tests"}
+OTHER_NAMES = {
+    "internal_all",
+    "all_inlinks",
+    "trust_remote_code",
+    "weights_only",
+    "run_main",
+    "run_tests",
+    "damaged_rows",
+}
 FUNCTIONS = {name: getattr(internal_linker, name) for name in internal_linker.__all__}
 FUNCTIONS = {name: each for name, each in FUNCTIONS.items() if isfunction(each)}
 ARGUMENTS = {name for each in FUNCTIONS.values() for name in signature(each).parameters}
