@@ -1,9 +1,10 @@
 """Sources of an import: tables from a crawler's files or from a site, and the places where the import is written."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -18,9 +19,10 @@ from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.records import Asides, PageCache
-from internal_linker.core.urls import normal_form
+from internal_linker.core.urls import encoded, normal_form
 from internal_linker.ingest.import_crawl import Places
-from internal_linker.ingest.web.client import SiteClient
+from internal_linker.ingest.web.access import SiteAccess
+from internal_linker.ingest.web.client import NOT_ALLOWED, PROTECTED, SiteClient
 from internal_linker.ingest.web.fetch import (
     DISALLOWED,
     FAILED,
@@ -37,6 +39,8 @@ from internal_linker.ingest.web.sitemaps import sitemap_urls
 
 # Maximum bytes of a list of URLs: about a million URLs.
 _MOST_BYTES = 100_000_000
+# A host without a scheme in front, such as example.com or example.com/sitemap.xml.
+_HOST = re.compile(r"[^\s:/?#@]+\.[^\s:/?#@]+(:\d+)?([/?#]|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class FetchOptions:
         delay: seconds between two requests to a host.
         allow_private: whether a host may be in a private network.
         limit: maximum of pages; 0: all.
+        access: headers, passwords and proxies by the origins that get them.
     """
 
     sitemap: str = ""
@@ -56,6 +61,7 @@ class FetchOptions:
     delay: float = 0.5
     allow_private: bool = False
     limit: int = 0
+    access: Mapping[str, SiteAccess] = field(default_factory=dict)
 
 
 def link_spool(files: Path) -> LinkSpool:
@@ -108,7 +114,9 @@ def site_tables(
         ServiceError: the site doesn't answer, or returned no page.
     """
     name, asides = " and ".join(filter(None, (options.sitemap, str(options.urls or "")))), Asides()
-    with closing(SiteClient(options.delay, allow_private=options.allow_private)) as client:
+    with closing(
+        SiteClient(options.delay, allow_private=options.allow_private, access=options.access)
+    ) as client:
         robots = Robots(client)
         fetcher = Fetcher(client, robots, cache)
         urls = list(listed_urls(options.urls)) if options.urls else []
@@ -117,7 +125,9 @@ def site_tables(
         if options.sitemap:
             progress.start("Sitemap", 0, "")
             try:
-                found = list(enumerate(sitemap_urls(client, robots, _address(options.sitemap), asides), 1))
+                found = list(
+                    enumerate(sitemap_urls(client, robots, sitemap_address(options.sitemap), asides), 1)
+                )
             except ServiceError as error:
                 if not urls:
                     raise
@@ -147,11 +157,15 @@ def _require_pages(name: str, visits: Sequence[Visit]) -> None:
     """
     if visits and all(visit.status != 200 for visit in visits):
         statuses = Counter(visit.status for visit in visits).most_common(3)
+        remedy = (
+            PROTECTED
+            if any(visit.status in NOT_ALLOWED for visit in visits)
+            else "If a browser shows them, ask the site's operator to allow the user agent InternalLinker."
+        )
         summary = ", ".join(f"{count} times HTTP {status}" for status, count in statuses)
         raise ServiceError(
             "The site",
-            f"none of the URLs of {name} returned a page ({summary}). No table was changed. If a browser shows them, "
-            "ask the site's operator to allow the user agent InternalLinker.",
+            f"none of the URLs of {name} returned a page ({summary}). No table was changed. {remedy}",
         )
 
 
@@ -172,12 +186,19 @@ def listed_urls(path: Path) -> Iterator[tuple[int, str]]:
             yield number, line
 
 
-def _address(url: str) -> str:
+def sitemap_address(url: str) -> str:
+    """Return the full address of a sitemap or host; without a scheme, it is https.
+
+    Raises:
+        InputError: it is not an address.
+    """
+    address = encoded(url)
+    address = f"https://{address}" if _HOST.match(address) else address
     try:
-        normal_form(url)
+        normal_form(address)
     except ValueError as error:
         raise InputError(f"--sitemap {url}: {error}.") from None
-    return url.strip()
+    return address
 
 
 def _tables(path: Path, sheets: Sequence[str]) -> list[StreamSource]:

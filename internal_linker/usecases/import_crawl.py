@@ -1,9 +1,10 @@
 """Import a crawl: make files/urls_rawdata.csv and files/existing_links.csv of exports, saved pages or a site."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 from internal_linker.adapters.tables.columns import Kind, display
 from internal_linker.core.errors import ConfigurationError
@@ -13,9 +14,12 @@ from internal_linker.ingest.crawl import CrawlTable
 from internal_linker.ingest.crawl_filters import Filters, SectionFilter, address_reason
 from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
 from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
+from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.page_table import LinkSpool
 from internal_linker.usecases.options import ImportOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted_sites
+from internal_linker.usecases.settings.site_access import site_accesses
 
 NO_CONTENT = (
     "No file contains the pages' text, but a run needs a column 'Main Content': let your crawler extract it and import "
@@ -55,7 +59,12 @@ class CrawlImport:
             if options.sitemap or options.urls:
                 cache = closing.enter_context(self.project.databases.page_cache())
                 wanted = FetchOptions(
-                    options.sitemap, options.urls, options.delay, options.allow_private, options.limit
+                    options.sitemap,
+                    options.urls,
+                    options.delay,
+                    options.allow_private,
+                    options.limit,
+                    self._access(),
                 )
                 reason = partial(address_reason, filters=filters)
                 fetched = site_tables(wanted, reason, cache, self.links, self.progress)
@@ -64,6 +73,18 @@ class CrawlImport:
             if done.pages and display(Kind.CONTENT) not in done.page_columns:
                 self.progress.warn(NO_CONTENT)
             return replace(done, tables_read=tables, copies=[copy.name for copy in keeping.copies])
+
+    def _access(self) -> Mapping[str, SiteAccess]:
+        """Return what protected sites need; warn if others could read it.
+
+        Raises:
+            ConfigurationError: config/site_access.toml is wrong.
+        """
+        access = site_accesses(self.project.settings.site_access.get_secret_value())
+        if access:
+            for sentence in chain(exposed_keys(self.project.root), unencrypted_sites(access)):
+                self.progress.warn(sentence)
+        return access
 
 
 @contextmanager

@@ -215,7 +215,7 @@ class ImportOptions(Options):
 
     Attributes:
         files: exports of a crawler (.csv, .xlsx), HTML files and folders of them.
-        sitemap: URL of a sitemap, or of a host that has one, whose pages are fetched; "": none.
+        sitemap: URL of a sitemap, or a host that has one, whose pages are fetched; "": none.
         urls: a file with one URL per line, whose pages are fetched; None: none.
         delay: seconds between two requests to a host.
         allow_private: whether pages may be fetched from private networks.
@@ -242,7 +242,7 @@ class ImportOptions(Options):
         ),
     ] = ()
     sitemap: Annotated[
-        str, Option("Fetch the pages of this sitemap, or of the sitemap of this host.", metavar="URL")
+        str, Option("Fetch the pages of this sitemap, or of the sitemap of this host.", metavar="URL|HOST")
     ] = ""
     urls: Annotated[
         Path | None, Option("Fetch the pages listed in this file, one URL per line.", metavar="FILE")

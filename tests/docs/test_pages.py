@@ -14,6 +14,7 @@ import internal_linker
 from internal_linker import api
 from internal_linker.core.errors import ExitCode
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
+from internal_linker.usecases.settings.site_access import site_accesses
 from tests.docs.generated import COMMANDS, COMMON, places, renewed
 from tests.docs.pages import PAGES, README, Page, doc
 from tests.support.small_project import REPOSITORY
@@ -34,6 +35,7 @@ OTHER_NAMES = {
     "run_main",
     "run_tests",
     "damaged_rows",
+    "ignore_robots",
 }
 FUNCTIONS = {name: getattr(internal_linker, name) for name in internal_linker.__all__}
 FUNCTIONS = {name: each for name, each in FUNCTIONS.items() if isfunction(each)}
@@ -115,9 +117,11 @@ def test_names_exist(page: Page) -> None:
 
 @EVERY_PAGE
 def test_settings_can_be_used_as_shown(page: Page) -> None:
-    """Every block of TOML is a valid settings.toml."""
+    """Every block of TOML is a valid settings.toml or, if it has a table per site, a valid site_access.toml."""
     for block in page.blocks:
-        if block.language == "toml":
+        if block.language == "toml" and block.text.startswith('["https://'):
+            assert site_accesses(block.text)
+        elif block.language == "toml":
             Settings.model_validate(tomllib.loads(block.text))
 
 

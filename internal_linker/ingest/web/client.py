@@ -12,7 +12,8 @@ from internal_linker.adapters.http.limits import Pacer, retry_after, with_retrie
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.urls import encoded, normal_form
 from internal_linker.core.version import __version__
-from internal_linker.ingest.web.public_hosts import PrivateAddress, PublicHosts
+from internal_linker.ingest.web.access import NO_ACCESS, SiteAccess, origin_of
+from internal_linker.ingest.web.public_hosts import PrivateAddress, PublicHosts, ThroughProxy
 
 ROBOT = "InternalLinker"
 # Maximum bytes of a sitemap, the largest of all files to fetch.
@@ -20,6 +21,11 @@ MOST_BYTES = 50_000_000
 # Seconds of silence, of connecting, and of a whole answer.
 _SILENCE_S, _CONNECT_S, LONGEST_S = 20.0, 10.0, 60.0
 _ATTEMPTS = 3
+# Statuses of sites and proxies that want to know who asks, and what to do about them.
+NOT_ALLOWED = frozenset({401, 407})
+PROTECTED = (
+    "For a site behind a password or a proxy, write them into config/site_access.toml (docs/import.md)."
+)
 # Statuses that ask to retry later.
 _BUSY = frozenset({429, 503})
 
@@ -55,22 +61,37 @@ class SiteClient:
         allow_private: whether a host may be in a private network.
         silence: seconds of silence after which a request fails.
         longest: maximum seconds of a whole answer.
+        access: what each origin needs, by the result of `origin_of`; nothing of it is sent to another origin.
     """
 
     def __init__(
-        self, delay: float, *, allow_private: bool, silence: float = _SILENCE_S, longest: float = LONGEST_S
+        self,
+        delay: float,
+        *,
+        allow_private: bool,
+        silence: float = _SILENCE_S,
+        longest: float = LONGEST_S,
+        access: Mapping[str, SiteAccess] | None = None,
     ) -> None:
         self._delay = delay
+        self._access = dict(access or {})
         self._pacers: dict[str, Pacer] = {}
         self._delays: dict[str, float] = {}
-        self._client = bounded_client(
-            MOST_BYTES,
-            longest,
-            encodings=ACCEPTED,
-            headers={"User-Agent": f"{ROBOT}/{__version__}"},
-            timeout=httpx.Timeout(silence, connect=min(silence, _CONNECT_S)),
-            transport=PublicHosts(longest, allow_private=allow_private),
-        )
+        timeout = httpx.Timeout(silence, connect=min(silence, _CONNECT_S))
+
+        def client(transport: httpx.BaseTransport) -> httpx.Client:
+            agent = {"User-Agent": f"{ROBOT}/{__version__}"}
+            return bounded_client(
+                MOST_BYTES, longest, encodings=ACCEPTED, headers=agent, timeout=timeout, transport=transport
+            )
+
+        proxies = {access.proxy for access in self._access.values() if access.proxy}
+        self._clients = {proxy: client(ThroughProxy(proxy, longest)) for proxy in proxies}
+        self._clients[""] = client(PublicHosts(longest, allow_private=allow_private))
+
+    def ignores_robots(self, url: str) -> bool:
+        """Return whether the user said that the robots.txt of a URL's origin does not count."""
+        return self._access.get(origin_of(url), NO_ACCESS).ignore_robots
 
     def slow_down(self, url: str, delay: float) -> None:
         """Raise the delay between requests to this URL's host to `delay` seconds, unless it is longer already."""
@@ -104,15 +125,17 @@ class SiteClient:
 
     def close(self) -> None:
         """Close the connections."""
-        self._client.close()
+        for client in self._clients.values():
+            client.close()
 
     def _get_once(
         self, url: str, headers: Mapping[str, str], most: int, wanted: Callable[[Answer], bool]
     ) -> Answer:
         self._wait(url)
-        host = host_of(url)
+        host, access = host_of(url), self._access.get(origin_of(url), NO_ACCESS)
+        client, sent = self._clients[access.proxy], {**headers, **access.sent}
         try:
-            with self._client.stream("GET", url, headers=dict(headers)) as response:
+            with client.stream("GET", url, headers=sent) as response:
                 answer = Answer(response.status_code, dict(response.headers))
                 if answer.status in _BUSY:
                     raise _Busy(host, answer)
@@ -125,7 +148,12 @@ class SiteClient:
             raise NoAnswer(host, f"the answer can't be decompressed: {error}") from None
         except httpx.TimeoutException:
             raise NoAnswer(host, "the answer was not complete in time", retryable=True) from None
+        except httpx.ProxyError:
+            raise NoAnswer(host, "the proxy in config/site_access.toml refuses the connection") from None
         except httpx.ConnectError as error:
+            if access.proxy:
+                reason = "the proxy in config/site_access.toml, or the host behind it, can't be reached"
+                raise NoAnswer(host, reason, retryable=True) from None
             if isinstance(error.__cause__, PrivateAddress):
                 raise Refused(f"{error}. To fetch from a private network, use --allow-private.") from None
             raise NoAnswer(host, f"no connection ({error})", retryable=True) from None

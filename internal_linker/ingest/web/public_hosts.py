@@ -37,6 +37,20 @@ class PublicHosts(httpx.HTTPTransport):
         )
 
 
+class ThroughProxy(httpx.HTTPTransport):
+    """Connects through a proxy that the user named for a host; the proxy looks up the host's address.
+
+    Args:
+        proxy: the proxy's address.
+        longest: maximum seconds from a request to the end of its answer.
+    """
+
+    def __init__(self, proxy: str, longest: float) -> None:
+        super().__init__(proxy=proxy)
+        # As above: without the attribute, an answer would have no time limit before its headers end.
+        self._pool._network_backend = _Network(longest, allow_private=True)
+
+
 class _Network(httpcore.SyncBackend):
     def __init__(self, longest: float, allow_private: bool) -> None:
         self._longest, self._allow_private = longest, allow_private

@@ -3,19 +3,32 @@
 import io
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element, ParseError, iterparse
 
 from internal_linker.adapters.http.compression import Damaged, Oversized, decompressed
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.records import Asides, Reject
-from internal_linker.ingest.web.client import MOST_BYTES, NoAnswer, SiteClient, fetch_whole, site_of
+from internal_linker.ingest.web.client import (
+    MOST_BYTES,
+    NOT_ALLOWED,
+    PROTECTED,
+    NoAnswer,
+    SiteClient,
+    fetch_whole,
+    site_of,
+)
 from internal_linker.ingest.web.robots import Robots
 
 # Maximum of sitemaps per site, with up to 50,000 pages each.
 _MOST_SITEMAPS = 5_000
 _ELSEWHERE = "URL of another site than the sitemap"
+# Where sitemaps usually are: by convention, Yoast, Astro, WordPress itself, and as lists of URLs.
+_USUAL = (
+    *("/sitemap.xml", "/sitemap_index.xml", "/sitemap-index.xml", "/wp-sitemap.xml", "/sitemap.xml.gz"),
+    *("/sitemap/sitemap.xml", "/sitemap.txt"),
+)
 # Maximum nesting of elements: an image of a page in a sitemap is in two.
 _DEEPEST = 50
 _GZIP = b"\x1f\x8b"
@@ -28,6 +41,9 @@ class NoSitemap(ValueError):
 def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Asides) -> Iterator[str]:
     """Yield the pages' URLs, each once; count URLs of other sites, and reject sitemaps that can't be read.
 
+    Of a host, the sitemaps that its robots.txt names are read; if they list no page, the first of the usual names that
+    does.
+
     Args:
         client: fetches the sitemaps.
         robots: names the sitemaps of a host.
@@ -38,58 +54,97 @@ def sitemap_urls(client: SiteClient, robots: Robots, address: str, asides: Aside
         InputError: the site has no readable sitemap, or the sitemaps have no URL of it.
         ServiceError: the host doesn't answer.
     """
-    bare = urlsplit(address).path in ("", "/") and not urlsplit(address).query
-    named = [urljoin(address, one) for one in robots.sitemaps(address)] if bare else [address]
-    starts = named or [urljoin(address, "/sitemap.xml")]
-    queue, seen, found, problems = deque(dict.fromkeys(starts)), set[str](starts), 0, list[str]()
-    known = set[str]()
-    for number in range(1, _MOST_SITEMAPS + 1):
-        if not queue:
-            break
-        at = queue.popleft()
-        if site_of(at) != site_of(address):
-            asides.left_out["sitemap of another site"] += 1
-            continue
-        try:
-            sitemaps, pages = _read(client, at)
-        except (NoAnswer, NoSitemap) as error:
-            if isinstance(error, NoAnswer) and starts == [at]:
-                problem = f"{at} can't be fetched ({error}). Check that this computer is online, or try again later."
-                raise ServiceError("The sitemap", problem) from None
-            problems.append(f"{at}: {error}")
-            asides.rejects.append(Reject(address, number, at, str(error)))
-            continue
-        new = [one for one in sitemaps if one not in seen]
-        seen.update(new)
-        queue.extend(new)
-        for url in pages:
-            # The fetcher rejects invalid URLs, with a reason.
-            if site_of(url) not in ("", site_of(address)):
-                asides.left_out[_ELSEWHERE] += 1
-            elif url not in known:
-                known.add(url)
-                found += 1
-                yield url
-    if queue:
-        asides.left_out[f"sitemap beyond the first {_MOST_SITEMAPS:,}"] += len(queue)
-    if not found:
-        why = problems[0] if problems else f"{address} lists no pages of this site"
+    walk = _Walk(client, address, asides)
+    if urlsplit(address).path not in ("", "/") or urlsplit(address).query:
+        yield from walk.urls([address])
+        problem = walk.problems[0] if walk.problems else f"{address} lists no pages of this site"
+    else:
+        named = [urljoin(address, one) for one in robots.sitemaps(address)]
+        yield from walk.urls(named)
+        for path in _USUAL:
+            if not walk.known:
+                yield from walk.urls([urljoin(address, path)], guessed=True)
+        tried = ", ".join(_USUAL)
+        of_robots = (
+            walk.problems[0] if walk.problems else "robots.txt names no sitemap with pages of this site"
+        )
+        problem = f"{address} has no sitemap: {of_robots}, and none of {tried} is one"
+    if not walk.known:
+        protected = f" {PROTECTED}" if walk.not_allowed else ""
         raise InputError(
-            f"{why}. Name the address of a sitemap with --sitemap, or a list of URLs with --urls."
+            f"{problem}.{protected} Name the address of a sitemap with --sitemap, or a list of URLs with --urls."
         )
 
 
-def _read(client: SiteClient, url: str) -> tuple[list[str], list[str]]:
-    """Return the URLs of sitemaps and of pages in a sitemap.
+class _Walk:
+    """Reads sitemaps and those that they name, each once.
 
-    Raises:
-        NoSitemap: the answer is not a sitemap, or its status is not 200.
-        NoAnswer: the server is unreachable or too slow, or its answer is too large.
+    Args:
+        client: fetches the sitemaps.
+        address: the address that the user gave; only URLs of its site are taken.
+        asides: collects counts and rejects.
     """
-    answer = fetch_whole(client, url, MOST_BYTES)
-    if answer.status != 200:
-        raise NoSitemap(f"there is no sitemap (HTTP {answer.status})")
-    return packed_sitemap(answer.body)
+
+    def __init__(self, client: SiteClient, address: str, asides: Asides) -> None:
+        self._client, self._address, self._asides = client, address, asides
+        self._seen = set[str]()
+        self.known = set[str]()
+        """The URLs that were yielded."""
+        self.problems: list[str] = []
+        """Sitemaps that can't be read, with the reasons; guessed ones left out."""
+        self.not_allowed = False
+        """Whether the host asked who we are."""
+
+    def urls(self, starts: Sequence[str], *, guessed: bool = False) -> Iterator[str]:
+        """Yield the URLs of pages in these sitemaps and below.
+
+        Args:
+            starts: addresses of sitemaps.
+            guessed: whether nobody said that there are sitemaps at these addresses.
+
+        Raises:
+            ServiceError: the only sitemap that the user named can't be fetched.
+        """
+        queue = deque(one for one in dict.fromkeys(starts) if one not in self._seen)
+        self._seen.update(queue)
+        site = site_of(self._address)
+        for number in range(1, _MOST_SITEMAPS + 1):
+            if not queue:
+                return
+            at = queue.popleft()
+            if site_of(at) != site:
+                self._asides.left_out["sitemap of another site"] += 1
+                continue
+            sitemaps, pages = self._read(number, at, guessed=guessed and at in starts)
+            new = [one for one in dict.fromkeys(sitemaps) if one not in self._seen]
+            self._seen.update(new)
+            queue.extend(new)
+            for url in pages:
+                # The fetcher rejects invalid URLs, with a reason.
+                if site_of(url) not in ("", site):
+                    self._asides.left_out[_ELSEWHERE] += 1
+                elif url not in self.known:
+                    self.known.add(url)
+                    yield url
+        if queue:
+            self._asides.left_out[f"sitemap beyond the first {_MOST_SITEMAPS:,}"] += len(queue)
+
+    def _read(self, number: int, at: str, *, guessed: bool) -> tuple[list[str], list[str]]:
+        """Return the URLs of sitemaps and of pages in a sitemap; nothing, with a reject, if it can't be read."""
+        try:
+            answer = fetch_whole(self._client, at, MOST_BYTES)
+            if answer.status != 200:
+                self.not_allowed |= answer.status in NOT_ALLOWED
+                raise NoSitemap(f"there is no sitemap (HTTP {answer.status})")
+            return packed_sitemap(answer.body)
+        except (NoAnswer, NoSitemap) as error:
+            if isinstance(error, NoAnswer) and at == self._address:
+                problem = f"{at} can't be fetched ({error}). Check that this computer is online, or try again later."
+                raise ServiceError("The sitemap", problem) from None
+            if not guessed:
+                self.problems.append(f"{at}: {error}")
+                self._asides.rejects.append(Reject(self._address, number, at, str(error)))
+            return [], []
 
 
 def packed_sitemap(data: bytes) -> tuple[list[str], list[str]]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.usecases.settings.sources import KEY_FILES
 
 
@@ -31,6 +32,17 @@ def unencrypted(addresses: Mapping[str, str]) -> Iterator[str]:
             yield (
                 f"{setting} begins with http://: keys and texts go to {parts.hostname} unencrypted. "
                 "Use https:// if the server supports it."
+            )
+
+
+def unencrypted_sites(accesses: Mapping[str, SiteAccess]) -> Iterator[str]:
+    """Yield a warning for each site, by its origin, that would get a password or headers unencrypted."""
+    for origin, access in accesses.items():
+        parts = urlsplit(origin)
+        if parts.scheme == "http" and access.sent and not _is_here(parts.hostname or ""):
+            yield (
+                f"config/site_access.toml: {origin} gets its password and headers unencrypted. "
+                "Use https:// if the site supports it."
             )
 
 

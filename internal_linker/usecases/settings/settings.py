@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.urls import within_site
+from internal_linker.usecases.settings.site_access import site_accesses
 from internal_linker.usecases.settings.sources import (
     ENV_PREFIX,
     KEY_FILES,
@@ -323,6 +324,10 @@ class Settings(BaseSettings):
     )
     service_account: SecretStr = Field(SecretStr(""), description="JSON key of a Google service account.")
     store_password: SecretStr = Field(SecretStr(""), description="Password of the server in store_url.")
+    site_access: SecretStr = Field(
+        SecretStr(""),
+        description="Headers, passwords and proxies for protected sites that import fetches, as TOML.",
+    )
 
     @field_validator("*", mode="before")
     @classmethod
@@ -408,7 +413,15 @@ class Settings(BaseSettings):
             *(self.search_url(name) for name in SEARCH_PROVIDERS),
         )
         passwords = (password(url) for url in (self.store_url, *services))
-        return keys + [f":{password}@" for password in passwords if password]
+        return [*keys, *self._site_secrets(), *(f":{password}@" for password in passwords if password)]
+
+    def _site_secrets(self) -> list[str]:
+        """Return the passwords and header values in config/site_access.toml; none if it can't be read."""
+        try:
+            accesses = site_accesses(self.site_access.get_secret_value())
+        except ConfigurationError:  # `import` says so, and sends nothing
+            return []
+        return [secret for access in accesses.values() for secret in access.secrets() if secret]
 
     @classmethod
     def settings_customise_sources(

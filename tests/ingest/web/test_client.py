@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
 
+from internal_linker.ingest.web.access import SiteAccess
 from internal_linker.ingest.web.client import NoAnswer, Refused, SiteClient, site_of
 from internal_linker.ingest.web.public_hosts import is_public
 from internal_linker.ingest.web.sitemaps import NoSitemap, packed_sitemap, read_sitemap
@@ -74,8 +75,9 @@ def test_no_answer_takes_for_ever(reply: Reply, reason: str, site: Site) -> None
     assert time.monotonic() - began < 8
 
 
-def test_a_head_that_drips_ends() -> None:
-    """A server that sends its header letter by letter runs into the time limit."""
+@pytest.mark.parametrize("proxied", [False, True])
+def test_a_head_that_drips_ends(proxied: bool) -> None:
+    """A server that sends its header letter by letter runs into the time limit, also behind a proxy."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def drip() -> None:
@@ -88,9 +90,12 @@ def test_a_head_that_drips_ends() -> None:
                         time.sleep(0.05)
 
         threading.Thread(target=drip, daemon=True).start()
-        client, began = SiteClient(0, allow_private=True, silence=0.3, longest=0.5), time.monotonic()
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        access = {"http://staging.example": SiteAccess(proxy=address)}
+        client = SiteClient(0, allow_private=True, silence=0.3, longest=0.5, access=access)
+        began = time.monotonic()
         with pytest.raises(NoAnswer, match="in time"):
-            client.get(f"http://127.0.0.1:{server.getsockname()[1]}/")
+            client.get("http://staging.example/" if proxied else f"{address}/")
         client.close()
     assert time.monotonic() - began < 8
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker.ingest.sources import sitemap_address
 from tests.support.crawls import empty_project, imported, links, pages, table
 from tests.support.small_project import forget_settings, write_text
 from tests.support.web_server import HTML, Reply, Site, moved, sitemap
@@ -104,6 +105,41 @@ def test_an_index_of_sitemaps_by_the_hosts_address(
     }
     why = reasons(project)
     assert "damaged" in why[parts[2]] and "HTTP 404" in why[parts[3]] and "not a full URL" in why["/c"]
+
+
+@pytest.mark.parametrize("path", ["/sitemap.xml", "/sitemap_index.xml", "/wp-sitemap.xml", "/sitemap.txt"])
+@pytest.mark.parametrize("named", ["", "/gone.xml", "/empty.xml"])
+def test_a_host_is_searched_for_its_sitemap(named: str, path: str, project: Path, site: Site) -> None:
+    """If robots.txt names no sitemap with pages, the usual names are tried; only a named one is rejected."""
+    robots = f"User-agent: *\nDisallow:\nSitemap: {site.url}{named}" if named else Reply("", 404)
+    listed = f"{site.url}/a\n" if path.endswith("txt") else sitemap(site.url + "/a")
+    site.pages = {"/robots.txt": robots, "/empty.xml": sitemap(), path: listed, "/a": html_page("A")}
+    assert imported(project, "--sitemap", site.url, *QUICK) == 0
+    assert list(rows(project)) == [site.url + "/a"]
+    assert list(reasons(project)) == ([site.url + named] if named == "/gone.xml" else [])
+    assert site.paths[-1] == "/a" and site.paths[-2] == path
+
+
+def test_a_host_without_a_sitemap(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
+    """The error says what was tried, and what to do."""
+    assert imported(project, "--sitemap", site.url, *QUICK) == 3
+    told = capsys.readouterr().err
+    assert "has no sitemap: robots.txt names no sitemap" in told and "none of /sitemap.xml, " in told
+    assert "Name the address of a sitemap with --sitemap" in told
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("example.com", "https://example.com"),
+        (" www.example.com/sitemap.xml ", "https://www.example.com/sitemap.xml"),
+        ("example.com:8080/", "https://example.com:8080/"),
+        ("http://example.com", "http://example.com"),
+    ],
+)
+def test_a_host_needs_no_scheme(given: str, meant: str) -> None:
+    """Without a scheme, the address of a sitemap or host is https."""
+    assert sitemap_address(given) == meant
 
 
 def test_robots_are_obeyed(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
@@ -322,9 +358,9 @@ def test_files_and_a_site_come_in_at_once(project: Path, site: Site, tmp_path: P
 ERRORS = {
     "nothing": ((), 2, "name a file, a folder, --sitemap or --urls"),
     "no address": (
-        ("--sitemap", "example.com/sitemap.xml"),
+        ("--sitemap", "/sitemap.xml"),
         3,
-        "--sitemap example.com/sitemap.xml: not a full URL",
+        "--sitemap /sitemap.xml: not a full URL",
     ),
     "no list": (("--urls", "none.txt"), 3, "none.txt not found"),
     "empty list": (("--urls", "{empty}"), 3, "empty.txt has no URL: write one URL per line"),
