@@ -1,14 +1,16 @@
 """The workbook files/review.xlsx: shows proposed links, and reads editors' decisions."""
 
+import os
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import xlsxwriter
 
-from internal_linker.adapters.files.atomic import ReplaceBinary, copy_aside, remarks_on, replace_binary
+from internal_linker.adapters.files.atomic import PAUSES_S, copy_aside, dated_name, remarks_on, replace_binary
 from internal_linker.adapters.tables.xlsx_reader import readable, worksheets
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.errors import InputError, OutputError
@@ -43,6 +45,12 @@ _COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
 _REMEDY = "Move or delete it and run again: the run creates a new one."
+# How often the file is merged again because somebody saved it while the new one was being written.
+_ATTEMPTS = 3
+
+
+class _SavedMeanwhileError(Exception):
+    """Somebody saved the file after it was read for the merge."""
 
 
 class ReviewWorkbook:
@@ -50,11 +58,19 @@ class ReviewWorkbook:
 
     Args:
         path: the file; it need not exist.
-        write_whole: the function that replaces the file.
+        replace: as in `replace_binary`.
+        pauses: as in `replace_binary`.
     """
 
-    def __init__(self, path: Path, write_whole: ReplaceBinary = replace_binary) -> None:
-        self.path, self.name, self._write_whole = path, path.name, write_whole
+    def __init__(
+        self,
+        path: Path,
+        *,
+        replace: Callable[[Path, Path], None] = os.replace,
+        pauses: Sequence[float] = PAUSES_S,
+    ) -> None:
+        self.path, self.name = path, path.name
+        self._replace, self._pauses = replace, pauses
 
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link; nothing if there is no file.
@@ -67,21 +83,60 @@ class ReviewWorkbook:
     def write(self, items: Iterable[ReviewRow]) -> list[str]:
         """Rebuild the file; return sentences on what was unusual.
 
+        Compares the file right before replacing it: what somebody saved in the meantime is merged again. A file that
+        keeps changing, or can't be read any more, stays, and the new one gets a dated name beside it.
+
         Raises:
             OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
         """
-        if not self.path.exists():
-            board, remarks = Board(COLUMNS, []), list[str]()
-        else:
+        wanted, remarks = list(items), list[str]()
+        board = Board(COLUMNS, [])
+        for attempt in range(_ATTEMPTS):
+            seen = self._digest()
             try:
-                board = self._board()
-                remarks = self._set_aside()
+                # A file that is gone now may be one that an editor's program is about to replace.
+                if seen is not None:
+                    board = self._board()
+                    remarks += self._set_aside()
             except InputError as error:
+                if attempt:
+                    break
                 raise OutputError(str(error)) from None
+            try:
+                landed = self._rewrite(self.path, board, wanted, seen)
+            except _SavedMeanwhileError:
+                continue
+            return [*remarks, *remarks_on(self.path, landed)]
+        landed = self._rewrite(dated_name(self.path), board, wanted, None)
+        saved = f"{self.name} was being saved by another program and stays as it was saved;"
+        return [*remarks, f"{saved} the new one is {landed.name}. Run again when nobody is saving it."]
+
+    def _rewrite(self, path: Path, board: Board, wanted: Sequence[ReviewRow], seen: bytes | None) -> Path:
+        """Write the merged rows to a file and return where it is.
+
+        Raises:
+            _SavedMeanwhileError: `path` is our file, and its content is no longer the one that was `seen`.
+        """
         board = Board([*board.header, *board.missing], board.rows)
-        found = merge(board, list(items))
-        landed = self._write_whole(self.path, lambda file: _fill(file, board, found))
-        return [*remarks, *remarks_on(self.path, landed)]
+        found = merge(board, wanted)
+
+        def replace(new: Path, target: Path) -> None:
+            if path == self.path and self._digest() != seen:
+                raise _SavedMeanwhileError
+            self._replace(new, target)
+
+        return replace_binary(
+            path, lambda file: _fill(file, board, found), replace=replace, pauses=self._pauses
+        )
+
+    def _digest(self) -> bytes | None:
+        """Return a digest of the file's content; None if there is no file, b"" if it can't be read."""
+        if not self.path.exists():
+            return None
+        try:
+            return blake2b(self.path.read_bytes()).digest() if self.path.is_file() else b""
+        except OSError:
+            return b""
 
     def _board(self) -> Board:
         boards = [Board(rows[0], rows[1:]) for rows in self._tables() if rows]

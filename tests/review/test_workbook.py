@@ -2,6 +2,7 @@
 
 import datetime
 import zipfile
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,9 @@ import pytest
 import xlsxwriter
 from python_calamine import CalamineWorkbook
 
-from internal_linker.adapters.files.atomic import replace_binary
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import ReviewDesk
+from internal_linker.review import workbook
 from internal_linker.review.merge import COLUMNS, STATUSES
 from internal_linker.review.workbook import ReviewWorkbook
 from tests.support.reviews import cells, row, verdict
@@ -180,14 +181,63 @@ def test_a_workbook_that_excel_holds_open(path: Path) -> None:
             raise PermissionError(13, "in use")
         source.replace(target)
 
-    def write_whole(path: Path, write: Any, /) -> Path:
-        return replace_binary(path, write, replace=held, pauses=())
-
-    (remark,) = ReviewWorkbook(path, write_whole).write([A, B])
+    (remark,) = ReviewWorkbook(path, replace=held, pauses=()).write([A, B])
     (spare,) = [each for each in path.parent.iterdir() if each != path]
     assert "open in another program" in remark and spare.name in remark
     assert path.read_bytes() == old
     assert len(grid(spare)) == 3
+
+
+def saving_while_written(monkeypatch: pytest.MonkeyPatch, *saves: Callable[[], object]) -> None:
+    """Let an editor save the workbook while the tool writes it, each time in the next of these ways."""
+    left, fill = iter(saves), workbook._fill
+
+    def filled(*args: Any) -> None:
+        fill(*args)
+        next(left, lambda: None)()
+
+    monkeypatch.setattr(workbook, "_fill", filled)
+
+
+def test_what_an_editor_saves_during_the_write_is_merged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decisions saved while the new workbook is being written are in it, beside its new links."""
+    ReviewWorkbook(path).write([A, B])
+    saving_while_written(monkeypatch, lambda: edit(path, A2="accepted"), lambda: edit(path, I3="ask Ann"))
+    assert ReviewWorkbook(path).write([A, replace(B, score=0.9), C]) == []
+    assert [(line[0], line[5], line[8]) for line in shown(path)[1:]] == [
+        ("accepted", "0.75", ""),
+        ("proposed", "0.9", "ask Ann"),
+        ("proposed", "0.75", ""),
+    ]
+    assert [each.name for each in path.parent.iterdir()] == ["review.xlsx"]
+
+
+@pytest.mark.parametrize("damaged", [False, True])
+def test_a_workbook_that_is_saved_again_and_again_stays(
+    path: Path, monkeypatch: pytest.MonkeyPatch, damaged: bool
+) -> None:
+    """A workbook that keeps changing, or is half saved, stays; the new one is beside it with all decisions read."""
+    ReviewWorkbook(path).write([A, B])
+    saves = [lambda at=at: edit(path, A2="accepted", I2=f"note {at}") for at in range(9)]
+    saving_while_written(
+        monkeypatch, *([saves[0], lambda: path.write_bytes(b"PK half")] if damaged else saves)
+    )
+    (remark,) = ReviewWorkbook(path).write([A, B, C])
+    (spare,) = [each for each in path.parent.iterdir() if each != path]
+    assert "review.xlsx was being saved by another program" in remark and spare.name in remark
+    assert [line[0] for line in shown(spare)[1:]] == ["accepted", "proposed", "proposed"]
+    assert path.read_bytes() == b"PK half" if damaged else "note 3" in str(shown(path))
+
+
+def test_a_workbook_that_is_gone_during_the_write_comes_back_whole(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A workbook that vanishes while the new one is being written loses no decision that was read from it."""
+    ReviewWorkbook(path).write([A, B])
+    edit(path, A2="rejected")
+    saving_while_written(monkeypatch, path.unlink)
+    assert ReviewWorkbook(path).write([A, B, C]) == []
+    assert [line[0] for line in shown(path)[1:]] == ["rejected", "proposed", "proposed"]
 
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=pytest.mark.long)])
