@@ -102,12 +102,38 @@ class Anchoring:
     def variety(self) -> "Variety":
         """Return a `Variety` that starts with the anchors of the existing links."""
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
-        return Variety(self.propose, Counter((target, fold_query(anchor)) for target, anchor in known))
+        used = Counter((target, fold_query(anchor)) for target, anchor in known)
+        return Variety(self.propose, self.placed, used)
 
     def taken(self, source: str) -> list[tuple[int, int]]:
         """Return the spans (start, end) of links and headings in a page's plain main content: anchors avoid them."""
         page = self._site.page(source)
         return _taken(page, str(page.content), self._links.get(source, ()))
+
+    def title(self, page: str) -> str:
+        """Return a page's title or H1; "" for an unknown page."""
+        found = self._site.find(page)
+        return (found.title or found.h1) if found else ""
+
+    def placed(self, source: str, text: str) -> Anchor:
+        """Return a text as an anchor where it stands in a page, outside links and headings if possible.
+
+        It is not `verbatim` if it is only in a link or a heading, or nowhere; in the latter case its sentence is "".
+        Nobody knows of a page without a text: there it counts as `verbatim`.
+        """
+        page = self._site.find(source)
+        content = str(page.content) if page else ""
+        if not content:
+            return Anchor(text)
+        words, folded = text.split(), content.casefold()
+        # Compiling a pattern takes longer than most searches.
+        found = spans(content, " ".join(words)) if all(word.casefold() in folded for word in words) else []
+        taken = self.taken(source) if found else []
+        free = [one for one in found if all(one[1] <= start or end <= one[0] for start, end in taken)]
+        if not found:
+            return Anchor(text, verbatim=False)
+        start, end = (free or found)[0]
+        return Anchor(text, around(content, sentences(content), start, end), start, verbatim=bool(free))
 
     def places(self, source: str, target: str) -> list[tuple[int, int]]:
         """Return the spans (start, end) in a page's plain main content that may be its links to another page."""
@@ -185,10 +211,12 @@ class Variety:
 
     Attributes:
         propose: see `Anchoring.propose`.
+        placed: see `Anchoring.placed`.
         used: count of links by target and wording; `varied` adds to it.
     """
 
     propose: Callable[..., Sequence[tuple[Anchor, ...]]]
+    placed: Callable[[str, str], Anchor]
     used: Counter[tuple[str, str]]
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:

@@ -68,6 +68,10 @@ class Rephrased:
         pages = "1 page keeps" if self._spared == 1 else f"{self._spared} pages keep"
         return f"{self._problem} {pages} the anchors that were found without {self._chat.name}."
 
+    def placed(self, source: str, text: str) -> Anchor:
+        """Return a text as an anchor where it stands in a page."""
+        return self._anchors.placed(source, text)
+
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         """Return whether the model was asked about these anchors, or need not be."""
         return any(one.asked for one in anchors) or not (anchors and _may_ask(anchors[0]))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, with_options
+from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
 from internal_linker.usecases.options import ReviewOptions
 
 if TYPE_CHECKING:
@@ -25,15 +25,20 @@ _ISOLATE, _END = "\u2068", "\u2069"
 def review(context: typer.Context, project: ProjectOption = None, *, options: ReviewOptions) -> None:
     """Go through proposed links, one after another.
 
-    Keys: a accept, r reject, e edit the anchor, s skip, n add a note, q quit. Each decision is saved immediately;
-    the next run respects it.
+    Keys: a accept, r reject, e edit the anchor, s skip, n add a note, u undo the link before, q quit. Each decision
+    is saved immediately; the next run respects it. A warning tells that an anchor is not in the text of its page.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import review as usecase
     from internal_linker.usecases.console import open_console
 
     console = open_console()
-    counts = usecase.review(opened, options, TerminalFace(console))
+    with reporting() as reporter:
+        counts = usecase.review(opened, options, TerminalFace(console), reporter)
+    if counts == usecase.NOTHING_WAITS:
+        which = " that match" if options.sections or options.source or options.tier else ""
+        console.print(f"No links{which} wait for a decision.")
+        return
     decided = f"{counts.accepted} accepted, {counts.rejected} rejected, {counts.edited} edited"
     console.print(f"{decided}, {counts.skipped} skipped; {counts.left} left.")
 
@@ -53,7 +58,9 @@ class TerminalFace:
         print_("  Sentence  ", end="")
         print_(self._marked(row), soft_wrap=True)
         score = "none" if math.isnan(row.score) else f"{row.score:.2f}"
-        rows = [("Anchor", row.anchor), ("Source", row.source), ("Target", row.target)]
+        rows = [("Anchor", row.anchor), ("Warning", row.warning)]
+        rows += [("Source", row.source_title), ("" if row.source_title else "Source", row.source)]
+        rows += [("Target", row.target_title), ("" if row.target_title else "Target", row.target)]
         rows += [("Score", f"{score}, {row.tier}"), ("Why", row.why), ("Notes", row.notes)]
         for name, text in rows:
             if text:

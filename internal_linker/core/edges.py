@@ -72,6 +72,8 @@ class Edge:
         status: the current status; `verdict` is the editor's last decision, if there is one.
         by, at: who set the status, and when (ISO 8601, UTC).
         anchor, notes: the editor's own anchor and notes.
+        placed: the link's anchor as it was last looked for in the page's text, see `ports.Anchors.placed`; only for
+            an editor's anchor and one that is not `verbatim`, otherwise its text is "".
         cells: the editor's cells as a review place had them when it was last read.
         former_ids: the ids that the link had while the site's URLs had another form.
     """
@@ -106,12 +108,22 @@ class Edge:
     at: str = ""
     anchor: str = ""
     notes: str = ""
+    placed: Anchor = Anchor("")
     cells: Cells = Cells()
     former_ids: tuple[str, ...] = ()
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "id", edge_id(self.source, self.target))
+
+    @property
+    def chosen(self) -> Anchor:
+        """The link's anchor: the editor's own, else the best proposal; its text is "" if there is none."""
+        best = self.anchors[0] if self.anchors else Anchor("")
+        if not self.anchor:
+            return best
+        own = self.placed if self.placed.text == self.anchor else Anchor(self.anchor)
+        return replace(own, sentence=own.sentence or best.sentence)
 
     @property
     def texts(self) -> tuple[str, str]:
@@ -146,10 +158,14 @@ class Verdict:
 class ReviewRow:
     """A proposed link as an editor sees it.
 
-    `score` is 0 to 1, NaN where there is none; `source` and `target` are the user's own URLs (or the query).
-    `proposed` is the program's anchor where `anchor` is an editor's; None: `anchor` is the program's. `read` has the
-    cells as the review place had them when it was last read.
-    `former_ids` are the ids that the row may still have in a review place.
+    Attributes:
+        source, target: the user's own URLs (or the query).
+        score: 0 to 1, NaN where there is none.
+        warning: why the anchor can't be linked where the text stands; "": it can, or nobody knows.
+        proposed: the program's anchor where `anchor` is an editor's; None: `anchor` is the program's.
+        read: the cells as the review place had them when it was last read.
+        source_title, target_title: the pages' titles, "" where nobody looked them up.
+        former_ids: the ids that the row may still have in a review place.
     """
 
     id: str
@@ -162,9 +178,12 @@ class ReviewRow:
     tier: Tier
     why: str
     notes: str = ""
+    warning: str = ""
     proposed: str | None = None
     read: Cells = Cells()
     former_ids: tuple[str, ...] = ()
+    source_title: str = ""
+    target_title: str = ""
 
 
 @dataclass(frozen=True, slots=True)

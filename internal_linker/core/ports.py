@@ -93,6 +93,22 @@ class ReviewQueue(Protocol):
     def decide(self, verdict: Verdict) -> None:
         """Keep a decision, durable when this returns; one of the tool's own statuses keeps only the note."""
 
+    def undo(self, link: str) -> None:
+        """Take back all that was decided and noted on a link since the queue was opened."""
+
+    def warning(self, link: str, anchor: str) -> str:
+        """Return why an anchor can't be linked where the page's text stands; "" if it can, or nobody knows."""
+
+
+class PageTexts(Protocol):
+    """The pages of a site: their titles, and where anchors stand in their texts."""
+
+    def title(self, page: str) -> str:
+        """Return a page's title; "" for an unknown page."""
+
+    def placed(self, source: str, text: str) -> Anchor:
+        """Return a text as an anchor where it stands in a page; see `Anchors.placed`."""
+
 
 class SerpClient(Protocol):
     """A search service."""
@@ -342,6 +358,12 @@ class Anchors(Protocol):
         self, source: str, targets: Sequence[str], said: Sequence[str] = ()
     ) -> Sequence[tuple[Anchor, ...]]:
         """Return anchors for each of a page's targets, best first; `said` are the anchors of its other links."""
+
+    def placed(self, source: str, text: str) -> Anchor:
+        """Return a text as an anchor where it stands in a page; not `verbatim` if it is only in a link or a heading.
+
+        If it is nowhere in the page, it is not `verbatim` either, and its sentence is "".
+        """
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         """Return whether a link keeps these anchors as long as its texts don't change."""

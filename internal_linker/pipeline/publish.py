@@ -154,6 +154,12 @@ class Publication:
             gone=lambda end: not (self.partial or self.rules.off.hold(end)),
             barred=barred.__contains__,
         )
+        if memory.unlinkable:
+            place = self.context.desk.name if self.context.desk else "`internal-linker review`"
+            self.progress.warn(
+                f"{memory.unlinkable} accepted links have an anchor that is not in their page's text, or only in a "
+                f"link or heading: see Why in {place}. Add the words to the text, or choose others."
+            )
         if report.rephrased and report.rephrased.gap:
             report.gaps.append(report.rephrased.gap)
 

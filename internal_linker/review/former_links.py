@@ -83,6 +83,7 @@ def _together(now: Edge | None, former: Edge) -> Edge:
         by=former.by,
         at=former.at,
         anchor=former.anchor,
+        placed=former.placed,
         notes=former.notes,
         cells=former.cells,
         former_ids=ids,

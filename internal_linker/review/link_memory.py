@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import partial
 from heapq import nlargest
 from itertools import chain
 from math import inf, isnan
@@ -12,6 +13,7 @@ from operator import attrgetter
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import (
+    Anchor,
     Decided,
     Edge,
     ReviewRow,
@@ -23,11 +25,11 @@ from internal_linker.core.edges import (
 )
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk
-from internal_linker.core.records import Duplicate, Link, Recommendation, Source, Targets
+from internal_linker.core.records import Duplicate, Link, Recommendation, Source, Targets, fold_query
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, todays
-from internal_linker.review.rows import REVIEWABLE, distinct, review_row, urgency
+from internal_linker.review.rows import REVIEWABLE, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
 
 # Rows whose edges are read and written together.
@@ -35,7 +37,7 @@ BLOCK = 1000
 # Rows of the review: as many as two minutes of Google's quota allow.
 SHOWN = 20_000
 # What people see of an edge, besides what follows from the link's score.
-_SHOWN = attrgetter("status", "kind", "anchors", "anchor")
+_SHOWN = attrgetter("status", "kind", "anchors", "anchor", "placed")
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -84,6 +86,7 @@ class Memory:
         tiers: the count of the run's links by tier, after `keep`.
         foremost: the run's links that editors see first.
         without_anchors: the count of links for which the store had no anchors, if `keep` was to find no others.
+        unlinkable: the count of accepted links whose anchor is not in the page's text, or only in a link or heading.
         differing: the edges that differ from what their links alone give, by source and target.
     """
 
@@ -101,6 +104,7 @@ class Memory:
     tiers: Counter[str] = field(default_factory=Counter)
     foremost: list[Edge] = field(default_factory=list)
     without_anchors: int = 0
+    unlinkable: int = 0
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
     _barred: Callable[[str], bool] = lambda _: False
 
@@ -232,6 +236,8 @@ class Memory:
         edges = self._anchored(items[0].source, plain, old, anchors)
         for key in {**old, **edges}:
             edge = remembered(old.get(key), edges.get(key), targets.links(end, key), self.at)
+            if edge.verdict in ("accepted", "edited") and edge.status == edge.verdict and warning(edge):
+                self.unlinkable += 1
             if key in edges:
                 self.tiers[edge.tier] += 1
                 self.foremost.append(edge)
@@ -262,10 +268,10 @@ class Memory:
             found = zip(wanted, anchors.propose(source.key, wanted, said), strict=True)
             known = distinct(known | dict(found))
         for key in seen:
-            best = anchors.varied(key, known[key], old[key].anchor if key in old else "")
-            edge = edges[key]
-            in_text = edge.kind == "recommendation" and bool(best) and best[0].verbatim
-            done[key] = replace(edge, anchors=best, kind="contextual" if in_text else edge.kind)
+            before = old.get(key)
+            decided_text = before.chosen.text if before and (before.anchor or before.verdict) else ""
+            edge = replace(edges[key], anchors=anchors.varied(key, known[key], decided_text))
+            done[key] = _looked_for(edge, before, partial(anchors.placed, source.key), unchanged=key in same)
         return done
 
     def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
@@ -301,6 +307,35 @@ class Memory:
         )
 
 
+def _looked_for(edge: Edge, before: Edge | None, placed: Callable[[str], Anchor], *, unchanged: bool) -> Edge:
+    """Return an edge whose anchor was looked for in the page's text: a decided one, or one that isn't from there.
+
+    Args:
+        edge: the edge with its anchors, best first.
+        before: the edge from the store.
+        placed: returns a text as an anchor where it stands in the page.
+        unchanged: whether the texts of both ends are those of `before`.
+    """
+    anchors, own = edge.anchors, before.anchor if before else ""
+    pinned = before.anchors[0] if before and before.verdict and not own and before.anchors else None
+    if pinned:
+        # An editor accepted this text, so it stays, whatever the run would propose today.
+        anchors = (pinned, *(one for one in anchors if fold_query(one.text) != fold_query(pinned.text)))
+    text = own or (anchors[0].text if anchors else "")
+    if not text or not (own or (pinned and not unchanged) or not anchors[0].verbatim):
+        look = Anchor("")
+    elif unchanged and before and before.placed.text == text:
+        look = before.placed
+    else:
+        look = placed(text)
+    if pinned and look.text:
+        first = look if look.sentence else replace(pinned, verbatim=False)
+        anchors = (first, *anchors[1:])
+    edge = replace(edge, anchors=anchors, anchor=own, placed=look)
+    in_text = edge.kind == "recommendation" and bool(text) and edge.chosen.verbatim
+    return replace(edge, kind="contextual" if in_text else edge.kind)
+
+
 def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
     """Return an edge with its stored anchors and kind, and the hashes of the texts that they were found in."""
     if stored is None:
@@ -311,6 +346,7 @@ def _with_stored_anchors(edge: Edge, stored: Edge | None) -> Edge:
         anchors=stored.anchors,
         source_hash=stored.source_hash,
         target_hash=stored.target_hash,
+        placed=stored.placed,
     )
 
 

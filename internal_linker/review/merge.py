@@ -37,6 +37,8 @@ EXPLAINED = {
     ANCHOR: "The text to put the link on. Change it freely: the tool never changes your text.",
     SCORE: "The strength of the link, from 0 to 1: green from 0.80, amber from 0.65, grey below.",
     "Tier": "Where the link belongs: inline in the text (strong), in a sidebar, or only after your review.",
+    "Why": "Why the tool proposes the link. It begins with a warning if the anchor is not in the page's text, or "
+    "only in a link or a heading: add it to the text, or choose words of the text.",
     NOTES: "Your own notes. The tool never changes what you write here.",
 }
 
@@ -242,7 +244,8 @@ def _cells(row: ReviewRow) -> dict[str, Cell]:
     score: Cell = "" if math.isnan(row.score) else round(row.score, 4)
     anchor, proposed = clean(row.anchor), clean(row.anchor if row.proposed is None else row.proposed)
     sentence, source, target = (clean(text) for text in (row.sentence, row.source, row.target))
-    shown = (row.status, anchor, sentence, source, target, score, row.tier, clean(row.why), clean(row.notes))
+    why = clean("; ".join(filter(None, (row.warning, row.why))))
+    shown = (row.status, anchor, sentence, source, target, score, row.tier, why, clean(row.notes))
     hidden = (row.id, proposed, row.status, row_key(source, target))
     return dict(zip(COLUMNS, (*shown, *hidden), strict=True))
 

@@ -9,24 +9,45 @@ from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
 
 
+# Warnings about a link's anchor.
+NOT_IN_TEXT = "anchor not in the text"
+ONLY_LINKED = "anchor only in a link or heading"
+
+
 def review_row(edge: Edge) -> ReviewRow:
     """Return the row of an edge for editors."""
-    best = edge.anchors[0] if edge.anchors else Anchor("")
+    chosen = edge.chosen
     return ReviewRow(
         edge.id,
         edge.status,
-        edge.anchor or best.text,
-        best.sentence,
+        chosen.text,
+        chosen.sentence,
         edge.source_url,
         edge.target_url,
         edge.strength,
         edge.tier,
         why(edge),
         edge.notes,
-        proposed=best.text if edge.anchor else None,
+        warning=warning(edge),
+        proposed=(edge.anchors[0].text if edge.anchors else "") if edge.anchor else None,
         read=edge.cells,
         former_ids=edge.former_ids,
     )
+
+
+def warning(edge: Edge) -> str:
+    """Return why the link's anchor can't be linked where it stands; "" if it can, or nobody has looked yet."""
+    chosen = edge.chosen
+    if edge.placed.text == chosen.text:
+        return warning_of(edge.placed)
+    return NOT_IN_TEXT if chosen.text and not chosen.verbatim else ""
+
+
+def warning_of(placed: Anchor) -> str:
+    """Return why an anchor that was looked for in the page's text (`Anchors.placed`) can't be linked there."""
+    if not placed.text or placed.verbatim:
+        return ""
+    return ONLY_LINKED if placed.sentence else NOT_IN_TEXT
 
 
 def why(edge: Edge) -> str:

@@ -2,14 +2,15 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Literal, Protocol
 
-from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Verdict, is_link
-from internal_linker.core.ports import EdgeStore, ReviewQueue
+from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Tier, Verdict, is_link
+from internal_linker.core.ports import EdgeStore, PageTexts, ReviewQueue
 from internal_linker.core.results import Columns, Result
-from internal_linker.review.rows import review_row
+from internal_linker.core.sections import Sections
+from internal_linker.review.rows import review_row, warning_of
 from internal_linker.review.transitions import heard
 
 KEYS = {
@@ -18,9 +19,9 @@ KEYS = {
     "e": "edit the anchor",
     "s": "skip",
     "n": "add a note",
+    "u": "undo",
     "q": "quit",
 }
-_DECIDED: dict[str, Status] = {"a": "accepted", "r": "rejected"}
 
 
 @dataclass(frozen=True)
@@ -47,25 +48,83 @@ class ReviewCounts(Result):
         return {"counts": {"decision": list(counts), "links": list(counts.values())}}
 
 
+@dataclass(frozen=True, slots=True)
+class LinkFilter:
+    """Which links are reviewed; an empty attribute leaves none out.
+
+    Attributes:
+        sections: parts of the site that the links start in.
+        source: the key of the page, or the query, that they start at.
+        tier: their tier.
+    """
+
+    sections: Sections = field(default_factory=lambda: Sections(()))
+    source: str = ""
+    tier: Tier | Literal[""] = ""
+
+    def takes(self, edge: Edge) -> bool:
+        """Return whether a link is reviewed."""
+        return (
+            (not self.sections or self.sections.hold(edge.source))
+            and self.source in ("", edge.source)
+            and self.tier in ("", edge.tier)
+        )
+
+
 @dataclass(frozen=True)
 class EdgeQueue:
-    """A `ports.ReviewQueue` over a site's edges."""
+    """A `ports.ReviewQueue` over a site's edges.
+
+    Attributes:
+        store: the store of the edges.
+        texts: the site's pages; None: links are shown without titles, and anchors are not looked for.
+        only: which links are reviewed.
+    """
 
     store: EdgeStore
+    texts: PageTexts | None = None
+    only: LinkFilter = LinkFilter()
+    _before: dict[str, Edge] = field(default_factory=dict, init=False)
 
     def pending(self) -> Iterable[ReviewRow]:
         """Return the proposed links: first those that wait for approval, then the strongest."""
-        edges = [edge for edge in self.store.each("proposed") if is_link(edge)]
+        edges = [edge for edge in self.store.each("proposed") if is_link(edge) and self.only.takes(edge)]
 
         def order(edge: Edge) -> tuple[bool, float, str, int]:
             strength = edge.strength if edge.strength > 0 else 0.0
             return edge.rank > 0, -strength, edge.source_url, edge.rank
 
-        return map(review_row, sorted(edges, key=order))
+        return map(self._row, sorted(edges, key=order))
 
     def decide(self, verdict: Verdict) -> None:
         """Store an editor's decision."""
-        self.store.put([answered(self.store.by_id([verdict.id])[verdict.id], verdict)])
+        edge = self.store.by_id([verdict.id])[verdict.id]
+        self._before.setdefault(edge.id, edge)
+        said = answered(edge, verdict)
+        if self.texts and said.anchor:
+            said = replace(said, placed=self.texts.placed(said.source, said.anchor))
+        self.store.put([said])
+
+    def undo(self, link: str) -> None:
+        """Take back all that was decided and noted on a link since the queue was opened."""
+        if before := self._before.pop(link, None):
+            names = ("status", "verdict", "by", "at", "anchor", "notes", "placed")
+            # A run may have changed the rest in the meantime.
+            edge = self.store.by_id([link])[link]
+            self.store.put([replace(edge, **{name: getattr(before, name) for name in names})])
+
+    def warning(self, link: str, anchor: str) -> str:
+        """Return why an anchor can't be linked where the page's text stands; "" if it can, or nobody knows."""
+        if not self.texts:
+            return ""
+        return warning_of(self.texts.placed(self.store.by_id([link])[link].source, anchor))
+
+    def _row(self, edge: Edge) -> ReviewRow:
+        row = review_row(edge)
+        if not self.texts:
+            return row
+        titles = [self.texts.title(end) for end in (edge.source, edge.target)]
+        return replace(row, source_title=titles[0], target_title=titles[1])
 
 
 def answered(edge: Edge, verdict: Verdict) -> Edge:
@@ -103,39 +162,69 @@ def review(queue: ReviewQueue, face: ReviewFace, by: str) -> ReviewCounts:
         face: the face that the person uses.
         by: the person's name.
     """
-    rows = list(queue.pending())
-    counts: Counter[str] = Counter()
-    for seen, row in enumerate(rows):
-        face.show(row, len(rows) - seen)
-        outcome = _outcome(row, queue, face, by)
+    rows, outcomes = list(queue.pending()), list[str]()
+    while rows:
+        at = len(outcomes)
+        if at == len(rows):
+            face.say("That was the last link. Press u to undo, or any other key to finish.")
+            outcome = "undo" if face.key() == "u" else "quit"
+        else:
+            face.show(rows[at], len(rows) - at)
+            outcome = _outcome(rows[at], queue, face, by, may_undo=bool(outcomes))
         if outcome == "quit":
             break
-        counts[outcome] += 1
+        if outcome == "undo":
+            # Notes on the link that was being shown go, too.
+            for row in rows[at - 1 : at + 1]:
+                queue.undo(row.id)
+            outcomes.pop()
+        else:
+            outcomes.append(outcome)
+    counts = Counter(outcomes)
     return ReviewCounts(**counts, left=len(rows) - counts.total() + counts["skipped"])
 
 
-def _outcome(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str) -> str:
-    """Ask about one link; return its status, "skipped" or "quit"."""
-    anchor, notes = row.anchor, row.notes
+def _outcome(row: ReviewRow, queue: ReviewQueue, face: ReviewFace, by: str, *, may_undo: bool) -> str:
+    """Ask about one link; return its status, "skipped", "undo" (of the link before) or "quit"."""
+    anchor, notes, warned = row.anchor, row.notes, row.warning
     while True:
         key = face.key()
         if key in ("q", ""):
             return "quit"
         if key == "s":
             return "skipped"
+        if key == "u" and may_undo:
+            return "undo"
         if key == "n":
             # A note is not a decision: the link keeps its status.
             notes = face.ask("Note") or notes
-            queue.decide(Verdict(row.id, row.status, anchor, notes, by))
-            continue
-        status = _DECIDED.get(key)
-        if key == "e" and (text := face.ask("New anchor (empty: keep the current one)")):
-            anchor, status = text, "edited" if text != anchor else "accepted"
-        if status:
-            queue.decide(Verdict(row.id, status, anchor, notes, by))
-            return status
-        if key not in KEYS:
+            queue.decide(Verdict(row.id, row.status, row.anchor, notes, by))
+        elif key == "e":
+            if not (text := face.ask("New anchor (empty: keep the current one)")):
+                continue
+            anchor, warned = text, queue.warning(row.id, text)
+            if not warned:
+                return _decided(queue, Verdict(row.id, _accepted(row, anchor), anchor, notes, by))
+            face.say(f"Warning: {warned}. Press e to enter another one, or a to accept it all the same.")
+        elif key == "a":
+            if warned:
+                face.say(f"Accepted with a warning: {warned}. Add the words to the page's text.")
+            return _decided(queue, Verdict(row.id, _accepted(row, anchor), anchor, notes, by))
+        elif key == "r":
+            return _decided(queue, Verdict(row.id, "rejected", row.anchor, notes, by))
+        elif key == "u":
+            face.say("There is nothing to undo.")
+        else:
             face.say(f"Press {key_help()}.")
+
+
+def _accepted(row: ReviewRow, anchor: str) -> Status:
+    return "accepted" if anchor == row.anchor else "edited"
+
+
+def _decided(queue: ReviewQueue, verdict: Verdict) -> str:
+    queue.decide(verdict)
+    return verdict.status
 
 
 def key_help() -> str:

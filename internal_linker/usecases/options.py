@@ -101,7 +101,7 @@ def _several(declared: Declared, value: Any) -> tuple[Any, ...]:
 
 def _require_bounds(declared: Declared, value: Any) -> None:
     option = declared.option
-    if option.choices and value not in option.choices:
+    if option.choices and value not in (declared.default, *option.choices):
         raise ConfigurationError(f"{declared.flag} {value}: choose one of {', '.join(option.choices)}.")
     if not isinstance(value, int | float) or isinstance(value, bool):
         return
@@ -400,13 +400,31 @@ class ClustersOptions(CompareOptions):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewOptions(Options):
-    """Who reviews.
+    """Who reviews which links.
 
     Attributes:
         by: the reviewer's name; "": the name of the login.
+        sections: paths; only links from pages below them.
+        source: the URL of a page, or a query: only its links.
+        tier: only links of this tier, "inline", "sidebar" or "review"; "": of all tiers.
     """
 
     by: Annotated[str, Option("The reviewer's name. Default: your login name.", metavar="NAME")] = ""
+    sections: Annotated[
+        Sequence[str],
+        Option("Only links from pages below PATH; may be repeated.", flag="--section", metavar="PATH"),
+    ] = ()
+    source: Annotated[
+        str, Option("Only links from this page or query.", flag="--page", metavar="URL|QUERY")
+    ] = ""
+    tier: Annotated[
+        str,
+        Option(
+            "Only links of this tier.",
+            metavar="inline|sidebar|review",
+            choices=("inline", "sidebar", "review"),
+        ),
+    ] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,24 +2,36 @@
 
 import getpass
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, get_args
 
 from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import text_of
-from internal_linker.core.edges import Edge, ReviewRow, Verdict, is_link
-from internal_linker.core.errors import InputError
+from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.edges import Edge, ReviewRow, Tier, Verdict, is_link
+from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.ports import PageTexts, Progress
+from internal_linker.core.records import fold_query
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.core.sections import Sections
+from internal_linker.core.urls import normal_form
+from internal_linker.ingest.collect import gather
 from internal_linker.review import session
 from internal_linker.review.merge import STATUSES
 from internal_linker.review.rows import review_row
-from internal_linker.review.session import EdgeQueue, answered
+from internal_linker.review.session import EdgeQueue, LinkFilter, answered
 from internal_linker.usecases.options import ReviewOptions
 from internal_linker.usecases.project import Project
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+
+# What `review` returns if there was no link to show.
+NOTHING_WAITS = session.ReviewCounts()
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,8 +45,22 @@ class ReviewResult(Result):
     links: tuple[ReviewRow, ...]
 
     def tables(self) -> dict[str, Columns]:
-        """Return `links`, `score` being 0 to 1 or NaN; `decide` takes this table with its statuses filled in."""
-        names = ("source", "target", "anchor", "sentence", "score", "tier", "status", "why", "notes")
+        """Return `links`, `score` being 0 to 1 or NaN; `decide` takes this table with its statuses filled in.
+
+        `warning` is "" if the anchor stands in the page's text, outside links and headings.
+        """
+        names = (
+            "source",
+            "target",
+            "anchor",
+            "sentence",
+            "score",
+            "tier",
+            "status",
+            "why",
+            "notes",
+            "warning",
+        )
         return {"links": {"link_id": [row.id for row in self.links], **columns_of(self.links, *names)}}
 
 
@@ -95,16 +121,57 @@ def decide(
         return session.ReviewCounts(**counts, left=edges.counts().get("proposed", 0))
 
 
-def review(project: Project, options: ReviewOptions, face: session.ReviewFace) -> session.ReviewCounts:
+def review(
+    project: Project, options: ReviewOptions, face: session.ReviewFace, progress: Progress
+) -> session.ReviewCounts:
     """Ask a person about each link that waits; each answer is kept at once.
 
     Args:
         project: whose links.
-        options: who reviews.
+        options: who reviews which links.
         face: shows links to the person and takes the answers.
+        progress: shows the reading of the pages, for their titles and texts, and notes.
     """
-    with project.graph(read_only=False) as (edges, _):
-        return session.review(EdgeQueue(edges), face, options.by or _login())
+    only = LinkFilter(Sections(options.sections), _source(options.source), _tier(options.tier))
+    with project.graph(read_only=False) as (edges, _), _texts(project, progress) as texts:
+        queue = EdgeQueue(edges, texts, only)
+        return session.review(queue, face, options.by or _login())
+
+
+def _source(text: str) -> str:
+    """Return the end of links that a URL or a query names."""
+    try:
+        return normal_form(text)
+    except ValueError:
+        return fold_query(text)
+
+
+def _tier(text: str) -> Tier | Literal[""]:
+    return next((tier for tier in get_args(Tier) if tier == text), "")
+
+
+@contextmanager
+def _texts(project: Project, progress: Progress) -> Iterator[PageTexts | None]:
+    """Read the site's pages; without a table of pages that can be used, links are reviewed without them."""
+    spool = TextSpool(project.root / "files")
+    try:
+        yield _anchoring(project, spool, progress)
+    finally:
+        spool.close()
+
+
+def _anchoring(project: Project, spool: TextSpool, progress: Progress) -> Anchoring | None:
+    pages, links = project.table("urls_rawdata.csv", []), project.existing_links()
+    if pages is None:
+        return None
+    progress.start("Input", 0, "rows")
+    try:
+        site = gather(None, pages, links, None, queries_in_sheet=False, progress=progress, keep=spool.keep)
+    except (InputError, OutputError) as error:
+        progress.warn(f"Links are shown without titles, and anchors are not looked for in the pages: {error}")
+        return None
+    progress.finish(f"{len(site.pages)} pages")
+    return Anchoring(site)
 
 
 def _read(table: "DataFrame") -> list[LinkDecision]:

@@ -216,3 +216,32 @@ def test_headings_are_known_from_html_and_markdown() -> None:
     assert [read.text.split("\n")[number] for number in read.headings] == ["Tea", "Pots"]
     assert list(heading_places(read.text, read.headings)) == [(0, 3), (15, 19)]
     assert list(heading_places("# Tea\n#tag\n## Pots", ())) == [(0, 5), (11, 18)]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence", "verbatim"),
+    [
+        ("malty taste", "It has a malty taste.", True),
+        ("Malty  Taste", "It has a malty taste.", True),
+        ("black tea", "We like black tea.", True),
+        ("green tea", "Buy green tea here.", False),
+        ("strong taste", "", False),
+    ],
+)
+def test_an_anchor_of_an_editors_is_looked_for_outside_links_and_headings(
+    text: str, sentence: str, verbatim: bool
+) -> None:
+    """The first free occurrence counts, in any case and spacing; else one in a link or a heading; else none."""
+    content = "About black tea\n\nIt has a malty taste.\n\nWe like black tea. Buy green tea here."
+    pages = [page("s", content, headings=(0,)), page("t", "green tea")]
+    site = Anchoring(collected(pages, [ExistingLink(url("s"), url("t"), "green tea")]))
+    found = site.placed(url("s"), text)
+    assert (found.text, found.sentence, found.verbatim) == (text, sentence, verbatim)
+    assert content[found.start :].casefold().startswith(text.casefold().split()[0]) or not sentence
+
+
+def test_of_a_page_without_a_text_nothing_is_known() -> None:
+    """An anchor in an unknown page, or in one without a text, is not called missing."""
+    site = Anchoring(collected([page("s", title="A title")]))
+    assert site.placed(url("s"), "tea") == site.placed(url("x"), "tea") == Anchor("tea")
+    assert (site.title(url("s")), site.title(url("x"))) == ("A title", "")

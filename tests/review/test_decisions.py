@@ -52,7 +52,7 @@ def do(project: Path) -> tuple[PageLinks, Told]:
 
 def typed(project: Path, *keys: str) -> Typist:
     typist = Typist(*keys)
-    review(open_project(project), ReviewOptions(by="Ann"), typist)
+    review(open_project(project), ReviewOptions(by="Ann"), typist, Told())
     return typist
 
 
@@ -146,7 +146,7 @@ def test_two_caches_share_a_workbook(project: Path, tmp_path: Path) -> None:
 
 def test_words_of_the_terminal_reach_the_workbook_and_stay(project: Path) -> None:
     """An anchor and a note typed in the terminal are in review.xlsx after the next run, and no run loses them."""
-    typist = typed(project, "n", "ask Bob", "e", "fresh words", "q")
+    typist = typed(project, "n", "ask Bob", "e", "fresh words", "a", "q")
     link = typist.shown[0].id
     for _ in range(3):
         do(project)
@@ -198,3 +198,80 @@ def test_a_rollback_says_for_how_many_links_the_store_has_no_anchors(project: Pa
     back = rollback(open_project(project), RollbackOptions(run="run-01"), Told())
     assert "The store has no anchors for 2 of them" in back.summary
     assert [row["Anchor"] for row in read_csv(project / "files/links.csv")].count("") == 2
+
+
+def test_an_anchor_that_is_not_in_the_text_is_told_in_the_review_and_by_the_run(project: Path) -> None:
+    """Beside an accepted anchor that is not in the text, or only in a heading or link, Why begins with a warning."""
+    links = list(rows(project))[:4]
+    words = dict(zip(links, ["fresh words", "", "the cup", "Cup Stays"], strict=True))
+
+    def decide(row: dict[str, Any]) -> None:
+        row["Anchor"].value = words.get(row["Link ID"].value) or row["Anchor"].value
+        if row["Link ID"].value == links[1]:
+            row["Status"].value = "accepted"
+
+    edit(project, decide)
+    source = rows(project)[links[0]]["Source"]
+    pages = [[page[name] for name in HEADER] for page in read_csv(project / "files/urls_rawdata.csv")]
+    for page in pages:
+        page[2] = f"# About the cup stays\n\n{page[2]}" if page[0] == source else page[2]
+    write_csv(project / "files/urls_rawdata.csv", [HEADER, *pages])
+    _, told = do(project)
+    shown, published = rows(project), read_csv(project / "files/links.csv")
+    warned = {
+        link: row["Why"].partition(";")[0] for link, row in shown.items() if row["Why"].startswith("anchor")
+    }
+    found = {row["Link Id"]: row for row in published}
+    assert warned[links[0]] == "anchor not in the text" and found[links[0]]["Type"] == "recommendation"
+    for link in links[1:]:
+        sentence, text = found[link]["Sentence"].casefold(), found[link]["Anchor"].casefold()
+        in_text = "about the cup stays" not in sentence and text in sentence
+        assert (link in warned) is not in_text
+        assert shown[link]["Sentence"] == found[link]["Sentence"]
+    count = len(warned.keys() & {*links})
+    assert any(
+        note.startswith(f"{count} accepted links have an anchor that is not in") for note in told.warnings
+    )
+
+
+def test_an_accepted_anchor_stays_with_its_link(project: Path) -> None:
+    """The anchor that an editor accepted stays in all results when the texts change, with a warning if it is gone."""
+    link = next(
+        row["Link Id"] for row in read_csv(project / "files/links.csv") if row["Type"] == "contextual"
+    )
+    anchor = rows(project)[link]["Anchor"]
+
+    def accept(row: dict[str, Any]) -> None:
+        if row["Link ID"].value == link:
+            row["Status"].value = "accepted"
+
+    edit(project, accept)
+    reword(project)
+    do(project)
+    assert rows(project)[link]["Anchor"] == anchor
+    found = {row["Link Id"]: row["Anchor"] for row in read_csv(project / "files/links.csv")}
+    assert found[link] == anchor
+    assert rows(project)[link]["Why"].startswith("anchor not in the text; ")
+
+
+def test_the_terminal_shows_titles_and_warns(project: Path) -> None:
+    """The terminal names the pages by their titles, and warns before it accepts an anchor that is not in the text."""
+    typist = typed(project, "e", "fresh words", "a", "u", "q")
+    first = typist.shown[0]
+    assert first.source_title == next(
+        page["Title"] for page in read_csv(project / "files/urls_rawdata.csv") if page["URL"] == first.source
+    )
+    assert typist.told == [
+        "Warning: anchor not in the text. Press e to enter another one, or a to accept it all the same.",
+        "Accepted with a warning: anchor not in the text. Add the words to the page's text.",
+    ]
+    assert decided(project) == {}
+
+
+def test_the_terminal_works_without_a_table_of_pages(project: Path) -> None:
+    """Where the pages can't be read, links are shown without titles, and a note says why."""
+    write_csv(project / "files/urls_rawdata.csv", [("Name",), ("x",)])
+    typist, told = Typist("a", "q"), Told()
+    counts = review(open_project(project), ReviewOptions(source=URLS[0], tier=""), typist, told)
+    assert (counts.accepted, typist.shown[0].source_title) == (1, "")
+    assert told.warnings[0].startswith("Links are shown without titles")

@@ -23,6 +23,9 @@ class Names:
         found = [Anchor(one[-1], f"See {one}.", verbatim=one[-1] == "c") for one in targets]
         return [(one,) if one.text >= "c" else () for one in found]
 
+    def placed(self, source: str, text: str) -> Anchor:
+        return Anchor(text, verbatim=False)
+
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         return bool(anchors)
 

@@ -2,13 +2,16 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.edges import Anchor, Cells, Edge, Verdict
-from internal_linker.review.session import EdgeQueue
+from internal_linker.core.sections import Sections
+from internal_linker.review.rows import review_row
+from internal_linker.review.session import EdgeQueue, LinkFilter
 from internal_linker.review.transitions import heard
 
 LINK = Edge("s", "t", "S", "T", rank=1, strength=0.5, anchors=(Anchor("tea", "Tea draws."),))
@@ -49,3 +52,60 @@ def test_a_sheet_that_was_not_touched_since_does_not_overrule_the_terminal(store
     (edge,) = store.each()
     assert heard(edge, Verdict(LINK.id, "proposed", "tea"), "later") == edge
     assert heard(edge, Verdict(LINK.id, "accepted", "tea"), "later").verdict == "accepted"
+
+
+class Texts:
+    """The pages of a site: each text but "absent" stands in every page."""
+
+    def title(self, page: str) -> str:
+        return {"s": "A source"}.get(page, "")
+
+    def placed(self, source: str, text: str) -> Anchor:
+        return Anchor(text, "" if text == "absent" else f"{source}: {text}.", verbatim=text == "fits")
+
+
+def test_a_queue_with_the_pages_knows_titles_and_places(store: EdgeStore) -> None:
+    """Rows have their pages' titles, and an own anchor is looked for in the page as soon as it is stored."""
+    store.put([LINK])
+    queue = EdgeQueue(store, Texts())
+    (shown,) = queue.pending()
+    assert (shown.source_title, shown.target_title, shown.warning) == ("A source", "", "")
+    assert [queue.warning(LINK.id, text) for text in ("fits", "linked", "absent")] == [
+        *("", "anchor only in a link or heading", "anchor not in the text"),
+    ]
+    queue.decide(Verdict(LINK.id, "edited", "linked", "", "Ann"))
+    (edge,) = store.each()
+    assert review_row(edge).warning == "anchor only in a link or heading"
+    assert review_row(edge).sentence == "s: linked."
+
+
+def test_undo_restores_what_was_decided_and_nothing_else(store: EdgeStore) -> None:
+    """Undo restores status, anchor and notes as they were at first, and keeps what a run changed in the meantime."""
+    store.put([LINK, replace(LINK, target="u")])
+    queue = EdgeQueue(store)
+    queue.decide(Verdict(LINK.id, "proposed", "tea", "ask Bob", "Ann"))
+    queue.decide(Verdict(LINK.id, "edited", "green tea", "ask Bob", "Ann"))
+    (edge,) = store.each("edited")
+    store.put([replace(edge, score=9.0, last_run="2")])
+    queue.undo(LINK.id)
+    queue.undo(LINK.id)
+    assert store.by_id([LINK.id])[LINK.id] == replace(LINK, score=9.0, last_run="2")
+    assert len(list(queue.pending())) == 2
+
+
+def test_only_some_links_are_reviewed(store: EdgeStore) -> None:
+    """A filter takes the links of sections, of one page or query, and of a tier."""
+    a, b = "https://a.example/milk/a", "https://a.example/b"
+    links = [replace(LINK, source=source) for source in (a, b, "green tea")]
+    links.append(replace(LINK, source=a, target="u", tier="inline"))
+    store.put(links)
+
+    def taken(**only: Any) -> set[tuple[str, str]]:
+        found = EdgeQueue(store, only=LinkFilter(**only)).pending()
+        known = store.by_id(row.id for row in found)
+        return {(edge.source, edge.target) for edge in known.values()}
+
+    assert taken(sections=Sections(["/milk"])) == {(a, "t"), (a, "u")}
+    assert taken(source="green tea") == {("green tea", "t")}
+    assert taken(sections=Sections(["/milk"]), tier="inline") == {(a, "u")}
+    assert len(taken()) == 4

@@ -25,13 +25,20 @@ class Queue:
     """A ReviewQueue in memory."""
 
     def __init__(self, *rows: ReviewRow) -> None:
-        self.rows, self.said = rows, list[Verdict]()
+        self.rows, self.said, self.undone = rows, list[Verdict](), list[str]()
 
     def pending(self) -> Iterable[ReviewRow]:
         return self.rows
 
     def decide(self, verdict: Verdict) -> None:
         self.said.append(verdict)
+
+    def undo(self, link: str) -> None:
+        self.undone += [link for each in self.said if each.id == link][:1]
+        self.said = [each for each in self.said if each.id != link]
+
+    def warning(self, link: str, anchor: str) -> str:
+        return "anchor not in the text" if anchor.startswith("absent") else ""
 
 
 def typed(
@@ -65,11 +72,15 @@ def test_a_link_is_shown_with_all_that_decides(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A link is shown with its marked sentence, both pages, score, tier and reason, without control characters."""
-    shown = replace(A, why="by \x1b[31msearch", score=0.826, notes="ask Ann")
+    shown = replace(A, why="by \x1b[31msearch", score=0.826, notes="ask Ann", source_title="A page")
     _, out = typed(
         monkeypatch, capsys, Queue(shown, replace(B, anchor="elsewhere", score=float("nan"))), "s\ns\n"
     )
     assert "Sentence  Here stands the [a anchor]." in out
+    assert (
+        "Source    A page\n            https://shop.com/a\n" in out
+        and "Target    https://shop.com/to-a\n" in out
+    )
     for text in (A.source, A.target, "0.83, sidebar", "by  [31msearch", "ask Ann", "none, sidebar"):
         assert text in out
     assert "\x1b" not in out
@@ -98,6 +109,30 @@ def test_an_anchor_that_was_not_changed_is_accepted(
     queue = Queue(A, B)
     typed(monkeypatch, capsys, queue, f"e\n\nr\ne\n{B.anchor}\n")
     assert queue.said == [said(A, "rejected"), said(B, "accepted")]
+
+
+def test_an_anchor_that_is_not_in_the_text_is_accepted_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new anchor that is not in the text needs a second key, and accepting one is never silent."""
+    queue = Queue(A, B, replace(C, warning="anchor not in the text"))
+    counts, out = typed(monkeypatch, capsys, queue, "e\nabsent\ne\nmine\ne\nabsent 2\na\na\n")
+    assert queue.said == [said(A, "edited", "mine"), said(B, "edited", "absent 2"), said(C, "accepted")]
+    assert (counts.edited, counts.accepted) == (2, 1)
+    assert out.count("Warning: anchor not in the text. Press e to enter another one") == 2
+    assert "  Warning   anchor not in the text" in out
+    assert out.count("Accepted with a warning: anchor not in the text.") == 2
+
+
+def test_undo_goes_back_link_by_link(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Undo takes back what was said of the link before, with its note, and asks about it again."""
+    queue = Queue(A, B, C)
+    counts, out = typed(monkeypatch, capsys, queue, "u\na\nn\nwrong\nr\ns\nu\nn\nlater\nu\nu\nr\nq\n")
+    assert out.startswith("\n3 left") and "There is nothing to undo." in out
+    assert queue.said == [said(A, "rejected")]
+    assert counts == ReviewCounts(rejected=1, left=2) and "That was the last link. Press u to undo" in out
 
 
 @pytest.mark.parametrize("end", ["q\n", ""])
@@ -138,6 +173,7 @@ def test_at_a_terminal_one_key_is_enough() -> None:
         ("quit", 0, "e"),
         ("one)", 1, "new\n"),
         ("quit", 0, "r"),
+        ("finish", 0, "q"),
         ("]", 1, ""),
     ]:
         at, patience = len(out), time.monotonic() + 30

@@ -49,7 +49,7 @@ def test_waiting_links_are_a_table(project: Project) -> None:
     frame = result.to_frame()
     assert list(frame.columns) == [
         *("link_id", "source", "target", "anchor", "sentence"),
-        *("score", "tier", "status", "why", "notes"),
+        *("score", "tier", "status", "why", "notes", "warning"),
     ]
     assert frame["link_id"].tolist() == [LINK.id, OTHER.id]
     assert frame["score"].dtype == "float64" and frame["score"].isna().tolist() == [False, True]

@@ -73,9 +73,14 @@ def _typed(values: Sequence[Any], types: Sequence[type]) -> Sequence[Any]:
     return values
 
 
+def _anchor(values: Sequence[Any]) -> Anchor:
+    return Anchor(*_typed(values, (str, str, int, bool, bool)))
+
+
 # JSON turns these into lists.
 _READ: Mapping[str, Callable[[Any], Any]] = {
-    "anchors": lambda all_: tuple(Anchor(*_typed(one, (str, str, int, bool, bool))) for one in all_),
+    "anchors": lambda all_: tuple(map(_anchor, all_)),
+    "placed": _anchor,
     "formerly": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
     "cells": lambda three: Cells(*_typed(three, (str, str, str))),
     "former_ids": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
@@ -207,13 +212,17 @@ def _text(edge: Edge) -> str:
     facts = zip(_DEFAULTS.items(), _VALUES(edge), strict=True)
     known = {name: value for (name, default), value in facts if value != default and not _none(value)}
     if edge.anchors:
-        known["anchors"] = [
-            [one.text, one.sentence, one.start, one.verbatim, one.asked] for one in edge.anchors
-        ]
+        known["anchors"] = [_packed(one) for one in edge.anchors]
+    if "placed" in known:
+        known["placed"] = _packed(edge.placed)
     if edge.cells != Cells():
         known["cells"] = [edge.cells.status, edge.cells.anchor, edge.cells.notes]
     # As ASCII, because PostgreSQL rejects NUL and both databases reject lone surrogates.
     return _JSON.encode(known)
+
+
+def _packed(anchor: Anchor) -> list[object]:
+    return [anchor.text, anchor.sentence, anchor.start, anchor.verbatim, anchor.asked]
 
 
 def _none(value: object) -> bool:

@@ -10,7 +10,7 @@ from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, repl
 from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Anchor, Edge
+from internal_linker.core.edges import Edge
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
@@ -236,6 +236,5 @@ class LinksCsv(_LinkCsv):
 
 
 def _remembered(edge: Edge) -> Row:
-    best = edge.anchors[0] if edge.anchors else Anchor("")
-    anchor = edge.anchor or best.text
-    return [decimal(edge.strength), edge.tier, edge.kind, edge.status, anchor, best.sentence, edge.id]
+    anchor = edge.chosen
+    return [decimal(edge.strength), edge.tier, edge.kind, edge.status, anchor.text, anchor.sentence, edge.id]

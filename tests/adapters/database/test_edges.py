@@ -43,6 +43,7 @@ FULL = Edge(
     at="2026-01-04T03:00:00+00:00",
     anchor="fresh tea",
     notes=ODD,
+    placed=Anchor("fresh tea", "We drink fresh tea.", 12, verbatim=False),
     cells=Cells("edited", "fresh tea", ODD),
 )
 
