@@ -112,7 +112,7 @@ class Anchoring:
 
     def title(self, page: str) -> str:
         """Return a page's title or H1; "" for an unknown page."""
-        found = self._site.find(page)
+        found = self._site.find(self._site.hosts.restored(page))
         return (found.title or found.h1) if found else ""
 
     def placed(self, source: str, text: str) -> Anchor:
@@ -121,14 +121,14 @@ class Anchoring:
         It is not `verbatim` if it is only in a link or a heading, or nowhere; in the latter case its sentence is "".
         Nobody knows of a page without a text: there it counts as `verbatim`.
         """
-        page = self._site.find(source)
+        page = self._site.find(self._site.hosts.restored(source))
         content = str(page.content) if page else ""
-        if not content:
+        if page is None or not content:
             return Anchor(text)
         words, folded = text.split(), content.casefold()
         # Compiling a pattern takes longer than most searches.
         found = spans(content, " ".join(words)) if all(word.casefold() in folded for word in words) else []
-        taken = self.taken(source) if found else []
+        taken = self.taken(page.key) if found else []
         free = [one for one in found if all(one[1] <= start or end <= one[0] for start, end in taken)]
         if not found:
             return Anchor(text, verbatim=False)

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Cells, Edge, ReviewRow, Status, Tier, Verdict, is_link
 from internal_linker.core.ports import EdgeStore, PageTexts, ReviewQueue
 from internal_linker.core.results import Columns, Result
@@ -54,19 +55,21 @@ class LinkFilter:
 
     Attributes:
         sections: parts of the site that the links start in.
-        source: the key of the page, or the query, that they start at.
+        source: the page, in the form of `CanonicalHosts.identity`, or the query that they start at.
         tier: their tier.
+        hosts: the hosts that stand for others.
     """
 
     sections: Sections = field(default_factory=lambda: Sections(()))
     source: str = ""
     tier: Tier | Literal[""] = ""
+    hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
 
     def takes(self, edge: Edge) -> bool:
         """Return whether a link is reviewed."""
         return (
             (not self.sections or self.sections.hold(edge.source))
-            and self.source in ("", edge.source)
+            and self.source in ("", self.hosts.identity(edge.source))
             and self.tier in ("", edge.tier)
         )
 

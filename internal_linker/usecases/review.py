@@ -11,6 +11,7 @@ from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import text_of
 from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Edge, ReviewRow, Tier, Verdict, is_link
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import PageTexts, Progress
@@ -132,16 +133,17 @@ def review(
         face: shows links to the person and takes the answers.
         progress: shows the reading of the pages, for their titles and texts, and notes.
     """
-    only = LinkFilter(Sections(options.sections), _source(options.source), _tier(options.tier))
+    hosts = project.settings.hosts
+    only = LinkFilter(Sections(options.sections), _source(options.source, hosts), _tier(options.tier), hosts)
     with project.graph(read_only=False) as (edges, _), _texts(project, progress) as texts:
         queue = EdgeQueue(edges, texts, only)
         return session.review(queue, face, options.by or _login())
 
 
-def _source(text: str) -> str:
+def _source(text: str, hosts: CanonicalHosts) -> str:
     """Return the end of links that a URL or a query names."""
     try:
-        return normal_form(text)
+        return hosts.identity(normal_form(text))
     except ValueError:
         return fold_query(text)
 
@@ -166,7 +168,16 @@ def _anchoring(project: Project, spool: TextSpool, progress: Progress) -> Anchor
         return None
     progress.start("Input", 0, "rows")
     try:
-        site = gather(None, pages, links, None, queries_in_sheet=False, progress=progress, keep=spool.keep)
+        site = gather(
+            None,
+            pages,
+            links,
+            None,
+            queries_in_sheet=False,
+            progress=progress,
+            keep=spool.keep,
+            hosts=project.settings.hosts,
+        )
     except (InputError, OutputError) as error:
         progress.warn(f"Links are shown without titles, and anchors are not looked for in the pages: {error}")
         return None

@@ -95,7 +95,7 @@ def test_undo_restores_what_was_decided_and_nothing_else(store: EdgeStore) -> No
 
 def test_only_some_links_are_reviewed(store: EdgeStore) -> None:
     """A filter takes the links of sections, of one page or query, and of a tier."""
-    a, b = "https://a.example/milk/a", "https://a.example/b"
+    a, b = "https://a.example/milk/a", "http://www.a.example/b"
     links = [replace(LINK, source=source) for source in (a, b, "green tea")]
     links.append(replace(LINK, source=a, target="u", tier="inline"))
     store.put(links)
@@ -106,6 +106,7 @@ def test_only_some_links_are_reviewed(store: EdgeStore) -> None:
         return {(edge.source, edge.target) for edge in known.values()}
 
     assert taken(sections=Sections(["/milk"])) == {(a, "t"), (a, "u")}
+    assert taken(source="https://a.example/b") == {(b, "t")}
     assert taken(source="green tea") == {("green tea", "t")}
     assert taken(sections=Sections(["/milk"]), tier="inline") == {(a, "u")}
     assert len(taken()) == 4
