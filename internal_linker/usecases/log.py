@@ -2,6 +2,7 @@
 
 import json
 import logging
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -18,18 +19,25 @@ LOG_FILE = "logfile.txt"
 LOGGED = "logfile.txt has it."
 # A weekly run writes about 5 KB: five files of 2 MB are enough for years.
 MAX_BYTES, OLD_FILES = 2_000_000, 4
+# Consonants spell no words; an l looks like a 1.
+_LETTERS = "bcdfghjkmnpqrstvwxz"
 # Shorter texts also occur in ordinary words; no service has keys this short.
 _SHORTEST_SECRET = 8
 
 
 def new_run_id() -> str:
-    """Return a run id, the local time to the second: it sorts, and a person can read it."""
-    return datetime.now().strftime("%Y%m%d-%H%M%S")
+    """Return a run id: the local time, which a person can read, and four letters.
+
+    The letters tell runs apart that start in the same second: on two computers, or in the hour that a change of clocks
+    repeats.
+    """
+    letters = "".join(secrets.choice(_LETTERS) for _ in range(4))
+    return f"{datetime.now():%Y%m%d-%H%M%S}-{letters}"
 
 
 @contextmanager
-def run_log(project: Path, run_id: str, secrets: Sequence[str]) -> Iterator[None]:
-    """Log to the project's logfile.txt while the block runs; any text of `secrets` shows as ***.
+def run_log(project: Path, run_id: str, hidden: Sequence[str]) -> Iterator[None]:
+    """Log to the project's logfile.txt while the block runs; any text of `hidden` shows as ***.
 
     Raises:
         OutputError: the file can't be written.
@@ -40,7 +48,7 @@ def run_log(project: Path, run_id: str, secrets: Sequence[str]) -> Iterator[None
         raise OutputError(
             f"{LOG_FILE} can't be written ({error.strerror}). Check the folder's permissions."
         ) from None
-    handler.setFormatter(_Redacting(run_id, secrets))
+    handler.setFormatter(_Redacting(run_id, hidden))
     LOGGER.setLevel(logging.INFO)
     LOGGER.propagate = False
     LOGGER.addHandler(handler)
@@ -69,10 +77,10 @@ class _LogFile(RotatingFileHandler):
 class _Redacting(logging.Formatter):
     """Formats an entry as one line, tracebacks as several; each line has the run id, and no line has a secret."""
 
-    def __init__(self, run_id: str, secrets: Sequence[str]) -> None:
+    def __init__(self, run_id: str, hidden: Sequence[str]) -> None:
         super().__init__(f"%(asctime)s %(levelname)s [{run_id}] %(message)s", "%Y-%m-%d %H:%M:%S")
         self._next_line = f"\n    [{run_id}] "
-        parts = {part for secret in secrets for part in _parts(secret)}
+        parts = {part for secret in hidden for part in _parts(secret)}
         self._secrets = sorted(
             (part for part in parts if len(part) >= _SHORTEST_SECRET), key=len, reverse=True
         )

@@ -32,7 +32,7 @@ PYTHON = [
 # This command never ends.
 NOT_RUN = {"schedule"}
 FETCHED = "https://www.example.com"
-RUN_ID = r"\b20\d{6}-\d{6}\b"
+RUN_ID = r"\b20\d{6}-\d{6}(?:-[a-z]{4})?\b"
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,18 @@
 """Earlier runs on the command line: listing them, comparing them, and restoring one."""
 
 import csv
-import time
+import re
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+import time_machine
 
 from internal_linker.core.records import Candidate, Link, Recommendation, Source
 from internal_linker.core.runs import Version, VersionRow
 from internal_linker.usecases.history import diff, history, rollback
+from internal_linker.usecases.log import new_run_id
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project, open_project
 from tests.support.builders import Told
@@ -24,7 +28,6 @@ def project(tmp_path: Path) -> Path:
 
 
 def do(project: Path, *arguments: str) -> int:
-    time.sleep(1.01 - time.time() % 1)  # runs are named by the second
     return command(*arguments, "--project", str(project))
 
 
@@ -199,3 +202,36 @@ def test_what_can_not_be_done_is_said_in_a_sentence(
     """An impossible request ends with one sentence and the documented exit code."""
     assert command(*arguments, "--project", str(project)) == code
     assert sentence in capsys.readouterr().err
+
+
+def test_a_wrong_clock_neither_hides_runs_nor_lasts(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A run of 2036 takes its place among the others, and goes when it is the oldest; the newest is last."""
+    found = []
+    with time_machine.travel(datetime(2026, 3, 1, 3, tzinfo=UTC), tick=False) as clock:
+        for year in (2026, 2036, 2026):
+            clock.move_to(datetime(year, 3, 1, 3, tzinfo=UTC))
+            assert do(project, "run") == 0
+            found.append(runs(project, capsys)[-1])
+        assert [run[:4] for run in found] == ["2026", "2036", "2026"] and runs(project, capsys) == found
+        assert do(project, "diff", "last-2", "last") == 0
+        opened = open_project(project)
+        with opened.graph(read_only=False) as (_, kept):
+            version = kept.versions()[-1]
+            for number in range(25):
+                kept.put(replace(version, run=str(number)), [])
+        assert runs(project, capsys) == [found[2], *(str(number) for number in range(25))]
+
+
+def test_runs_of_one_second_are_told_apart(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two rollbacks in a second, and runs of the hour that autumn repeats, are runs of their own with short ids."""
+    with time_machine.travel(datetime(2026, 10, 25, 0, 30, tzinfo=UTC), tick=False):
+        assert do(project, "run") == 0
+        for _ in range(3):
+            assert do(project, "rollback", "last") == 0
+    found = runs(project, capsys)
+    assert len(set(found)) == 4 and all(re.fullmatch(r"20261025-\d{6}-[a-z]{4}", run) for run in found)
+    assert len({new_run_id() for _ in range(50)}) == 50
+    for run in found:
+        assert do(project, "diff", run, "last") == 0

@@ -5,10 +5,12 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+import time_machine
 from sqlalchemy import Engine
 
 from internal_linker.adapters.database.edges import EdgeStore
@@ -21,8 +23,9 @@ from internal_linker.adapters.database.runs import RunStore
 from internal_linker.adapters.database.serp_results import SerpResultCache
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.errors import ConfigurationError
-from internal_linker.core.records import FetchedPage
+from internal_linker.core.records import FetchedPage, SerpPage
 from internal_linker.usecases.cache import verify_cache
+from internal_linker.usecases.databases import KEPT_DAYS
 from internal_linker.usecases.options import VerifyCacheOptions
 from internal_linker.usecases.project import open_project
 from tests.standins import OpenAIStandIn, SerperStandIn
@@ -289,3 +292,74 @@ def test_no_advice_gives_the_cache_away(url: str, tmp_path: Path) -> None:
     said = str(caught.value)
     assert "move" not in said and "fetched again" not in said and "delete" not in said
     assert ("server runs" if "postgres" in url else "`store restore`") in said
+
+
+FUTURE = datetime(2036, 1, 1, tzinfo=UTC)
+
+
+def test_results_from_the_future_are_not_believed(store_url: str, tmp_path: Path) -> None:
+    """A search result of 2036 is fetched again; one of a clock that is minutes ahead is used."""
+    engine = open_database(store_url, tmp_path)
+    cache = SerpResultCache(engine, 365_000)
+    for at, believed in ((FUTURE, False), (datetime.now(UTC) + timedelta(minutes=10), True)):
+        with time_machine.travel(at):
+            cache.put(QUERY, 1, MARKET, SerpPage(("https://a.example/",), 1))
+        assert bool(cache.get([QUERY], MARKET)) is believed
+    engine.dispose()
+
+
+def test_rows_from_the_future_age_like_others(store_url: str, tmp_path: Path) -> None:
+    """Of rows stored by a wrong clock, those in use stay, and the rest go when no run needed them for half a year."""
+    opened = open_project(tmp_path)
+    engine = open_database(store_url, tmp_path)
+    withdrawn = replace(EDGE, target="gone", status="withdrawn", verdict="", notes="", anchor="")
+    with time_machine.travel(FUTURE):
+        EmbeddingCache(engine, "float16").put(Letters(), {"old": np.ones(26, np.float32)})
+        StoredAnswers(engine).put(Model(str), "old", "{}")
+        StoredJoins(engine).put("old", store_contents.joined())
+        EdgeStore(engine, SITE).put([withdrawn])
+        StoredPages(engine).put(replace(PAGE, url="https://a.example/old"))
+    now = datetime.now(UTC)
+    for later, kept in ((0, True), (KEPT_DAYS + 1, False)):
+        with time_machine.travel(now + timedelta(days=later)):
+            store_contents.fill(engine)
+            EmbeddingCache(engine, "float16").put(Letters(), {"more": np.ones(26, np.float32)})
+            for name in ("a", "b"):
+                StoredAnswers(engine).put(Model(str), name, "{}")
+                StoredJoins(engine).put(name, store_contents.joined())
+                StoredPages(engine).put(replace(PAGE, url=f"https://a.example/{name}"))
+                EdgeStore(engine, SITE).put([replace(EDGE, target=name)])
+            opened.databases.tidy(engine, Letters(), TEXTS)
+        assert bool(EmbeddingCache(engine, "float16").get(Letters(), ["old"])) is kept
+        assert (StoredAnswers(engine).get(Model(str), "old") is not None) is kept
+        assert (StoredJoins(engine).get("old") is not None) is kept
+        assert (StoredPages(engine).get("https://a.example/old") is not None) is kept
+        assert bool(EdgeStore(engine, SITE).by_id([withdrawn.id])) is kept
+    engine.dispose()
+
+
+def test_a_clock_that_is_behind_removes_nothing(store_url: str, tmp_path: Path) -> None:
+    """If nearly all rows are from the future, this computer's clock is wrong: their times stay as they are."""
+    engine = open_database(store_url, tmp_path)
+    with time_machine.travel(FUTURE):
+        store_contents.fill(engine)
+    open_project(tmp_path).databases.tidy(engine, Letters(), TEXTS)
+    with time_machine.travel(FUTURE):
+        store_contents.check(engine)
+    engine.dispose()
+
+
+def test_a_copy_does_not_believe_the_future(tmp_path: Path) -> None:
+    """Rows of 2036 replace none in the destination, and are replaced there."""
+    for name, at in (("a", FUTURE), ("b", datetime.now(UTC))):
+        engine = open_database(f"sqlite:///{name}.sqlite3", tmp_path)
+        with time_machine.travel(at):
+            SerpResultCache(engine, 7).put(QUERY, 1, MARKET, SerpPage((f"https://{name}.example/",), 1))
+        engine.dispose()
+    for source, destination in ("ab", "ba"):
+        where = (f"{source}.sqlite3", f"{destination}.sqlite3", "--project", str(tmp_path))
+        assert command("store", "copy", *where) == 0
+        engine = open_database(f"sqlite:///{destination}.sqlite3", tmp_path)
+        (page,) = SerpResultCache(engine, 7).get([QUERY], MARKET).values()
+        assert page.links == ("https://b.example/",)
+        engine.dispose()

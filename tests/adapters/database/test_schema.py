@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Engine, create_engine, inspect, text
 
 from internal_linker.adapters.database import schema
 from internal_linker.adapters.database.engine import open_database
+from internal_linker.adapters.database.runs import RunStore
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.version import __version__
 from tests.standins import SerperStandIn
@@ -95,7 +97,9 @@ def shape(engine: Engine) -> dict[str, tuple[dict[str, bool], set[str]]]:
 
 
 # Statements that take a server back from the present version to an earlier one.
+BACK_TO_2 = ("ALTER TABLE runs DROP COLUMN sequence", "UPDATE schema_versions SET version = 2")
 BACK_TO_1 = (
+    *BACK_TO_2[:1],
     "ALTER TABLE serp DROP COLUMN provider",
     "ALTER TABLE serp ADD PRIMARY KEY (query, page, market)",
     "UPDATE schema_versions SET version = 1",
@@ -109,7 +113,9 @@ BACK_TO_0 = (
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("back", "reached"), [(BACK_TO_0, [NOW]), (BACK_TO_1, [1, NOW])])
+@pytest.mark.parametrize(
+    ("back", "reached"), [(BACK_TO_0, [NOW]), (BACK_TO_1, [1, NOW]), (BACK_TO_2, [2, NOW])]
+)
 def test_a_server_is_brought_up_to_date(
     back: Sequence[str], reached: list[int], postgres: str, tmp_path: Path
 ) -> None:
@@ -167,6 +173,22 @@ def dump(path: Path) -> list[str]:
     """Return all tables and rows of a file."""
     with sqlite3.connect(path) as file:
         return list(file.iterdump())
+
+
+def test_runs_of_an_old_file_are_ordered_as_they_were_stored(tmp_path: Path) -> None:
+    """A run of an old file that a wrong clock dated in the future is not the last one for ever."""
+    shutil.copy(RELEASED[2], tmp_path / "cache.sqlite3")
+    with sqlite3.connect(tmp_path / "cache.sqlite3") as file:
+        for run, year in (("20360101-000000", 2036), ("20260105-030000", 2026)):
+            facts = json.dumps(asdict(replace(store_contents.VERSION, run=run)))
+            row = (store_contents.SITE, run, facts, f"{year}-01-05 03:00:00.000000")
+            file.execute("INSERT INTO runs VALUES (?, ?, ?, ?)", row)
+    engine = open_database(URL, tmp_path)
+    runs = RunStore(engine, store_contents.SITE)
+    assert [one.run for one in runs.versions()] == ["1", "20360101-000000", "20260105-030000"]
+    runs.put(replace(store_contents.VERSION, run="new"), [])
+    assert [one.run for one in runs.versions()][-1] == "new"
+    engine.dispose()
 
 
 @pytest.mark.parametrize("path", RELEASED[:2], ids=lambda path: path.stem)
