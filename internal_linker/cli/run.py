@@ -69,6 +69,8 @@ def lookup(context: typer.Context, project: ProjectOption = None, *, options: Lo
         found = usecase.lookup(opened, options, reporter)
     for recommendation in found.recommendations:
         print_links(open_console(), recommendation)
+    none = found.report.no_links
+    raise typer.Exit(ExitCode.GAPS if none and not none.complete else ExitCode.SUCCESS)
 
 
 @with_options(BriefOptions)

@@ -33,6 +33,7 @@ from internal_linker.core.sequences import Lazy
 from internal_linker.core.urls import NormalForms, encoded, names_index_page, other_page, without_tracking
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE, english
 from internal_linker.ingest.existing_links import add_links, doubt
+from internal_linker.ingest.staging import host_hint
 from internal_linker.text.html import is_html, read_html
 from internal_linker.text.language import page_languages
 
@@ -461,8 +462,9 @@ def with_links(collected: Collected, links: StreamSource | None, progress: Progr
     collected = add_links(collected, _opened(links, progress))
     if links and (sentence := doubt(collected, links.name)):
         progress.warn(sentence)
-    if sentence := other_forms(collected):
-        progress.warn(sentence)
+    for sentence in (other_forms(collected), host_hint(collected)):
+        if sentence:
+            progress.warn(sentence)
     return collected
 
 

@@ -58,6 +58,7 @@ def content_brief(
     chosen = select(plan.source, next(ranking.of([NEW])), targets, limit, "")
     inward = _inward(ranking, plan, limit)
     progress.advance()
+    none = "" if chosen.links or inward else "No links were found, neither from the new page nor to it."
     anchoring = Anchoring(plan.collected)
     found = BriefLinks(
         brief.name,
@@ -68,7 +69,7 @@ def content_brief(
         tuple(links_to(plan, anchoring, [link.target for link in chosen.links])),
         tuple(links_from(plan, anchoring, inward)),
         (*plan.notes, *_scarce(plan, targets, chosen.note, len(inward), limit)),
-        tuple(filter(None, (searched.problem, problem))),
+        tuple(filter(None, (none, searched.problem, problem))),
     )
     progress.finish(f"{len(found.links_to)} from the new page, {len(found.links_from)} to it")
     return found

@@ -82,7 +82,9 @@ class Publication:
 
     def _held(self, facts: RunFacts, versions: Sequence[Version]) -> bool:
         """Return whether Sheet and review wait: the links drifted far, or most of them lack embeddings that failed."""
-        if self.partial or self.rules.accept_drift:
+        # Where all possible links exist, the links of the last run are no better.
+        done = self.report.no_links is not None and self.report.no_links.complete
+        if self.partial or done or self.rules.accept_drift:
             return False
         whole = [one for one in versions if one.what == self._what and one.published and one.facts]
         before = facts_in(whole[-1].facts) if whole else None

@@ -12,6 +12,7 @@ from internal_linker.core.records import Collected, Recommendation, Searched, Us
 from internal_linker.core.results import Columns, Result
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
+from internal_linker.pipeline.no_links import NoLinks
 from internal_linker.ranking.site_lists import Listed
 from internal_linker.ranking.training import TOO_FEW, Lesson
 from internal_linker.review.acceptance import Acceptance
@@ -49,6 +50,8 @@ class Report:
     """The editors' decisions on proposed links."""
     rephrased: Rephrased | None = None
     """The anchors that a language model chose; None where it is off."""
+    no_links: NoLinks | None = None
+    """Why there are no links; None if there are some."""
     memory: Memory | None = None
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
 

@@ -35,6 +35,7 @@ from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
+from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
 from internal_linker.pipeline.rows import Rows, rows_of
@@ -97,6 +98,9 @@ class Run:
             report.gaps.append(
                 f"Not every query could be searched: see the notes in {len(searched.notes)} rows of Output.csv."
             )
+        report.no_links = why_no_links(collected, recommendations, targets, partial=self.choice.partial)
+        if report.no_links and not report.no_links.complete:
+            report.gaps.append(report.no_links.sentence)
         self._step()
         Publication(self.context, self.rules, report, targets, self.choice.partial, self.progress).publish(
             sources
@@ -105,7 +109,9 @@ class Run:
             self.context.tidy(self.context.encoder, embedded.hashes)
         note, gap = self.context.damage()
         report.gaps += filter(None, [gap])
-        for sentence in filter(None, [note, *report.gaps]):
+        none = report.no_links
+        done = none.sentence if none and none.complete else ""
+        for sentence in filter(None, [note, *report.gaps, done]):
             self.progress.warn(sentence)
         return report
 

@@ -16,6 +16,7 @@ from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
 from internal_linker.ingest.collect import collect, with_links
+from internal_linker.ingest.staging import host_hint
 from internal_linker.pipeline.context import RunContext
 from internal_linker.usecases.compare import clusters_of, languages_of
 from internal_linker.usecases.options import AuditOptions
@@ -214,6 +215,8 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
             "No links between your pages are known, so orphans and all other figures of links are unknown. "
             "Put a crawler's link export into files/existing_links.csv (Source, Destination, Anchor)."
         )
+    if sentence := host_hint(collected):
+        progress.warn(sentence)
     return replace(linked, aliases=collected.aliases)
 
 

@@ -213,6 +213,10 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         delivered = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
         rejected = sum(len(row.recommendation.links) for row in rows) - sum(len(item.links) for item in items)
         gaps += delivered.gaps
+        if rows and not any(item.links for item in items):
+            gaps.append(
+                f"No links were restored: run {options.run} has none that an editor did not reject since."
+            )
         lost = memory.without_anchors
         *_, before, last = "", "", *(each.run for each in runs.versions())
         earlier = before if version.run == last else ""

@@ -177,6 +177,8 @@ def closing_line(found: PageLinks) -> str:
     """Return the sentence that a run ends with, on the terminal and in the log."""
     if found.failure:
         return "Pipeline finished, but links could not be written everywhere: see the notes above."
+    if found.report.no_links:
+        return "Pipeline finished without links: see the notes above."
     if found.gaps:
         return "Pipeline finished with gaps: see the notes above."
     if found.trial:

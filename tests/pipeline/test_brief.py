@@ -247,5 +247,6 @@ def test_languages_are_kept_apart(brief: Ask, tmp_path: Path) -> None:
     german = brief(folder, "Tee\nGrünen Tee übergießt man nicht mit kochendem Wasser, sonst wird er bitter.")
     assert german["lang"] == "" and any("seems to be in de" in note for note in german["notes"])
     assert any(
-        "No page is in the language fr" in note for note in brief(folder, "Thé", "--lang", "fr")["notes"]
+        "No page is in the language fr" in note
+        for note in brief(folder, "Thé", "--lang", "fr", code=6)["notes"]
     )

@@ -229,9 +229,9 @@ def test_a_rejection_outlives_a_redirect(tmp_path: Path) -> None:
 def test_a_lookup_says_why_a_page_gets_no_links(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], address: str, note: str
 ) -> None:
-    """A lookup of a dead page prints the reason instead of links."""
+    """A lookup of a dead page prints the reason instead of links, and is not a success."""
     folder = make_site(tmp_path, [])
-    assert command("lookup", address, "--project", str(folder)) == 0
+    assert command("lookup", address, "--project", str(folder)) == 6
     assert note in " ".join(capsys.readouterr().out.split())
 
 
