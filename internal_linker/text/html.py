@@ -31,6 +31,18 @@ _NESTED = re.compile(
 # How often a tag may meet an open element: a browser's parser may look at each open element, or repeat it.
 _MOST_MET, _MOST_TAGS = 5_000_000, 500_000
 _TAG = re.compile(r"<(?!/?(?:a|script|style|textarea)\b)/?([a-z][^\s/<>]*)[^<>]*>?", re.IGNORECASE)
+# A parser compares each attribute of an element with all others: 100,000 take 20 seconds. No page has so many as this.
+MOST_ATTRIBUTES = 200
+# Shorter HTML has too few attributes to take long.
+_SHORT = 16_000
+# An attribute, as the HTML standard has browsers read it, with what separates it from the one before.
+_ATTRIBUTE = r"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|(?!["'>])[^\s>]++)?+)?+"""
+_START = re.compile(r"<[a-zA-Z]")
+# How often the HTML may be read to find its attributes: less than once is usual.
+_MOST_WORK = 20
+# How often attributes are cut, before every tag becomes text.
+_MOST_CUTS = 5
+_MORE = re.compile(rf"(?:{_ATTRIBUTE})++")
 # Marks where a block begins or ends; white space to Python, so that it never sticks to a word.
 _BREAK = "\x1e"
 _BLOCK_NAMES = frozenset(_BLOCKS.split(", "))
@@ -85,10 +97,42 @@ def read_html(html: str) -> HtmlText:
 
 def parsed(html: str) -> LexborHTMLParser:
     """Parse HTML as `read_html` does; too deeply nested HTML keeps no structure but links."""
+    html = html if len(html) < _SHORT else with_few_attributes(html)
     if _is_abyss(html):
         html = _TAG.sub(lambda tag: _BREAK if tag[1].lower() in _BLOCK_NAMES else "", html)
     # The parser would stop at a lone surrogate.
     return LexborHTMLParser(html.encode("utf-8", "replace"))
+
+
+def with_few_attributes(html: str, most: int = MOST_ATTRIBUTES) -> str:
+    """Return the HTML without the attributes of an element beyond the first `most`.
+
+    Whatever looks like the beginning of an element is examined, also in comments and in quotes, as only a parser knows
+    where these end. HTML that makes this take long is cut off.
+    """
+    for _ in range(_MOST_CUTS):
+        before, html = html, _with_cut_attributes(html, most)
+        # What a cut joins may be an element again.
+        if html == before:
+            return html
+    return html.replace("<", " ")
+
+
+def _with_cut_attributes(html: str, most: int) -> str:
+    first = re.compile(rf"[^\s/>]*+(?:{_ATTRIBUTE}){{0,{most}}}+")
+    parts, done, work = list[str](), 0, 0
+    for start in _START.finditer(html):
+        found = first.match(html, start.end())
+        end = found.end() if found else start.end()
+        work += end - start.start()
+        if work > _MOST_WORK * len(html):
+            parts.append(html[done : max(done, start.start())])
+            done = len(html)
+            break
+        if end >= done and (more := _MORE.match(html, end)):
+            parts.append(html[done:end])
+            done = more.end()
+    return "".join([*parts, html[done:]])
 
 
 def _is_abyss(html: str) -> bool:

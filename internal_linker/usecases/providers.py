@@ -234,7 +234,7 @@ class Clients:
             model=settings.embedding_model,
             dimensions=settings.embedding_dimensions,
             base_url=settings.base_url,
-            price_per_million=settings.embedding_price,
+            price_per_million=None if settings.embedding_price == "auto" else settings.embedding_price,
             max_input_tokens=settings.max_input_tokens,
             budget=Budget("OpenAI", settings.max_cost_usd, "max_cost_usd", "US dollars"),
             in_flight=settings.embedding_requests_in_flight,

@@ -40,7 +40,7 @@ def encoder_at(stand_in: OpenAIStandIn, *, home: bool = False, **changes: Any) -
         "model": SMALL,
         "dimensions": 0,
         "base_url": "https://api.openai.com/v1" if home else f"{stand_in.url}/v1",
-        "price_per_million": -1.0,
+        "price_per_million": None,
         "max_input_tokens": 8191,
         "budget": money(),
         "in_flight": 4,

@@ -5,8 +5,9 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser
 
-from internal_linker.text.html import is_html, read_html
+from internal_linker.text.html import MOST_ATTRIBUTES, is_html, parsed, read_html, with_few_attributes
 
 
 @pytest.mark.parametrize(
@@ -94,3 +95,59 @@ def test_nothing_is_too_broken_to_be_read(html: str) -> None:
     found = read_html(html)
     assert all(line and line == " ".join(line.split()) for line in found.text.splitlines())
     assert isinstance(is_html(html), bool)
+
+
+PIECES = (
+    "<",
+    ">",
+    "a",
+    " a",
+    "<a",
+    "<b ",
+    " ",
+    "/",
+    "=",
+    '"',
+    "'",
+    " x=1",
+    " y='2'",
+    "<!--",
+    "-->",
+    "<script>",
+    "\n",
+)
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+def test_no_element_keeps_more_attributes_than_wanted(html: str) -> None:
+    """Whatever the HTML, its parser sees at most so many attributes; HTML with fewer ones stays as it is."""
+
+    def most(text: str) -> int:
+        return max((len(node.attributes) for node in LexborHTMLParser(text).css("*")), default=0)
+
+    assert most(with_few_attributes(html, 2)) <= 2
+    assert with_few_attributes(html, 100) == html
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<a " + " ".join(f"x{number}" for number in range(300_000)) + ">tea",
+        "<a " + " ".join(f'x{number}=">"' for number in range(100_000)) + ">tea",
+        *(part * 200_000 for part in ("<a", "<a/b=", "<a b=\"<a c='", "<a ", "<a b='", "<a x=<")),
+    ],
+    ids=lambda html: html[:12],
+)
+def test_a_hundred_thousand_attributes_take_no_time(html: str) -> None:
+    """An element with very many attributes keeps the first ones; such a page is read in seconds, not minutes."""
+    began = time.process_time()
+    tree = parsed(html)
+    assert time.process_time() - began < 15  # each takes less than two seconds on an idle computer
+    assert max((len(node.attributes) for node in tree.css("*")), default=0) <= MOST_ATTRIBUTES
+
+
+def test_text_after_many_attributes_is_read() -> None:
+    """Only attributes are cut: the element's text, its first attributes and what follows stay."""
+    many = " ".join(f"x{number}" for number in range(100_000))
+    read = read_html(f"<p>Green <a href='/tea' {many}>tea</a></p><p>Black</p>")
+    assert (read.text, read.links) == ("Green tea\nBlack", (("/tea", "tea"),))

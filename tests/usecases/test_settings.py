@@ -284,3 +284,21 @@ def test_another_address_is_no_schedulers(tmp_path: Path, address: str) -> None:
     told = refusal(tmp_path, f'dask_scheduler = "{address}"')
     assert "dask_scheduler: it must be an address such as tcp://10.0.0.5:8786" in told
     assert "secret" not in told
+
+
+@pytest.mark.parametrize(
+    ("written", "price"),
+    [('"auto"', "auto"), ("-1.0", "auto"), ("-1", "auto"), ("0", 0), ("0.13", 0.13), ('"2"', 2)],
+)
+def test_a_price_is_a_number_or_auto(tmp_path: Path, written: str, price: float | str) -> None:
+    """embedding_price takes dollars or auto; -1, the default of version 0.1, means auto."""
+    write_text(tmp_path / "config/settings.toml", f"embedding_price = {written}\n")
+    assert load_settings(tmp_path).embedding_price == price
+
+
+@pytest.mark.parametrize("written", ["-0.5", "-2", "inf", "nan", '"cheap"', "true"])
+def test_a_price_is_never_negative(tmp_path: Path, written: str) -> None:
+    """A price below zero, or no number, is refused, since max_cost_usd would not hold."""
+    write_text(tmp_path / "config/settings.toml", f"embedding_price = {written}\n")
+    with pytest.raises(ConfigurationError, match="embedding_price: it"):
+        load_settings(tmp_path)

@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -15,6 +16,8 @@ from internal_linker.core.errors import ConfigurationError, CredentialsRefused, 
 KEY_FILE = "config/openai_api_key.txt"
 NO_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
 TOO_MUCH = frozenset({"max_tokens_per_request", "array_above_max_length"})
+# Domains that the internet's name servers do not know.
+_OWN_DOMAINS = (".localhost", ".local", ".internal", ".lan", ".home.arpa")
 # Characters: enough to recognise the server's message; an error is one sentence, not a page.
 LONGEST_QUOTE = 300
 
@@ -178,6 +181,15 @@ class Server:
         self.base_url, self._timeout = base_url, timeout
         self.answers = Answers("OpenAI" if self.at_home else elsewhere, host, model, api_key, remedies)
         self._circuit = Circuit(self.answers.service)
+
+    @property
+    def in_own_network(self) -> bool:
+        """Whether the address, by itself, is of this computer or of the user's own network."""
+        host = self.answers.host
+        try:
+            return not ip_address(host).is_global
+        except ValueError:
+            return "." not in host or host.endswith(_OWN_DOMAINS)
 
     @property
     def model_key(self) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from internal_linker.adapters.http.limits import Budget, with_retries
 from internal_linker.adapters.openai.api import Answers, Remedies, Server, TooFast, TooMuch
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.errors import ServiceError
+from internal_linker.core.errors import ConfigurationError, ServiceError
 from internal_linker.core.records import EncodedBatch, Text, Usage
 
 # No prose has more characters per token (English: 4 to 5); the tokenizer never gets a page of megabytes.
@@ -199,15 +199,15 @@ class OpenAIEmbeddings:
         model: the model's name.
         dimensions: dimensions of a vector; 0: the model's own.
         base_url: the API's address, with its `/v1`.
-        price_per_million: US dollars per million tokens; -1: the known price, for OpenAI's other models
-            the highest known price (so that the cap holds), for all others 0.
+        price_per_million: US dollars per million tokens; None: the known price, for OpenAI's other models
+            the highest known price (so that the cap holds), for a server in the user's own network 0.
         max_input_tokens: tokens of a text to send, for other models UTF-8 bytes; the rest is cut off.
         budget: US dollars; each attempt reserves what it could cost.
         in_flight: maximum of concurrent requests.
         timeout: seconds of silence after which a request fails.
 
     Raises:
-        ConfigurationError: the key or the address is invalid.
+        ConfigurationError: the key or the address is invalid, or nobody knows the price.
     """
 
     corpus_bound = False
@@ -221,7 +221,7 @@ class OpenAIEmbeddings:
         model: str,
         dimensions: int,
         base_url: str,
-        price_per_million: float,
+        price_per_million: float | None,
         max_input_tokens: int,
         budget: Budget,
         in_flight: int,
@@ -233,12 +233,19 @@ class OpenAIEmbeddings:
         at_home = self._server.at_home
         own = at_home or bool(OPENAI_MODEL.match(model))
         size, price = KNOWN_MODELS.get(model, (0, DEAREST_PRICE if own else 0.0))
+        if price_per_million is not None:
+            price = price_per_million
+        elif not (own or self._server.in_own_network):
+            raise ConfigurationError(
+                f"The price of {model} at {self._server.answers.host} is not known, so max_cost_usd could not limit "
+                "the cost. Set embedding_price to its US dollars per million tokens, or to 0 if it is free."
+            )
         limit = min(max_input_tokens, MOST_TOKENS_AN_INPUT) if own else max_input_tokens
         self.name, self.model, self._served = f"openai/{model}", self._server.model_key, model
         self.dimensions = dimensions or size
         self.recipe = f"title+body/{limit}-{'tokens' if own else 'bytes'}/v1"
         self._wanted = 0 if dimensions == size else dimensions
-        self._price = (price if price_per_million < 0 else price_per_million) / 1e6
+        self._price = price / 1e6
         self._cutter, self._max_inputs = TextCutter(limit, own), MOST_INPUTS if own else MOST_INPUTS_ELSEWHERE
         self._budget, self._in_flight = budget, in_flight
         self._vectors = VectorReader(self._server.answers, dimensions)

@@ -10,9 +10,49 @@ from typing import Any
 import httpcore
 import httpx
 
-# Addresses in public ranges where clouds serve internal data of their machines.
-_OF_CLOUDS = frozenset({ip_address("168.63.129.16")})
-# IPv6 addresses whose last 32 bits are an IPv4 address.
+# Addresses that no page of a public site has: those of IANA's special-purpose registries (November 2026), whatever
+# Python's own list says, multicast and reserved ones, and one where a cloud serves internal data of its machines.
+_SPECIAL_IPV4 = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",  # this network
+            "10.0.0.0/8",  # private
+            "100.64.0.0/10",  # shared by the customers of a provider
+            "127.0.0.0/8",  # loopback
+            "168.63.129.16/32",  # Azure's own services
+            "169.254.0.0/16",  # link-local, where clouds serve their metadata
+            "172.16.0.0/12",  # private
+            "192.0.0.0/24",  # IETF protocol assignments
+            "192.0.2.0/24",  # documentation
+            "192.31.196.0/24",  # AS112
+            "192.52.193.0/24",  # AMT
+            "192.88.99.0/24",  # relays of 6to4
+            "192.168.0.0/16",  # private
+            "192.175.48.0/24",  # AS112
+            "198.18.0.0/15",  # benchmarks
+            "198.51.100.0/24",  # documentation
+            "203.0.113.0/24",  # documentation
+            "224.0.0.0/4",  # multicast
+            "240.0.0.0/4",  # reserved, and broadcast
+        ),
+    )
+)
+# The only IPv6 range with addresses of the internet, and what is special within it.
+_GLOBAL_IPV6 = ip_network("2000::/3")
+_SPECIAL_IPV6 = tuple(
+    map(
+        ip_network,
+        (
+            "2001::/23",  # IETF protocol assignments, and Teredo
+            "2001:db8::/32",  # documentation
+            "2002::/16",  # 6to4
+            "2620:4f:8000::/48",  # AS112
+            "3fff::/20",  # documentation
+        ),
+    )
+)
+# IPv6 addresses whose last 32 bits are the IPv4 address that they reach: NAT64.
 _TRANSLATED = ip_network("64:ff9b::/96")
 
 
@@ -113,17 +153,9 @@ class _Timed(httpcore.NetworkStream):
 def is_public(address: str) -> bool:
     """Return whether an IP address is public: not of this computer, a private network or a cloud's internals."""
     ip = ip_address(address.partition("%")[0])
-    embedded = _embedded(ip)
-    if embedded:
-        return is_public(str(embedded))
-    site_local = isinstance(ip, IPv6Address) and ip.is_site_local
-    return ip.is_global and not (ip.is_multicast or ip.is_reserved or site_local or ip in _OF_CLOUDS)
-
-
-def _embedded(ip: IPv4Address | IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that an IPv6 address contains, if any."""
-    if isinstance(ip, IPv4Address):
-        return None
-    if ip in _TRANSLATED:
-        return IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+    if isinstance(ip, IPv6Address):
+        inner = ip.ipv4_mapped or (IPv4Address(int(ip) & 0xFFFFFFFF) if ip in _TRANSLATED else None)
+        if inner is None:
+            return ip in _GLOBAL_IPV6 and not any(ip in each for each in _SPECIAL_IPV6)
+        ip = inner
+    return not any(ip in each for each in _SPECIAL_IPV4)

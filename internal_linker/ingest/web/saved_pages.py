@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from urllib.parse import quote, unquote, urljoin
@@ -20,24 +21,44 @@ _NO_URL = (
     "with --base-url"
 )
 
-File = tuple[Path, Path]
+_OUTSIDE = "it is a symbolic link to a file outside the folder. Copy the file into the folder"
 
 
-def html_files(given: Iterable[Path]) -> list[File]:
-    """Return the HTML files among and below these paths, in order, each with the folder that its URL starts from.
+@dataclass(frozen=True, slots=True)
+class SavedFile:
+    """An HTML file.
+
+    Attributes:
+        path: the file.
+        folder: the folder that its URL starts from.
+        found: whether it was found in the folder, not named by the user.
+    """
+
+    path: Path
+    folder: Path
+    found: bool
+
+    @property
+    def outside(self) -> bool:
+        """Whether it was found as a link to a file outside the folder."""
+        return self.found and not self.path.resolve().is_relative_to(self.folder.resolve())
+
+
+def html_files(given: Iterable[Path]) -> list[SavedFile]:
+    """Return the HTML files among and below these paths, in order.
 
     Raises:
         InputError: a folder has no HTML file, or a file does not exist.
     """
-    found: list[File] = []
+    found: list[SavedFile] = []
     for path in given:
         if path.is_dir():
             inside = sorted(file for file in path.rglob("*") if file.suffix.lower() in SUFFIXES)
             if not inside:
                 raise InputError(f"{path} has no HTML files (.html, .htm, .xhtml). Name another folder.")
-            found += [(file, path) for file in inside]
+            found += [SavedFile(file, path, found=True) for file in inside]
         elif path.exists():
-            found.append((path, path.parent))
+            found.append(SavedFile(path, path.parent, found=False))
         else:
             raise InputError(f"{path} not found: check the path.")
     return found
@@ -54,7 +75,7 @@ class SavedPages:
         InputError: `base_url` is not a URL.
     """
 
-    def __init__(self, files: Sequence[File], base_url: str) -> None:
+    def __init__(self, files: Sequence[SavedFile], base_url: str) -> None:
         try:
             self._base = normal_form(base_url).rstrip("/") + "/" if base_url else ""
         except ValueError as error:
@@ -64,7 +85,11 @@ class SavedPages:
     def rows(self, links: LinkSpool, asides: Asides) -> Iterator[Row]:
         """Yield the row of each page; reject files that can't be read and those without a URL."""
         urls = self._urls()
-        for number, (path, _) in enumerate(self._files, 1):
+        for number, file in enumerate(self._files, 1):
+            path = file.path
+            if file.outside:
+                asides.rejects.append(Reject(str(path), 1, "", _OUTSIDE))
+                continue
             html, url = _html(path), urls.get(_place(path), "")
             if isinstance(html, OSError):
                 reason = f"it can't be read ({html.strerror or html})"
@@ -80,10 +105,10 @@ class SavedPages:
     def _urls(self) -> dict[str, str]:
         """Return each file's URL by its path, for links between files; leave out files without a URL."""
         urls = {}
-        for path, folder in self._files:
-            html = _html(path)
-            if isinstance(html, str) and (url := self._url(html, path, folder)):
-                urls[_place(path)] = url
+        for file in self._files:
+            html = "" if file.outside else _html(file.path)
+            if isinstance(html, str) and (url := self._url(html, file.path, file.folder)):
+                urls[_place(file.path)] = url
         return urls
 
     def _url(self, html: str, path: Path, folder: Path) -> str:

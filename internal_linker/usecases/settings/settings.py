@@ -17,6 +17,7 @@ from internal_linker.usecases.settings.sources import (
     KEY_FILES,
     SETTINGS_FILE,
     Country,
+    Price,
     Provider,
     Scheduler,
     Url,
@@ -129,10 +130,10 @@ class Settings(BaseSettings):
         OPENAI_URL,
         description="Any server with OpenAI's embeddings API: Ollama, vLLM, LM Studio, Azure.",
     )
-    embedding_price: float = Field(
-        -1.0,
-        ge=-1,
-        description="US dollars per million tokens; -1: the known prices of OpenAI's models, 0 for others.",
+    embedding_price: Price = Field(
+        "auto",
+        description="US dollars per million tokens, 0 if the server is free. auto: OpenAI's known prices, and 0 for "
+        "servers in your own network; any other server needs a price, so that max_cost_usd holds.",
     )
     max_cost_usd: float = Field(
         5.0, ge=0, description="Maximum US dollars that one run may spend on embeddings."

@@ -1,16 +1,17 @@
 """The sources of settings (settings.toml, key files, environment), and messages about what is wrong in them."""
 
 import difflib
+import math
 import os
 import re
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 from internal_linker.adapters.files.plain_text import plain_text, shortened
 from internal_linker.core.errors import ConfigurationError
@@ -87,7 +88,21 @@ def _zone(value: str) -> str:
     return value
 
 
+def _price(value: object) -> float | str:
+    # -1 was the default of version 0.1, and is in the settings files that it wrote.
+    if str(value).strip() in ("auto", "-1", "-1.0"):
+        return "auto"
+    try:
+        price = float(str(value))
+    except ValueError:
+        price = math.nan
+    if not 0 <= price < math.inf:
+        raise ValueError('it must be "auto" or a price in US dollars, 0 or more')
+    return price
+
+
 Url = Annotated[str, AfterValidator(_address)]
+Price = Annotated[float | Literal["auto"], BeforeValidator(_price)]
 Scheduler = Annotated[str, AfterValidator(_scheduler)]
 Provider = Annotated[str, AfterValidator(provider)]
 Country = Annotated[str, AfterValidator(_country)]

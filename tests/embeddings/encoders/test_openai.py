@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -142,9 +143,34 @@ def test_what_decides_the_vector_is_in_the_cache_key(stand_in: OpenAIStandIn) ->
     [("text-embedding-3-large", False, 0.13), ("brand-new", True, 0.13), ("bge", False, 0)],
 )
 def test_prices_err_on_the_dear_side(stand_in: OpenAIStandIn, model: str, home: bool, price: float) -> None:
-    """A known model has its price, an unknown OpenAI model the highest, and another server's model none."""
+    """A known model has its price, an unknown OpenAI model the highest, and a model of an own server none."""
     usage = encoder_at(stand_in, model=model, home=home).estimate(PAGES)
     assert usage.cost_usd == pytest.approx(usage.tokens * price / 1e6)
+
+
+@pytest.mark.parametrize(
+    ("host", "free"),
+    [
+        *(
+            (host, True)
+            for host in ("localhost", "ollama", "gpu.local", "192.168.1.5", "[::1]", "100.64.0.1")
+        ),
+        *((host, False) for host in ("api.together.xyz", "8.8.8.8", "openai.com.evil.example")),
+    ],
+)
+def test_a_cap_needs_a_price(stand_in: OpenAIStandIn, host: str, free: bool) -> None:
+    """A server outside the user's own network needs a price, as max_cost_usd could not limit its cost otherwise."""
+    where: dict[str, Any] = {"model": "bge", "base_url": f"https://{host}/v1"}
+    if free:
+        assert encoder_at(stand_in, **where).estimate(PAGES).cost_usd == 0
+        return
+    with pytest.raises(
+        ConfigurationError, match="Set embedding_price to its US dollars per million tokens, or"
+    ):
+        encoder_at(stand_in, **where)
+    usage = encoder_at(stand_in, **where, price_per_million=0.2).estimate(PAGES)
+    assert usage.cost_usd == pytest.approx(usage.tokens * 0.2 / 1e6)
+    assert encoder_at(stand_in, **where, price_per_million=0.0).estimate(PAGES).cost_usd == 0
 
 
 def test_the_environment_decides_nothing(stand_in: OpenAIStandIn, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,7 +36,10 @@ def site() -> Iterator[Site]:
 PRIVATE = (
     "127.0.0.1 10.1.2.3 172.16.0.1 192.168.1.1 169.254.169.254 100.64.0.1 0.0.0.0 224.0.1.1 255.255.255.255 198.18.0.1 "
     "168.63.129.16 ::1 :: fe80::1%eth0 fd00:ec2::254 fec0::1 ff0e::1 ::ffff:127.0.0.1 ::ffff:10.0.0.1 64:ff9b::7f00:1 "
-    "2002:7f00:1:: 2001:db8::1"
+    "2002:7f00:1:: 2001:db8::1 192.0.0.1 192.0.0.8 192.0.0.170 192.0.0.192 192.0.2.1 192.88.99.1 "
+    "198.51.100.1 203.0.113.1 "
+    "240.0.0.1 ::ffff:192.0.0.8 ::ffff:0:7f00:1 64:ff9b::c000:8 64:ff9b:1::1 100::1 2001::1 2001:2::1 2002:808:808:: "
+    "3fff::1 5f00::1 ::808:808"
 )
 
 
@@ -46,7 +49,10 @@ def test_addresses_that_are_not_public(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "2606:4700::1111", "64:ff9b::808:808", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address",
+    "8.8.8.8 192.0.1.1 100.63.255.255 172.32.0.1 2606:4700::1111 64:ff9b::808:808 ::ffff:8.8.8.8".split(),
+)
 def test_addresses_that_are_public(address: str) -> None:
     """Ordinary internet addresses are public."""
     assert is_public(address)

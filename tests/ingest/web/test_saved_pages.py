@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -377,3 +378,21 @@ def test_a_page_may_have_the_largest_size(
     write_text(file, saved_as(A) + html_page("Tea"))
     monkeypatch.setattr("internal_linker.ingest.web.saved_pages.MOST_BYTES", file.stat().st_size + spare)
     assert imported(project, str(file)) == code
+
+
+@pytest.mark.skipif(os.name == "nt", reason="creating symbolic links needs a right on Windows")
+def test_links_out_of_the_folder_are_not_followed(project: Path, tmp_path: Path) -> None:
+    """A symbolic link to a file outside the folder is rejected unread; one within the folder is read."""
+    write_text(tmp_path / "outside/secret.html", html_page("Secret", head=saved_as(C)))
+    write_text(tmp_path / "saved/tea.html", html_page("Tea", head=saved_as(A)))
+    write_text(tmp_path / "saved/real/pots.txt", html_page("Pots", head=saved_as(B)))
+    (tmp_path / "saved/pots.html").symlink_to("real/pots.txt")
+    (tmp_path / "saved/secret.html").symlink_to(tmp_path / "outside/secret.html")
+    (tmp_path / "saved/all").symlink_to(tmp_path / "outside")
+    assert imported(project, str(tmp_path / "saved")) == 0
+    assert [row["URL"] for row in rows(project)] == [B, A]
+    (rejected,) = table(project, "rejected_rows.csv")[1:]
+    assert "secret.html" in rejected[0] and "symbolic link to a file outside the folder" in rejected[-1]
+    # A file that the user names is read, wherever it is.
+    assert imported(project, str(tmp_path / "saved/secret.html")) == 0
+    assert [row["URL"] for row in rows(project)] == [C]
