@@ -97,28 +97,10 @@ def test_nothing_is_too_broken_to_be_read(html: str) -> None:
     assert isinstance(is_html(html), bool)
 
 
-PIECES = (
-    "<",
-    ">",
-    "a",
-    " a",
-    "<a",
-    "<b ",
-    " ",
-    "/",
-    "=",
-    '"',
-    "'",
-    " x=1",
-    " y='2'",
-    "<!--",
-    "-->",
-    "<script>",
-    "\n",
-)
+TAGS = ("<", ">", "a", " a", "<a", "<b ", " ", "/", "=", '"', "'", " x=1", " y='2'", "<!--", "-->", "\n")
 
 
-@given(st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
+@given(st.lists(st.sampled_from(TAGS), max_size=60).map("".join))
 def test_no_element_keeps_more_attributes_than_wanted(html: str) -> None:
     """Whatever the HTML, its parser sees at most so many attributes; HTML with fewer ones stays as it is."""
 
