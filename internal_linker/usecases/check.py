@@ -203,14 +203,14 @@ def _embeddings(project: Project) -> Iterator[Fact]:
     if project.clients.uses_openai:
         yield _tried("Embeddings", lambda: _server(project))
         return
-    notices: list[str] = []
+    notices, hints = list[str](), list[str]()
 
     def local() -> str:
-        encoder = project.clients.encoder(notices)
+        encoder = project.encoder(notices, hints=hints)
         # Remarks on a file of vectors are fine; a notice about the packaged model is a failure.
         remarks = notices[:] if encoder.pages is not None else []
         del notices[: len(remarks)]
-        return ". ".join([facts_of(encoder), *(remark.rstrip(".") for remark in remarks)])
+        return ". ".join([facts_of(encoder), *(remark.rstrip(".") for remark in (*remarks, *hints))])
 
     fact = _tried("Embeddings", local)
     yield Fact("Embeddings", False, " ".join(notices)) if notices else fact

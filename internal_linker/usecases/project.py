@@ -49,6 +49,7 @@ from internal_linker.usecases.settings.settings import (
     Settings,
     load_settings,
 )
+from internal_linker.usecases.site_languages import suited_model
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,11 @@ class Project:
         """
         notices = [*self.exposed()]
         sheet = self.clients.sheet(notices)
-        encoder = self.clients.encoder(notices, progress)
+        # Of a trial, a dry run and a run; other commands don't repeat what these have said.
+        told = notices if deliver or (read_only and serp) else None
+        encoder = self.encoder(notices, progress, told)
         used = self._shortened(encoder)
-        client = self.clients.search_service(serp, notices)
+        client = self.clients.search_service(serp, [] if told is None else told)
         chat = self.clients.chat() if deliver else None
         engine, spool = self.databases.store(read_only=read_only), TextSpool(self.root / "files")
         edges, public = EdgeStore(engine, self.site), deliver and not trial
@@ -159,6 +162,31 @@ class Project:
             context = replace(context, turn=functools.partial(turn, engine))
         with _closing(engine.dispose, client, encoder, chat, sheet, desk, spool):
             yield context
+
+    def encoder(
+        self, notices: list[str], progress: Progress | None = None, hints: list[str] | None = None
+    ) -> Encoder:
+        """Return the encoder of the settings or, if they leave the choice open, the packaged one that suits the site.
+
+        Args:
+            notices: gets what is unusual about the encoder.
+            progress: shows what takes long to load.
+            hints: gets a hint about the model and the site's languages; None: nobody would read it.
+
+        Raises:
+            ConfigurationError: a model or the package behind it can't be loaded.
+            InputError: a file of vectors can't be used.
+        """
+        settings = self.settings
+        if settings.embedding_provider == "auto" and not (
+            self.clients.uses_openai or settings.dask_scheduler
+        ):
+            suited = suited_model(self.table("urls_rawdata.csv", []), hints=hints is not None)
+            if hints is not None and suited.hint:
+                hints.append(suited.hint)
+            if suited.encoder:
+                return suited.encoder
+        return self.clients.encoder(notices, progress)
 
     def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
         """Return the rules for choosing links; `off` replaces the setting sections_off."""

@@ -277,15 +277,13 @@ class Clients:
         return encoder
 
     def search_service(self, wanted: bool, notices: list[str]) -> SerpClient | None:
-        """Return the search service; None, with a notice, if the run has none.
+        """Return the search service; None if the user wants none or, with a notice, if there is no key for it.
 
         Raises:
             ConfigurationError: the settings want one and it has no key, or no site of the user's to search.
         """
         settings = self.settings
         if not wanted or settings.serp_provider == "none":
-            why = "--no-serp" if not wanted else 'serp_provider = "none"'
-            notices.append(f"The search step is skipped ({why}): links come from the pages' content alone.")
             return None
         provider = settings.search_provider
         if not settings.search_key(provider):

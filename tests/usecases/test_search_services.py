@@ -59,18 +59,15 @@ def test_the_service_with_a_key_is_used(provider: str, keys: str, used: str, tmp
 
 
 @pytest.mark.parametrize(
-    ("provider", "keys", "why"),
-    [
-        ("auto", "", "because config/serper_api_key.txt contains no key"),
-        ("none", "serper serpapi", 'serp_provider = "none"'),
-    ],
+    ("provider", "keys", "told"), [("auto", "", True), ("none", "serper serpapi", False)]
 )
-def test_without_a_service_a_notice_says_why(provider: str, keys: str, why: str, tmp_path: Path) -> None:
-    """Without a service one notice says why, and lookups still find Serper's cached results."""
+def test_without_a_key_a_notice_says_so(provider: str, keys: str, told: bool, tmp_path: Path) -> None:
+    """A key that is missing is one notice, a service that is switched off none; cached results are still found."""
     notices: list[str] = []
     of = project(tmp_path, provider, keys)
     assert of.clients.search_service(True, notices) is None
-    assert len(notices) == 1 and why in notices[0]
+    assert ["because config/serper_api_key.txt contains no key" in each for each in notices] == [True] * told
+    assert of.clients.search_service(False, notices) is None and len(notices) == told
     assert of.clients.market == SerpMarket("serper")
 
 
