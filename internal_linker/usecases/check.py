@@ -15,6 +15,7 @@ from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import cron_trigger, next_run
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
+from internal_linker.usecases.settings.site_access import site_accesses
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +64,7 @@ def check_project(root: Path) -> Iterator[Fact]:
     except InternalLinkerError as error:
         yield Fact("Settings", False, str(error))
         return
-    read = "config/settings.toml, environment and key files are valid"
-    yield Fact("Settings", True, ". ".join([read, *project.exposed()]))
+    yield _tried("Settings", lambda: _settings(project))
     yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
     yield from _input(project)
     yield _search(project)
@@ -73,6 +73,12 @@ def check_project(root: Path) -> Iterator[Fact]:
         yield _tried("Anchor model", lambda: _chat(project))
     yield _tried("Cache", lambda: _cache(project))
     yield _tried("Schedule", lambda: _schedule(project))
+
+
+def _settings(project: Project) -> str:
+    site_accesses(project.settings.site_access.get_secret_value())
+    read = "config/settings.toml, environment and key files are valid"
+    return ". ".join([read, *project.exposed()])
 
 
 def _input(project: Project) -> Iterator[Fact]:

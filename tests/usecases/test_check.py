@@ -218,6 +218,10 @@ def another_site(at: Services) -> None:
     at.set(search_query_template="site:www.other.example {main_query}")
 
 
+def wrong_site_access(at: Services) -> None:
+    write_text(at.folder / "config/site_access.toml", '["https://a.example"]\npasword = "secret"')
+
+
 def wrong_schedule(at: Services) -> None:
     at.set(schedule_cron="0 3 * *")
 
@@ -251,6 +255,7 @@ def wrong_schedule(at: Services) -> None:
         (pages_in_excel, "Pages", 'save it as "CSV UTF-8"'),
         (placeholder, "Search template", "Replace it with your own host"),
         (another_site, "Search template", "Correct search_query_template"),
+        (wrong_site_access, "Settings", "config/site_access.toml: there is no pasword"),
         (wrong_schedule, "Schedule", "must have five fields (minute, hour, day, month, weekday)"),
     ],
     ids=lambda each: getattr(each, "__name__", None),
