@@ -49,6 +49,7 @@ class NoTarget(MessageEnum):
     NOINDEX = "not indexable"
     SOURCE_ONLY = "its Role is source"
     EXCLUDED = "excluded by {}"
+    OTHER_SECTION = "outside the sections that links may lead to"
     OTHER_LANGUAGE = "in {0}: only for pages in {0}"
     ALREADY_LINKED = "already linked"
     REJECTED = "rejected by an editor"
@@ -62,6 +63,7 @@ class NoSource(MessageEnum):
     """Why a page gets no links, besides the reasons why no link may lead to it."""
 
     TARGET_ONLY = "its Role is target"
+    OTHER_SECTION = "outside the sections whose pages get links"
 
 
 class FewLinks(MessageEnum):

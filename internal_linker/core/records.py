@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
 from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, Reason
+from internal_linker.core.sections import SectionFilter
 from internal_linker.core.urls import normal_form
 
 Origin = Literal["serp", "semantic"]
@@ -315,6 +316,7 @@ class Targets:
         linked: the pages that each page already links to.
         rejected: the pages that an editor rejected as targets of each page or query.
         hosts: the form in which the site writes its hosts, which all keys have.
+        sections: the sections that links may lead to.
     """
 
     known: Mapping[str, str]
@@ -324,12 +326,13 @@ class Targets:
     linked: Mapping[str, Collection[str]] = field(default_factory=dict)
     rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
     hosts: CanonicalHosts = field(default_factory=CanonicalHosts)
+    sections: SectionFilter = field(default_factory=SectionFilter)
 
     def url_of(self, key: str) -> str:
         """Return the URL to write for a target, "" if no link may lead there."""
         if key in self.barred:
             return ""
-        return self.known.get(key, key if self.any_on_site else "")
+        return self.known.get(key, key if self.any_on_site and self.sections.hold(key) else "")
 
     def new_to(self, source: str, key: str) -> bool:
         """Return whether a link from `source` (its `end`) to a page would be new, and an editor did not reject it.

@@ -22,7 +22,7 @@ class Version:
     Attributes:
         run: its id.
         at: when it ended, ISO 8601, UTC.
-        what: "all rows", "all rows but" those of some sections, "some rows", or "rollback to ...".
+        what: "all rows", "all rows but" or "rows of" some sections, "some rows", or "rollback to ...".
         encoder: provider, model and recipe.
         rows: the number of rows of Output.csv that it wrote.
         links: the number of links in these rows.

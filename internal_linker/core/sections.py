@@ -1,36 +1,184 @@
 """Sections of a site: the first folders of its paths, and patterns of paths such as "/blog"."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Literal
 
 import numpy as np
 
 from internal_linker.core.arrays import Ints
+from internal_linker.core.errors import ConfigurationError
 
 
 class Sections:
     """Parts of a site.
 
     Args:
-        patterns: a folder, with all below it, as in "/blog"; or a pattern of the whole path in which `*`
+        patterns: a folder, with all below it, as in "/blog" or "blog"; or a pattern of the whole path in which `*`
             stands for anything, as in "/*/medical/*".
     """
 
-    def __init__(self, patterns: Iterable[str]) -> None:
-        self._patterns = tuple("/" + pattern.strip().strip("/") for pattern in patterns)
+    def __init__(self, patterns: Iterable[str] = ()) -> None:
+        self.patterns = tuple(dict.fromkeys("/" + pattern.strip().strip("/") for pattern in patterns))
 
     def __bool__(self) -> bool:
-        return bool(self._patterns)
+        return bool(self.patterns)
 
     def __str__(self) -> str:
-        return ", ".join(self._patterns)
+        return ", ".join(self.patterns)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sections) and self.patterns == other.patterns
+
+    def __hash__(self) -> int:
+        return hash(self.patterns)
 
     def hold(self, key: str) -> bool:
         """Return whether the page with this key is in one of the sections; a query is in none."""
-        host, _, path = key.partition("://")[2].partition("/")
-        path = "/" + path.partition("?")[0]
-        return bool(host) and any(_fits(path, pattern) for pattern in self._patterns)
+        path = _path(key)
+        return bool(path) and any(_fits(path, pattern) for pattern in self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class SectionFilter:
+    """Only some sections, all but some, or both.
+
+    Attributes:
+        include: take only these sections; empty: all.
+        exclude: leave out these sections.
+    """
+
+    include: Sections = field(default_factory=Sections)
+    exclude: Sections = field(default_factory=Sections)
+
+    def __bool__(self) -> bool:
+        return bool(self.include or self.exclude)
+
+    def __str__(self) -> str:
+        return " but ".join(filter(None, (str(self.include) or "all", str(self.exclude))))
+
+    def hold(self, key: str) -> bool:
+        """Return whether a page, by its key, is in the included sections and in no excluded one."""
+        return (not self.include or self.include.hold(key)) and not self.exclude.hold(key)
+
+
+def chosen(flags: Iterable[str]) -> SectionFilter:
+    """Return the sections of flags such as "/blog" (only these) and "/blog=off" (all but these)."""
+    include, exclude = list[str](), list[str]()
+    for flag in flags:
+        path = flag.removesuffix("=off")
+        (include if path == flag else exclude).append(path)
+    return SectionFilter(Sections(include), Sections(exclude))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Which pages get links, and where links may lead.
+
+    Attributes:
+        sources: the pages that get links.
+        default_sources: those of them that get links without being in the main queries.
+        targets: the pages that links may lead to.
+    """
+
+    sources: SectionFilter = field(default_factory=SectionFilter)
+    default_sources: SectionFilter = field(default_factory=SectionFilter)
+    targets: SectionFilter = field(default_factory=SectionFilter)
+
+    def gives(self, key: str, *, queried: bool = False) -> bool:
+        """Return whether a page gets links, as far as its section decides.
+
+        Args:
+            key: the page's key.
+            queried: whether it is in the main queries.
+        """
+        return self.sources.hold(key) and (queried or self.default_sources.hold(key))
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSections:
+    """Sections with the name of the option or setting that they come from.
+
+    Attributes:
+        name: the option's or setting's name, such as "--section".
+        sections: what it says.
+        least: which of them must have a page: each (options), one (settings without which no link is left), or none.
+    """
+
+    name: str
+    sections: Sections
+    least: Literal["each", "one", "none"] = "each"
+
+
+class SectionUse:
+    """Finds sections without a page, which are probably misspelled.
+
+    Args:
+        named: the sections.
+    """
+
+    def __init__(self, named: Iterable[NamedSections]) -> None:
+        self._named = [one for one in named if one.sections]
+        self._unused = [dict.fromkeys(one.sections.patterns) for one in self._named]
+        self._counts = Counter[str]()
+        self._seen = set[str]()
+
+    def note(self, key: str) -> None:
+        """Take note of a page by its key."""
+        path = _path(key)
+        if not path or key in self._seen:
+            return
+        self._seen.add(key)
+        self._counts[section_of(key)] += 1
+        for patterns in self._unused:
+            for pattern in [pattern for pattern in patterns if _fits(path, pattern)]:
+                del patterns[pattern]
+
+    def verify(self, warn: Callable[[str], None]) -> None:
+        """Warn of sections without a page.
+
+        Raises:
+            ConfigurationError: a section without a page must have one.
+        """
+        if not self._counts:
+            return
+        for one, unused in zip(self._named, self._unused, strict=True):
+            if not unused:
+                continue
+            sentence = f"{one.name}: no page is in {', '.join(unused)}. {self._largest()}"
+            if one.least == "each" or (one.least == "one" and len(unused) == len(one.sections.patterns)):
+                raise ConfigurationError(sentence)
+            warn(sentence)
+
+    def _largest(self) -> str:
+        largest = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
+        return "The largest sections are " + ", ".join(f"{name} ({count})" for name, count in largest) + "."
+
+
+def verify(
+    named: Iterable[NamedSections], keys: Collection[str], warn: Callable[[str], None] = lambda _: None
+) -> None:
+    """Check that the sections have pages; see `SectionUse`.
+
+    Raises:
+        ConfigurationError: a section without a page must have one.
+    """
+    use = SectionUse(named)
+    for key in keys:
+        use.note(key)
+    use.verify(warn)
+
+
+# Sections that an error message names.
+_NAMED = 5
+
+
+def _path(key: str) -> str:
+    """Return the path of a page's key, "" for a query."""
+    host, _, path = key.partition("://")[2].partition("/")
+    return "/" + path.partition("?")[0] if host else ""
 
 
 def section_of(key: str) -> str:

@@ -3,12 +3,12 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from internal_linker.adapters.tables.columns import Kind
 from internal_linker.core.records import SOURCE, TARGET, role_of
-from internal_linker.core.sections import Sections
+from internal_linker.core.sections import SectionFilter
 from internal_linker.core.urls import other_page
 from internal_linker.ingest.crawl import AT, Row, bad_status, cell
 from internal_linker.ingest.crawler_vocabulary import NOT_INDEXABLE
@@ -19,30 +19,6 @@ _PAGINATION = re.compile(
     r"/(page|seite|pagina|página)[/-]?\d+(?=[/?]|$)|[?&](page|paged|pg|seite|pagina)=\d+", re.IGNORECASE
 )
 _NEITHER = "neither source nor target"
-
-
-def _no_sections() -> Sections:
-    return Sections(())
-
-
-@dataclass(frozen=True, slots=True)
-class SectionFilter:
-    """Sections of the site.
-
-    Attributes:
-        include: take only these sections; empty: all.
-        exclude: leave out these sections.
-    """
-
-    include: Sections = field(default_factory=_no_sections)
-    exclude: Sections = field(default_factory=_no_sections)
-
-    def __bool__(self) -> bool:
-        return bool(self.include or self.exclude)
-
-    def hold(self, key: str) -> bool:
-        """Return whether a page, by its normal form, is in the included sections and in no excluded one."""
-        return (not self.include or self.include.hold(key)) and not self.exclude.hold(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +35,7 @@ class Filters:
         pages: the sections to take.
         sources: the sections that need links.
         targets: the sections that links may lead to.
+        noted: takes note of the key of each page that a filter sees, to find sections without a page.
         min_words: minimum of words of the content, or of the crawler's count if the content is missing.
         limit: maximum of pages to take; 0: all.
     """
@@ -72,6 +49,7 @@ class Filters:
     pages: SectionFilter = field(default_factory=SectionFilter)
     sources: SectionFilter = field(default_factory=SectionFilter)
     targets: SectionFilter = field(default_factory=SectionFilter)
+    noted: Callable[[str], None] = lambda _: None
     min_words: int = 0
     limit: int = 0
 
@@ -88,6 +66,7 @@ def page_rows(pages: Mapping[str, Row], filters: Filters) -> tuple[dict[str, Row
     """
     kept, left_out, texts = dict[str, Row](), Counter[str](), set[bytes]()
     for key, row in pages.items():
+        filters.noted(key)
         role = _role(key, cell(row, Kind.ROLE), filters)
         reason = _reason(key, row, filters) or (_NEITHER if role is None else "")
         if not reason and filters.no_duplicates and (digest := _digest(row)):
@@ -106,6 +85,7 @@ def page_rows(pages: Mapping[str, Row], filters: Filters) -> tuple[dict[str, Row
 
 def address_reason(key: str, filters: Filters) -> str:
     """Return why the filters leave out a page by its URL, a normal form; "" if they don't."""
+    filters.noted(key)
     if filters.no_pagination and _PAGINATION.search(key):
         return "pagination"
     if filters.no_parameters and "?" in key:

@@ -139,9 +139,20 @@ def recognise(
 
 
 def import_tables(
-    tables: Sequence[CrawlTable], filters: Filters, places: Places, progress: Progress
+    tables: Sequence[CrawlTable],
+    filters: Filters,
+    places: Places,
+    progress: Progress,
+    verify: Callable[[], None] = lambda: None,
 ) -> Imported:
     """Read all rows and write the project's tables; memory holds the pages without their contents, but no links.
+
+    Args:
+        tables: the tables with their recognised columns.
+        filters: which pages to take.
+        places: where the tables are written.
+        progress: shows the rows.
+        verify: called before anything is written, when the filters have seen all pages.
 
     Raises:
         InputError: a table has a damaged row, or no row of a table is left: then no table is replaced.
@@ -153,6 +164,7 @@ def import_tables(
     for table in pages:
         add_pages(crawl, replace(table, table=_counted(table.table, progress)))
     kept, left_out = page_rows(crawl.pages, filters)
+    verify()
     crawl.left_out.update(left_out)
     # A page that is left out has no vector, either.
     vectors = [row for key, row in crawl.vectors.items() if key in kept or key not in crawl.pages]

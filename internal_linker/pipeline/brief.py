@@ -17,6 +17,7 @@ from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
+from internal_linker.pipeline.rows import require_scope
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.reverse_candidates import sources_near
 from internal_linker.ranking.selection import link_targets, select
@@ -46,7 +47,10 @@ def content_brief(
         InputError: the site has no pages, or the new page's URL is not a URL.
         ServiceError: the input can't be read from its service.
     """
-    plan = planned(_gathered(context, progress), brief)
+    collected = _gathered(context, progress)
+    plan = planned(collected, brief)
+    searching = context.serp is not None and bool(plan.source.query)
+    require_scope(collected, rules, searching=searching, warn=progress.warn)
     targets = _targets(plan, context, rules)
     searched = Searched()
     if context.serp and plan.source.query:
@@ -111,7 +115,12 @@ def _targets(plan: Planned, context: RunContext, rules: Rules) -> Targets:
         links=site.live_links,
         aliases=site.aliases,
         hosts=site.hosts,
+        sections=rules.scope.targets,
     )
+    if NOWHERE in targets.barred:
+        # A page without a URL is in no section yet.
+        barred = {key: why for key, why in targets.barred.items() if key != NOWHERE}
+        targets = replace(targets, known={**targets.known, NOWHERE: NOWHERE}, barred=barred)
     # The planned page may rewrite a page for which editors have already rejected links.
     judged = context.edges.each(judged=True) if context.edges else ()
     rejected = decided(todays(judged, site.hosts)).rejected_at_ends(site.aliases)
@@ -138,10 +147,13 @@ def _ranked(
         )
     embedded = embed(known, context.encoder, context.vector_cache, progress)
     progress.start("Matching", 2, "steps")
+    queried = {source.key for source in plan.collected.sources if source.row_url}
     others = [
         Source(page.key, page.url, "", page, in_sheet=False)
         for page in pages[1:]
-        if page.takes_links and not rules.off.hold(page.key)
+        if page.takes_links
+        and rules.renewed.hold(page.key)
+        and rules.scope.gives(page.key, queried=page.key in queried)
     ]
     ranking = Ranking(
         plan.collected,

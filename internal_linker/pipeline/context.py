@@ -24,7 +24,7 @@ from internal_linker.core.ports import (
     Workers,
 )
 from internal_linker.core.records import Duplicate, ExcludedTarget, Orphan, Reject, StoredText
-from internal_linker.core.sections import Sections
+from internal_linker.core.sections import NamedSections, Scope, SectionFilter
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules
 from internal_linker.serp.search import SearchRules
@@ -97,7 +97,9 @@ class Rules:
         linking: how to choose links.
         any_on_site: whether a search result that is in no list may be a target.
         edges: how to rate and keep edges.
-        off: sections whose pages keep their existing links only.
+        renewed: the pages that get new links; all others keep those of the last run.
+        scope: which pages get links, and where links may lead.
+        named: the sections that options and settings name, to find misspelled ones.
         accept_drift: whether links are published even if they drifted far from the last published ones.
     """
 
@@ -105,5 +107,7 @@ class Rules:
     linking: LinkRules
     any_on_site: bool
     edges: EdgeRules = field(default_factory=EdgeRules)
-    off: Sections = field(default_factory=lambda: Sections(()))
+    renewed: SectionFilter = field(default_factory=SectionFilter)
+    scope: Scope = field(default_factory=Scope)
+    named: Sequence[NamedSections] = ()
     accept_drift: bool = False

@@ -67,7 +67,19 @@ class Publication:
         """The rows that the run covers: only runs over the same rows can be compared."""
         if self.partial:
             return "some rows"
-        return f"all rows but {self.rules.off}" if self.rules.off else "all rows"
+        renewed, scope = self.rules.renewed, self.rules.scope
+        what = f"rows of {renewed}" if renewed.include else "all rows"
+        if renewed.exclude and not renewed.include:
+            what += f" but {renewed.exclude}"
+        sources = scope.sources or scope.default_sources
+        limits = [f"sources in {sources}"] * bool(sources) + [f"targets in {scope.targets}"] * bool(
+            scope.targets
+        )
+        return ", ".join([what, *limits])
+
+    def _renews(self, end: str) -> bool:
+        """Return whether the run replaces the earlier links of a page or query."""
+        return not self.partial and self.rules.renewed.hold(end)
 
     def _facts(self) -> RunFacts:
         report, encoder, rules = self.report, self.context.encoder, self.rules.edges
@@ -155,7 +167,7 @@ class Publication:
             anchors,
             duplicates,
             self.progress,
-            gone=lambda end: not (self.partial or self.rules.off.hold(end)),
+            gone=self._renews,
             barred=barred.__contains__,
         )
         if memory.unlinkable:
@@ -210,10 +222,10 @@ class Publication:
             # Links without search results or embeddings are not a baseline for later runs.
             facts={} if report.searched.problem or report.embedded.problem else asdict(facts),
         )
-        overlay = bool(versions) and (self.partial or bool(self.rules.off))
+        overlay = bool(versions) and (self.partial or bool(self.rules.renewed))
         earlier = runs.rows(versions[-1].run, damaged=True) if overlay else ()
         before = rows_with(report.collected.hosts, earlier)
-        stay = (row for row in before if self.partial or self.rules.off.hold(row.end))
+        stay = (row for row in before if not self._renews(row.end))
         # A run over some rows doesn't compare every page with all others.
         duplicates = report.listed.duplicates.values() if report.listed else runs.duplicates()
         runs.put(version, overlaid(stay, rows), duplicates)

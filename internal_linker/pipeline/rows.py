@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from internal_linker.core.errors import InputError
-from internal_linker.core.reasons import FewLinks, Reason
+from internal_linker.core.errors import ConfigurationError, InputError
+from internal_linker.core.reasons import FewLinks, NoSource, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
@@ -13,7 +13,10 @@ from internal_linker.core.records import (
     Source,
     fold_query,
 )
+from internal_linker.core.sections import Scope, SectionFilter, verify
 from internal_linker.core.urls import keys_meant
+from internal_linker.pipeline.context import Rules
+from internal_linker.serp.search import require_site
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +41,9 @@ class Rows:
         yield from (item for _, item in reversed(waiting))
 
 
-def rows_of(collected: Collected, choice: Choice, *, stays: Callable[[str], bool], wanted: int) -> Rows:
+def rows_of(
+    collected: Collected, choice: Choice, *, renewed: SectionFilter, scope: Scope, wanted: int
+) -> Rows:
     """Return the rows of a run.
 
     A page that can't carry links is only a row if it is in the main queries or was chosen by its URL.
@@ -46,7 +51,8 @@ def rows_of(collected: Collected, choice: Choice, *, stays: Callable[[str], bool
     Args:
         collected: the input.
         choice: which rows to take.
-        stays: whether a page, by its key, keeps the links of the last run.
+        renewed: the pages that get new links.
+        scope: which pages get links.
         wanted: links per row.
 
     Raises:
@@ -57,14 +63,39 @@ def rows_of(collected: Collected, choice: Choice, *, stays: Callable[[str], bool
     for source in choose(collected, choice):
         if choice.limit and len(sources) + len(without) == choice.limit:
             break
-        if stays(source.key):
+        asked = bool(source.row_url or source.query or choice.only)
+        if not (renewed.hold(source.end) and (asked or scope.default_sources.hold(source.end))):
             continue
-        if not (obstacle := source.obstacle):
+        if not (obstacle := source.obstacle or _outside(source, scope)):
             sources.append(source)
-        elif source.row_url or choice.only:
+        elif asked:
             shortage = Shortage(0, wanted, Reason(FewLinks.NO_SOURCE, obstacle))
             without.append((len(sources), Recommendation(source, (), shortage=shortage)))
     return Rows(sources, without)
+
+
+def _outside(source: Source, scope: Scope) -> str:
+    """Return why the page's section gets no links, "" if it gets some; a query without a URL is in no section."""
+    outside = source.key and not scope.sources.hold(source.key)
+    return NoSource.OTHER_SECTION.message if outside else ""
+
+
+def require_scope(
+    collected: Collected, rules: Rules, *, searching: bool, warn: Callable[[str], None]
+) -> None:
+    """Check before anything is spent that the named sections and the searched site have pages.
+
+    Raises:
+        ConfigurationError: an option names a section without a page, no link would be left, or all searches would be of
+            another site.
+    """
+    keys = dict.fromkeys(page.key for page in collected.pages)
+    keys |= dict.fromkeys(source.key for source in collected.sources if source.key)
+    verify(rules.named, keys, warn)
+    if keys and rules.renewed.include and not any(map(rules.renewed.hold, keys)):
+        raise ConfigurationError(f"--section: no page is in {rules.renewed}.")
+    if searching:
+        require_site(keys, rules.search.site)
 
 
 def choose(collected: Collected, choice: Choice) -> list[Source]:

@@ -38,7 +38,7 @@ from internal_linker.pipeline.deliver import compact
 from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
-from internal_linker.pipeline.rows import Rows, rows_of
+from internal_linker.pipeline.rows import Rows, require_scope, rows_of
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.selection import link_targets
@@ -153,6 +153,7 @@ class Run:
             keep=context.keep,
             hosts=context.hosts,
         )
+        require_scope(collected, self.rules, searching=context.serp is not None, warn=self.progress.warn)
         targets = link_targets(
             collected.pages,
             collected.sources,
@@ -161,11 +162,13 @@ class Run:
             links=collected.live_links,
             aliases=collected.aliases,
             hosts=collected.hosts,
+            sections=self.rules.scope.targets,
         )
         rows = rows_of(
             collected,
             self.choice,
-            stays=self.rules.off.hold,
+            renewed=self.rules.renewed,
+            scope=self.rules.scope,
             wanted=self.rules.linking.links_per_page,
         )
         queried = sum(bool(source.query) for source in collected.sources)

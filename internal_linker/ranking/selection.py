@@ -17,6 +17,7 @@ from internal_linker.core.records import (
     Source,
     Targets,
 )
+from internal_linker.core.sections import SectionFilter
 
 T = TypeVar("T", Candidate, SerpTarget)
 
@@ -30,6 +31,7 @@ def link_targets(
     links: Iterable[ExistingLink] = (),
     aliases: Mapping[str, str] | None = None,
     hosts: CanonicalHosts | None = None,
+    sections: SectionFilter | None = None,
 ) -> Targets:
     """Return where links may lead: known URLs that are not an error or a copy and match no exclusion pattern.
 
@@ -43,8 +45,9 @@ def link_targets(
         links: existing links.
         aliases: final page of each page that redirects or is a copy.
         hosts: the form in which the site writes its hosts.
+        sections: the sections that links may lead to; None: all.
     """
-    sources = tuple(sources)
+    sources, sections = tuple(sources), sections or SectionFilter()
     known: dict[str, str] = {}
     barred: dict[str, Reason[NoTarget]] = {}
     for key, url, issue in _known(pages, sources):
@@ -53,6 +56,8 @@ def link_targets(
         pattern = excluded(url, key)
         if issue or pattern:
             barred[key] = issue or Reason(NoTarget.EXCLUDED, pattern)
+        elif not sections.hold(key):
+            barred[key] = _OTHER_SECTION
         else:
             known[key] = url
     return Targets(
@@ -62,7 +67,12 @@ def link_targets(
         aliases or {},
         linked(sources, links),
         hosts=hosts or CanonicalHosts(),
+        sections=sections,
     )
+
+
+# Millions of pages can share this reason, which saves memory.
+_OTHER_SECTION = Reason(NoTarget.OTHER_SECTION)
 
 
 def linked(sources: Iterable[Source], links: Iterable[ExistingLink]) -> dict[str, dict[str, None]]:

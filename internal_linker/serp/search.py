@@ -3,11 +3,11 @@
 import math
 import re
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 
-from internal_linker.core.errors import FINAL, ServiceError
+from internal_linker.core.errors import FINAL, ConfigurationError, ServiceError
 from internal_linker.core.ports import Progress, SerpCache, SerpClient
 from internal_linker.core.records import (
     Searched,
@@ -33,6 +33,25 @@ _OPERATOR = re.compile(
 def search_text(template: str, query: str) -> str:
     """Return the search for a main query: the template with the query's words, without quotes and operators."""
     return " ".join(template.replace("{main_query}", _OPERATOR.sub(" ", query)).split())
+
+
+def require_site(keys: Collection[str], site: str) -> int:
+    """Return how many of the user's pages are in the searched site.
+
+    Args:
+        keys: the pages' normal forms.
+        site: host and path that a search is limited to.
+
+    Raises:
+        ConfigurationError: none of the pages is, so no search could find a target.
+    """
+    inside = sum(within_site(key, site) for key in keys)
+    if keys and not inside:
+        raise ConfigurationError(
+            f"none of your {len(keys)} URLs is in site:{site}, so nothing was searched. "
+            "Correct search_query_template in config/settings.toml, or use --no-serp."
+        )
+    return inside
 
 
 def eligible_targets(

@@ -8,12 +8,14 @@ from internal_linker.core.errors import ConfigurationError, InputError, Internal
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
-from internal_linker.core.urls import within_site
+from internal_linker.core.sections import verify
 from internal_linker.ingest.collect import collect
 from internal_linker.ingest.existing_links import add_links, doubt
+from internal_linker.serp.search import require_site
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
 from internal_linker.usecases.schedule import cron_trigger, next_run
+from internal_linker.usecases.sections import named_sections, scope_of
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 from internal_linker.usecases.settings.site_access import site_accesses
 
@@ -99,6 +101,7 @@ def _input(project: Project) -> Iterator[Fact]:
     yield _existing_links(project.existing_links(), queried, known)
     keys = {source.key for source in (*queried.sources, *known.sources) if source.key}
     yield _tried("Search template", lambda: _template(project, keys))
+    yield _tried("Sections", lambda: _sections(project, keys))
 
 
 def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
@@ -169,13 +172,18 @@ def _template(project: Project, keys: set[str]) -> str | None:
             f"search_query_template still contains {PLACEHOLDER_SITE}. "
             "Replace it with your own host, in config/settings.toml."
         )
-    inside = sum(within_site(key, site) for key in keys)
-    if keys and not inside:
-        raise ConfigurationError(
-            f"none of your {len(keys)} URLs is in site:{site}. "
-            "Correct search_query_template in config/settings.toml."
-        )
-    return f"{inside} of {len(keys)} URLs are in site:{site}"
+    return f"{require_site(keys, site)} of {len(keys)} URLs are in site:{site}"
+
+
+def _sections(project: Project, keys: set[str]) -> str:
+    """Return which pages get links and where links may lead, with what is odd about the settings."""
+    scope, remarks = scope_of(project.settings), list[str]()
+    verify(named_sections(project.settings), keys, remarks.append)
+    gives = sum(scope.gives(key) for key in keys)
+    takes = sum(map(scope.targets.hold, keys))
+    return " ".join([f"{gives} of {len(keys)} URLs get links, {takes} may be linked to.", *remarks]).rstrip(
+        "."
+    )
 
 
 def _searches(project: Project) -> bool:

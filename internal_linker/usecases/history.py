@@ -12,13 +12,13 @@ from internal_linker.core.ports import Progress, RunStore
 from internal_linker.core.records import Recommendation, Targets
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import Change, Difference, Version, VersionRow, overlaid, rows_with
-from internal_linker.core.sections import Sections
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.diff import differences
 from internal_linker.review.link_memory import Memory
 from internal_linker.usecases.log import LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.sections import chosen_sections
 
 
 @dataclass(frozen=True, repr=False)
@@ -146,14 +146,16 @@ def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffR
         write: write all differences to files/diff.csv.
 
     Raises:
+        ConfigurationError: neither run has a row in one of the sections.
         InputError: one of the runs is not kept.
         OutputError: the file can't be written; it stays as it was.
     """
-    sections = Sections(options.sections)
     with project.graph() as (edges, runs):
         older, newer = _version(runs, options.before), _version(runs, options.after)
         hosts = _hosts(runs)
-        before, after = (_rows(runs, version.run, sections, hosts) for version in (older, newer))
+        before, after = ([*rows_with(hosts, runs.rows(version.run))] for version in (older, newer))
+        sections = chosen_sections(options.sections, {row.end for row in (*before, *after)})
+        before, after = ([row for row in rows if sections.hold(row.end)] for rows in (before, after))
         judged = edges.each("accepted", "rejected", "edited", "live")
         statuses = {with_hosts(edge, hosts).id: edge.status for edge in judged}
         found = list(differences(older, newer, before, after, lambda *ends: statuses.get(edge_id(*ends))))
@@ -174,6 +176,7 @@ def rollback(project: Project, options: RollbackOptions, progress: Progress) -> 
         progress: shows the steps.
 
     Raises:
+        ConfigurationError: the run has no row in one of the sections.
         InputError: the run is not kept.
         RunActive: another run holds the project folder.
         ServiceError: the Sheet could not be read.
@@ -188,9 +191,11 @@ def rollback(project: Project, options: RollbackOptions, progress: Progress) -> 
 
 
 def _put_back(project: Project, options: RollbackOptions, run_id: str, progress: Progress) -> RollbackResult:
-    sections = Sections(options.sections)
     with project.graph() as (_, runs):
         version, hosts = _version(runs, options.run), _hosts(runs)
+        rows = [*rows_with(hosts, runs.rows(version.run))]
+    sections = chosen_sections(options.sections, {row.end for row in rows})
+    rows = [row for row in rows if sections.hold(row.end)]
     keeps = (lambda key: not sections.hold(key)) if sections else None
     model = version.encoder.partition(", recipe ")[0]
     with (
@@ -199,7 +204,6 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
     ):
         memory = Memory(edges, project.rules().edges, run_id, version.encoder, hosts=hosts)
         gaps = memory.recall(context.desk)
-        rows = _rows(runs, version.run, sections, hosts)
         allowed = [_allowed(row, memory) for row in rows]
         items = [row.recommendation for row in allowed]
         memory.hashes = {row.end: row.text_hash for row in rows}
@@ -207,7 +211,7 @@ def _put_back(project: Project, options: RollbackOptions, run_id: str, progress:
         for edge in (with_hosts(edge, hosts) for edge in edges.each("live")):
             live.setdefault(edge.source, {})[edge.target] = None
         targets = Targets({}, {}, linked=live)
-        memory.keep(items, targets, None, (), progress, gone=lambda end: not sections or sections.hold(end))
+        memory.keep(items, targets, None, (), progress, gone=sections.hold)
         desks = [(context.desk, memory.review_rows())] if context.desk and memory.heard else []
         sinks = [*context.sinks, *filter(None, [context.sheet])]
         delivered = deliver(items, sinks, desks, run_id, progress, edge_of=memory.edge_of)
@@ -251,12 +255,6 @@ def _hosts(runs: RunStore) -> CanonicalHosts:
     if not (versions := runs.versions()):
         return CanonicalHosts()
     return hosts_of(row.recommendation.source.key for row in runs.rows(versions[-1].run, damaged=True))
-
-
-def _rows(runs: RunStore, run: str, sections: Sections, hosts: CanonicalHosts) -> list[VersionRow]:
-    """Return a run's rows, those of the sections if there are any."""
-    rows = rows_with(hosts, runs.rows(run))
-    return [row for row in rows if not sections or sections.hold(row.end)]
 
 
 def _allowed(row: VersionRow, memory: Memory) -> VersionRow:

@@ -1,6 +1,6 @@
 """Import a crawl: make files/urls_rawdata.csv and files/existing_links.csv of exports, saved pages or a site."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,9 +9,9 @@ from itertools import chain
 from internal_linker.adapters.tables.columns import Kind, display
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
-from internal_linker.core.sections import Sections
+from internal_linker.core.sections import NamedSections, SectionFilter, Sections, SectionUse
 from internal_linker.ingest.crawl import CrawlTable
-from internal_linker.ingest.crawl_filters import Filters, SectionFilter, address_reason
+from internal_linker.ingest.crawl_filters import Filters, address_reason
 from internal_linker.ingest.import_crawl import Imported, import_tables, recognise
 from internal_linker.ingest.sources import FetchOptions, crawl_tables, import_places, link_spool, site_tables
 from internal_linker.ingest.web.access import SiteAccess
@@ -51,7 +51,9 @@ class CrawlImport:
         Raises:
             InternalLinkerError: it could not be done; files/ is as it was.
         """
-        options, filters, files = self.options, _filters(self.options), self.project.root / "files"
+        options, files = self.options, self.project.root / "files"
+        use = SectionUse(_named_sections(options))
+        filters = _filters(options, use.note)
         tables = list(self.tables)
         with ExitStack() as closing:
             closing.enter_context(self.project.lock())
@@ -69,7 +71,9 @@ class CrawlImport:
                 reason = partial(address_reason, filters=filters)
                 fetched = site_tables(wanted, reason, cache, self.links, self.progress)
                 tables += recognise(fetched, "", "", self.progress)
-            done = import_tables(tables, filters, places, self.progress)
+            done = import_tables(
+                tables, filters, places, self.progress, partial(use.verify, self.progress.warn)
+            )
             if done.pages and display(Kind.CONTENT) not in done.page_columns:
                 self.progress.warn(NO_CONTENT)
             return replace(done, tables_read=tables, copies=[copy.name for copy in keeping.copies])
@@ -113,7 +117,22 @@ def import_crawl(project: Project, options: ImportOptions, progress: Progress) -
         return prepared.execute()
 
 
-def _filters(options: ImportOptions) -> Filters:
+def _named_sections(options: ImportOptions) -> list[NamedSections]:
+    # A limit ends the fetching before all pages of the site are seen.
+    every = not (options.limit and (options.sitemap or options.urls))
+    names = (
+        *("include", "exclude", "source_include", "source_exclude"),
+        *("target_include", "target_exclude"),
+    )
+    return [
+        NamedSections(
+            f"--{name.replace('_', '-')}", Sections(getattr(options, name)), "each" if every else "none"
+        )
+        for name in names
+    ]
+
+
+def _filters(options: ImportOptions, noted: Callable[[str], None]) -> Filters:
     return Filters(
         no_pagination=not options.pagination,
         no_parameters=not options.parameters,
@@ -124,6 +143,7 @@ def _filters(options: ImportOptions) -> Filters:
         pages=_section_filter(options.include, options.exclude),
         sources=_section_filter(options.source_include, options.source_exclude),
         targets=_section_filter(options.target_include, options.target_exclude),
+        noted=noted,
         min_words=options.min_words,
         limit=options.limit,
     )

@@ -121,7 +121,10 @@ class RunOptions(Options):
         limit: a trial of the first so many rows, written to files/trial only; 0: all rows.
         publish: with `limit`, write the links where a whole run writes them.
         only: URLs or paths; only these pages get links.
-        sections: "/blog=off" keeps the links of the pages below /blog; "/blog=on" overrules `sections_off`.
+        sections: "/blog": only pages below /blog get new links; "/blog=off": these keep the last run's; "/blog=on"
+            overrules `sections_off`.
+        target_include, target_exclude: paths of the pages that links may lead to, instead of the setting of this name,
+            and of those they may not, in addition to the setting.
         search: whether search results are used.
         accept_drift: publish links even if they moved far from those of the last run.
     """
@@ -141,10 +144,16 @@ class RunOptions(Options):
     sections: Annotated[
         Sequence[str],
         Option(
-            "Pages below PATH keep the last run's links (=on overrides sections_off); may be repeated.",
+            "Only pages below PATH get new links; =off: all others; =on overrides sections_off; may be repeated.",
             flag="--section",
-            metavar="PATH=off",
+            metavar="PATH[=off|on]",
         ),
+    ] = ()
+    target_include: Annotated[
+        Sequence[str], Option("Propose links only to pages below PATH; may be repeated.", metavar="PATH")
+    ] = ()
+    target_exclude: Annotated[
+        Sequence[str], Option("Propose no links to pages below PATH; may be repeated.", metavar="PATH")
     ] = ()
     search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
     accept_drift: Annotated[
@@ -434,7 +443,7 @@ class DiffOptions(Options):
     Attributes:
         before: the earlier run: its id, or its name, "last" for the newest and "last-1" for the one before.
         after: the later run.
-        sections: paths; only pages below them count.
+        sections: "/blog": only pages below /blog count; "/blog=off": all others.
     """
 
     before: Annotated[
@@ -443,7 +452,12 @@ class DiffOptions(Options):
     ]
     after: Annotated[str, Option("The later run, such as last.", metavar="RUN", argument=True)]
     sections: Annotated[
-        Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
     ] = ()
 
 
@@ -453,14 +467,19 @@ class RollbackOptions(Options):
 
     Attributes:
         run: the run: its id, or its name, "last" for the newest and "last-1" for the one before.
-        sections: paths; only the links of pages below them are put back.
+        sections: "/blog": only the links of pages below /blog are put back; "/blog=off": those of all others.
     """
 
     run: Annotated[
         str, Option("The run: its number or name (last-1), see history.", metavar="RUN", argument=True)
     ]
     sections: Annotated[
-        Sequence[str], Option("Only pages below PATH; may be repeated.", flag="--section", metavar="PATH")
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
     ] = ()
 
 

@@ -1,7 +1,7 @@
 """A project: one site's folder with the services, stores and files that its settings name."""
 
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -40,7 +40,9 @@ from internal_linker.review.link_memory import EdgeRules, UnchangedEdges
 from internal_linker.review.workbook import ReviewWorkbook
 from internal_linker.serp.search import SearchRules
 from internal_linker.usecases.databases import Databases
+from internal_linker.usecases.options import RunOptions
 from internal_linker.usecases.providers import Clients, compute_at, workers
+from internal_linker.usecases.sections import named_sections, renewed_sections, scope_of
 from internal_linker.usecases.settings.exclusions import Exclusions, read_exclusions
 from internal_linker.usecases.settings.exposure import exposed_keys, unencrypted
 from internal_linker.usecases.settings.settings import (
@@ -188,8 +190,12 @@ class Project:
                 return suited.encoder
         return self.clients.encoder(notices, progress)
 
-    def rules(self, off: Sections | None = None, *, accept_drift: bool = False) -> Rules:
-        """Return the rules for choosing links; `off` replaces the setting sections_off."""
+    def rules(self, options: RunOptions | None = None) -> Rules:
+        """Return the rules for choosing links, by the settings and the options of a run.
+
+        Raises:
+            ConfigurationError: an option switches on a section that the settings do not switch off.
+        """
         settings = self.settings
         search = SearchRules(
             template=settings.search_query_template,
@@ -213,25 +219,15 @@ class Project:
         )
         edges = EdgeRules(settings.tier_inline, settings.tier_sidebar, Sections(settings.approval_sections))
         return Rules(
-            search, linking, settings.target_pages == "site", edges, off or self.sections_off(), accept_drift
+            search,
+            linking,
+            settings.target_pages == "site",
+            edges,
+            renewed=renewed_sections(settings, options.sections if options else ()),
+            scope=scope_of(settings, options),
+            named=named_sections(settings, options),
+            accept_drift=bool(options and options.accept_drift),
         )
-
-    def sections_off(self, flags: Iterable[str] = ()) -> Sections:
-        """Return the sections whose pages keep their links, by the settings and flags such as "/blog=off".
-
-        Raises:
-            ConfigurationError: a flag is not of this form.
-        """
-        off = dict.fromkeys(self.settings.sections_off)
-        for flag in flags:
-            path, _, switch = flag.rpartition("=")
-            if not path.startswith("/") or switch not in ("on", "off"):
-                raise ConfigurationError(f"--section {flag}: write a path and =off or =on, as in /blog=off.")
-            if switch == "off":
-                off[path] = None
-            elif off.pop(path, path) is not None:
-                raise ConfigurationError(f"--section {flag}: {path} is not in sections_off.")
-        return Sections(off)
 
     def exposed(self) -> Iterator[str]:
         """Yield a sentence for each way in which others could read the keys."""

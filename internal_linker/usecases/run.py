@@ -24,6 +24,7 @@ from internal_linker.core.urls import is_address
 from internal_linker.core.version import __version__
 from internal_linker.ingest.drafts import read_brief
 from internal_linker.pipeline.brief import content_brief as brief_links
+from internal_linker.pipeline.context import Rules
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
 from internal_linker.review.link_memory import Memory
@@ -135,18 +136,17 @@ def run(
     Raises:
         InternalLinkerError: the run could not be done; logged, too.
     """
-    off, choice = project.sections_off(options.sections), Choice(options.limit, tuple(options.only))
+    rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
     run_id, timed = new_run_id(), _StepTimes(progress)
     with project.lock(), run_log(project.root, run_id, project.settings.secrets):
         LOGGER.info("Run starts: internal-linker %s", __version__)
         try:
-            keeps = (lambda _: True) if choice.partial else off.hold if off else None
+            keeps = _keeps(rules, choice)
             with project.context(
                 timed, serp=options.search, trial=options.trial, keeps=None if options.trial else keeps
             ) as context:
                 if not options.trial:
                     _back_up(project, timed)
-                rules = project.rules(off, accept_drift=options.accept_drift)
                 report = Run(context, rules, choice, timed, should_stop).execute(run_id)
         except (InternalLinkerError, KeyboardInterrupt) as error:
             LOGGER.error("%s", error if isinstance(error, InternalLinkerError) else "Interrupted.")
@@ -173,6 +173,13 @@ def _back_up(project: Project, progress: Progress) -> None:
         progress.warn(f"The weekly backup of the cache was not made: {error}")
 
 
+def _keeps(rules: Rules, choice: Choice) -> Callable[[str], bool] | None:
+    """Return a function that says whether a page's rows of earlier runs stay; None: no row does."""
+    if choice.partial:
+        return lambda _: True
+    return (lambda key: not rules.renewed.hold(key)) if rules.renewed else None
+
+
 def closing_line(found: PageLinks) -> str:
     """Return the sentence that a run ends with, on the terminal and in the log."""
     if found.failure:
@@ -195,9 +202,9 @@ def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
     Raises:
         InternalLinkerError: the run could not be done.
     """
-    off, choice = project.sections_off(options.sections), Choice(options.limit, tuple(options.only))
+    rules, choice = project.rules(options), Choice(options.limit, tuple(options.only))
     with project.context(progress, serp=options.search, deliver=False, read_only=True) as context:
-        return Run(context, project.rules(off), choice, progress).plan()
+        return Run(context, rules, choice, progress).plan()
 
 
 def lookup(project: Project, options: LookupOptions, progress: Progress) -> PageLinks:

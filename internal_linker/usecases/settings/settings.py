@@ -74,8 +74,8 @@ class Settings(BaseSettings):
     )
     search_query_template: str = Field(
         f"site:{PLACEHOLDER_SITE} {{main_query}}",
-        description="Template of the search query; a path restricts it to part of the site: "
-        "site:yoursite.com/mag {main_query}.",
+        description="Template of the search query; a path restricts search, sources and targets to part of the "
+        "site: site:yoursite.com/mag {main_query}.",
     )
     max_serp_pages: int = Field(
         2,
@@ -235,6 +235,20 @@ class Settings(BaseSettings):
         (),
         description='Parts of the site whose pages keep the links of the last run, such as ["/blog", '
         '"/*/archive/*"]; for one run: --section /blog=off.',
+    )
+    source_include: tuple[str, ...] = Field(
+        (),
+        description='Only pages in these parts of the site get links, such as ["/blog"]; empty: all. Without it, a '
+        "path in search_query_template applies to pages that are not in the main queries.",
+    )
+    source_exclude: tuple[str, ...] = Field((), description="Pages in these parts of the site get no links.")
+    target_include: tuple[str, ...] = Field(
+        (),
+        description="Links lead only to pages in these parts of the site; empty: the path in "
+        'search_query_template, if it has one, else the whole site, as ["/"] says.',
+    )
+    target_exclude: tuple[str, ...] = Field(
+        (), description="No links lead to pages in these parts of the site."
     )
     target_pages: Literal["known", "site"] = Field(
         "known",
