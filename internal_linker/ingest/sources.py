@@ -142,19 +142,25 @@ def site_tables(
         progress.finish(", ".join(f"{count} {what}" for count, what in (*fetched, *others)))
         for remark in robots.remarks:
             progress.warn(remark)
-    _require_pages(name, visits)
+    _require_pages(name, visits, asides.left_out[DISALLOWED])
     return [
         PageTable(name, len(visits), partial(fetcher.rows, name, visits), links, asides),
         LinkTable(name, links),
     ]
 
 
-def _require_pages(name: str, visits: Sequence[Visit]) -> None:
+def _require_pages(name: str, visits: Sequence[Visit], disallowed: int) -> None:
     """Check that a site that answered gave any page; some sites answer only browsers.
 
     Raises:
+        InputError: robots.txt disallows all pages.
         ServiceError: the site answered, but without a single page.
     """
+    if disallowed and not visits:
+        raise InputError(
+            f"{name}: robots.txt disallows the pages ({disallowed}), and no table was changed. If the site is yours, "
+            "allow the user agent InternalLinker there, or set ignore_robots in config/site_access.toml."
+        )
     if visits and all(visit.status != 200 for visit in visits):
         statuses = Counter(visit.status for visit in visits).most_common(3)
         remedy = (

@@ -144,6 +144,8 @@ class _Walk:
             if not guessed:
                 self.problems.append(f"{at}: {error}")
                 self._asides.rejects.append(Reject(self._address, number, at, str(error)))
+                if isinstance(error, NoAnswer):
+                    self._asides.gaps.append(f"The pages of {at} are missing: it can't be fetched ({error}).")
             return [], []
 
 

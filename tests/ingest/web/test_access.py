@@ -150,6 +150,20 @@ def test_a_site_that_asks_for_a_password_has_a_remedy(
     assert "write them into config/site_access.toml" in capsys.readouterr().err
 
 
+def test_a_site_that_allows_no_robot_has_a_remedy(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """If robots.txt disallows every page, the message names ignore_robots."""
+    site.pages = {"/robots.txt": "User-agent: *\nDisallow: /"}
+    write_text(project / "urls.txt", f"{site.url}/a\n{site.url}/b")
+    assert imported(project, "--urls", str(project / "urls.txt"), *QUICK) == 3
+    told = capsys.readouterr().err
+    assert (
+        "robots.txt disallows the pages (2)" in told
+        and "set ignore_robots in config/site_access.toml" in told
+    )
+
+
 @pytest.mark.skipif(os.name != "posix", reason="Windows has no such rights")
 def test_readable_and_unencrypted_secrets_are_told(
     project: Path, site: Site, capsys: pytest.CaptureFixture[str]

@@ -120,6 +120,24 @@ def test_a_host_is_searched_for_its_sitemap(named: str, path: str, project: Path
     assert site.paths[-1] == "/a" and site.paths[-2] == path
 
 
+def test_a_part_of_the_sitemap_that_does_not_answer_is_a_gap(
+    project: Path, site: Site, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The pages of the other parts become the table, and the exit code is 6."""
+    parts = (f"{site.url}/gone.xml", f"{site.url}/one.xml")
+    site.pages = {
+        "/index.xml": sitemap(*parts, index=True),
+        "/one.xml": sitemap(site.url + "/a"),
+        "/gone.xml": Reply(gone=True),
+        "/a": html_page("A"),
+    }
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("internal_linker.ingest.web.client._ATTEMPTS", 1)
+        assert imported(project, "--sitemap", site.url + "/index.xml", *QUICK) == 6
+    assert list(rows(project)) == [site.url + "/a"]
+    assert f"The pages of {parts[0]} are missing" in " ".join(capsys.readouterr().err.split())
+
+
 def test_a_host_without_a_sitemap(project: Path, site: Site, capsys: pytest.CaptureFixture[str]) -> None:
     """The error says what was tried, and what to do."""
     assert imported(project, "--sitemap", site.url, *QUICK) == 3
