@@ -169,13 +169,15 @@ class Source:
 class ExistingLink:
     """An existing link in a page's text; both ends are normal forms, with the target's redirects followed.
 
-    `start` is its position in the page's plain main content, from 0; -1 if unknown.
+    `start` is its position in the page's plain main content, from 0; -1 if unknown. `followed` is False for a link with
+    rel="nofollow", "ugc" or "sponsored", which passes no weight to its target.
     """
 
     source: str
     target: str
     anchor: str = ""
     start: int = -1
+    followed: bool = True
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import starmap
 from urllib.parse import urljoin
 
 from internal_linker.adapters.files.plain_text import shortened
@@ -116,7 +115,7 @@ def collect(
         (*queried.values(), *others),
         tuple(rejects),
         merged,
-        tuple(starmap(ExistingLink, links)),
+        tuple(ExistingLink(*ends, followed=followed) for ends, followed in links.items()),
         aliases,
         hosts=site.hosts,
         variants=variants + Variants(len(other), min(other, default="")),
@@ -135,7 +134,7 @@ class _Site:
         rows: the row number of each page.
         positions: each page's position in `pages`, by its key.
         leads_to: the redirect target or canonical of each page that has one, by keys.
-        links: links in the pages' HTML: source, target and anchor.
+        links: links in the pages' HTML: source, target and anchor, and whether they pass weight.
         forms: the cache of normal forms.
         merged: count of the rows merged into an earlier row.
     """
@@ -147,7 +146,7 @@ class _Site:
     rows: "array[int]" = field(default_factory=lambda: array("Q"))
     positions: dict[str, int] = field(default_factory=dict)
     leads_to: dict[str, str] = field(default_factory=dict)
-    links: dict[tuple[str, str, str], None] = field(default_factory=dict)
+    links: dict[tuple[str, str, str], bool] = field(default_factory=dict)
     forms: NormalForms = field(default_factory=NormalForms)
     merged: int = 0
 
@@ -222,7 +221,8 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         base = without_tracking(url)
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
-                site.links.setdefault((key, target, anchor))
+                followed = (href, anchor) not in read.unfollowed
+                site.links[key, target, anchor] = site.links.get((key, target, anchor), False) or followed
     if len(content) > _LONGEST_TEXT:
         content = content[:_LONGEST_TEXT]
         reasons.append(f"its text is longer than {_LONGEST_TEXT:,} characters: the rest is left out")
@@ -335,20 +335,22 @@ def _add_hosts(site: _Site, urls: Sequence[str]) -> Variants:
 
 
 def _resolved(
-    links: Mapping[tuple[str, str, str], None], aliases: Mapping[str, str], hosts: CanonicalHosts
-) -> tuple[dict[tuple[str, str, str], None], set[str]]:
+    links: Mapping[tuple[str, str, str], bool], aliases: Mapping[str, str], hosts: CanonicalHosts
+) -> tuple[dict[tuple[str, str, str], bool], set[str]]:
     """Return the links to their targets' final pages, each once, without links of a page to itself.
+
+    The value of a link is whether it passes weight, in any of its places.
 
     The second result has the targets that the site writes in another form.
     """
-    found, other = dict[tuple[str, str, str], None](), set[str]()
-    for source, target, anchor in links:
+    found, other = dict[tuple[str, str, str], bool](), set[str]()
+    for (source, target, anchor), followed in links.items():
         key = hosts.of(target)
         if key != target:
             other.add(target)
         link = hosts.of(source), aliases.get(key, key), anchor
         if link[0] != link[1]:
-            found[link] = None
+            found[link] = found.get(link, False) or followed
     return found, other
 
 
@@ -462,10 +464,21 @@ def with_links(collected: Collected, links: StreamSource | None, progress: Progr
     collected = add_links(collected, _opened(links, progress))
     if links and (sentence := doubt(collected, links.name)):
         progress.warn(sentence)
-    for sentence in (other_forms(collected), host_hint(collected)):
+    for sentence in (other_forms(collected), host_hint(collected), _without_weight(collected)):
         if sentence:
             progress.warn(sentence)
     return collected
+
+
+def _without_weight(collected: Collected) -> str:
+    """Return a sentence if links pass no weight, else ""."""
+    count = sum(not link.followed for link in collected.links)
+    if not count:
+        return ""
+    return (
+        f"{count} {'link has' if count == 1 else 'links have'} rel=nofollow, ugc or sponsored: they are known, but not "
+        "counted as in-links, because search engines pass no weight along them."
+    )
 
 
 def other_forms(collected: Collected) -> str:

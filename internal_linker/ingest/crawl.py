@@ -26,7 +26,10 @@ from internal_linker.ingest.existing_links import rejected_link
 # What decides whether a page is a target of its own; a page takes all these cells from one row.
 STANDING = (Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL, Kind.REDIRECT)
 PAGE_KINDS = (Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, *STANDING, Kind.ROLE)
-LINK_KINDS = (*(Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE), Kind.START)
+LINK_KINDS = (
+    *(Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE),
+    *(Kind.START, Kind.FOLLOW, Kind.REL),
+)
 # An import reads the crawler's count of words, but does not write it.
 KEPT = (*PAGE_KINDS, Kind.WORDS)
 AT = {kind: at for at, kind in enumerate(KEPT)}

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from itertools import starmap
 
 from internal_linker.adapters.tables.columns import Kind, columns_of
 from internal_linker.core.canonical_hosts import Variants
 from internal_linker.core.records import Collected, ExistingLink, Reject, TableStream
 from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
 from internal_linker.ingest.crawler_vocabulary import CONTENT, HYPERLINK, english
+from internal_linker.text.html import is_followed
 
 
 def rejected_link(table: str, number: int, *ends: str) -> Reject:
@@ -25,8 +25,11 @@ def rejected_link(table: str, number: int, *ends: str) -> Reject:
 _START = re.compile("[0-9]{1,9}")
 # Characters; a longer anchor is the text of a whole page by mistake.
 _LONGEST_ANCHOR = 1_000
+# A crawler's column Follow, in its five languages.
+_NO = frozenset(("false", "no", "0", "nofollow", "falsch", "nein", "falso", "faux", "non"))
 
-Found = dict[tuple[str, str, str, int], None]
+# Source, target, anchor and start, and whether the link passes weight.
+Found = dict[tuple[str, str, str, int], bool]
 
 
 def add_links(collected: Collected, table: TableStream | None) -> Collected:
@@ -34,14 +37,15 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
 
     Args:
         collected: pages and sources, with the aliases of redirects and copies.
-        table: a table with Source, Destination and optionally Anchor, Link Position, Type and Start; None: no table.
+        table: a table with Source, Destination and optionally Anchor, Link Position, Type, Start, Follow and Rel;
+            None: no table.
 
     Raises:
         InputError: the table has no column for a link's source or destination.
     """
-    found: Found = dict.fromkeys(
-        (link.source, link.target, link.anchor, link.start) for link in collected.links
-    )
+    found: Found = {
+        (link.source, link.target, link.anchor, link.start): link.followed for link in collected.links
+    }
     rejects: list[Reject] = []
     # Most links are between listed pages, whose spellings already have a normal form.
     forms = NormalForms({page.url: page.key for page in collected.pages}, collected.hosts.of)
@@ -49,7 +53,7 @@ def add_links(collected: Collected, table: TableStream | None) -> Collected:
     listed = {source.key for source in collected.sources}
     return replace(
         collected,
-        links=tuple(starmap(ExistingLink, found)),
+        links=tuple(ExistingLink(*link, followed=followed) for link, followed in found.items()),
         inner_links=sum(source in listed and target in listed for source, target, *_ in found),
         skipped_links=skipped,
         rejects=(*collected.rejects, *rejects),
@@ -76,13 +80,13 @@ def _read(
     table: TableStream, forms: NormalForms, aliases: Mapping[str, str], found: Found, rejects: list[Reject]
 ) -> int:
     """Add the table's links to `found`; return how many rows are not links in a page's text."""
-    optional = (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE, Kind.START)
+    optional = (Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE, Kind.START, Kind.FOLLOW, Kind.REL)
     columns = columns_of(table, (Kind.SOURCE, Kind.DESTINATION), optional)
     positions = [columns.get(kind, -1) for kind in (Kind.SOURCE, Kind.DESTINATION, *optional)]
     # The table may have millions of rows with few different anchors.
     anchors, skipped = dict[str, str](), 0
     for number, row in table.rows:
-        source, target, anchor, position, link_type, start = (
+        source, target, anchor, position, link_type, start, follow, rel = (
             row[at] if 0 <= at < len(row) else "" for at in positions
         )
         if not (source.strip() or target.strip()):
@@ -103,7 +107,9 @@ def _read(
         else:
             anchor = " ".join(anchor[:_LONGEST_ANCHOR].split())
             offset = int(start) if _START.fullmatch(start.strip()) else -1
-            found.setdefault((keys[0], final, anchors.setdefault(anchor, anchor), offset))
+            link = keys[0], final, anchors.setdefault(anchor, anchor), offset
+            followed = is_followed(rel) and follow.strip().lower() not in _NO
+            found[link] = found.get(link, False) or followed
     return skipped
 
 

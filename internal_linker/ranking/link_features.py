@@ -1,7 +1,7 @@
 """Signals of a site's links for the next ones: which pages similar pages link to, which link back, co-citations."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,19 +44,21 @@ class LinkGraph:
 
     Attributes:
         size: count of linked pairs.
-        inlinks: (n,) how many pages link to each page.
+        inlinks: (n,) how many pages link to each page, with links that pass weight.
     """
 
-    def __init__(self, links: Iterable[ExistingLink], rows: Mapping[str, int]) -> None:
+    def __init__(self, links: Collection[ExistingLink], rows: Mapping[str, int]) -> None:
         ends = [(rows.get(link.source, -1), rows.get(link.target, -1)) for link in links]
         pairs = np.array(ends, np.int64).reshape(-1, 2)
-        pairs = np.unique(pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])], axis=0)
+        within = (pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])
+        counted = np.unique(pairs[within & np.array([link.followed for link in links], np.bool_)], axis=0)
+        pairs = np.unique(pairs[within], axis=0)
         self.size, self._n = len(pairs), len(rows)
         ones = np.ones(self.size, np.int8)
         self._out = sparse.csr_matrix((ones, (pairs[:, 0], pairs[:, 1])), shape=(self._n, self._n))
         self._in = self._out.T.tocsr()
         self._in.sort_indices()
-        self.inlinks: Ints = np.diff(self._in.indptr).astype(np.int64)
+        self.inlinks: Ints = np.bincount(counted[:, 1], minlength=self._n)
 
     def votes(self, voters: Pairs, weights: Vectors) -> Counted:
         """Return the weighted share, 0 to 1, of each text's voters (pages) that link to each page."""
@@ -96,5 +98,5 @@ def _links(links: sparse.csr_matrix, pages: Ints) -> Pairs:
 
 
 def inlinks(links: Iterable[ExistingLink]) -> Counter[str]:
-    """Count the pages that link to each page today, by the target's normal form."""
-    return Counter(target for _, target in {(link.source, link.target) for link in links})
+    """Count the pages that link to each page today with links that pass weight, by the target's normal form."""
+    return Counter(target for _, target in {(link.source, link.target) for link in links if link.followed})

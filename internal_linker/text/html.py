@@ -48,6 +48,7 @@ _BREAK = "\x1e"
 _BLOCK_NAMES = frozenset(_BLOCKS.split(", "))
 # Marks where a heading begins; white space, too.
 _HEADING = "\x1d"
+_NOT_FOLLOWED = re.compile(r"\b(nofollow|ugc|sponsored)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,19 @@ class HtmlText:
     Attributes:
         text: one line per block.
         links: (href, anchor text) pairs in document order.
+        unfollowed: those of the links that `is_followed` denies.
         headings: the numbers of the lines that are headings, from 0.
     """
 
     text: str
     links: tuple[tuple[str, str], ...]
     headings: tuple[int, ...] = ()
+    unfollowed: frozenset[tuple[str, str]] = frozenset()
+
+
+def is_followed(rel: str) -> bool:
+    """Return whether a link with this `rel` attribute passes weight: search engines don't count these three."""
+    return _NOT_FOLLOWED.search(rel) is None
 
 
 def is_html(text: str) -> bool:
@@ -89,10 +97,14 @@ def read_html(html: str) -> HtmlText:
         node.insert_after(_BREAK)
     for node in body.css("h1, h2, h3, h4, h5, h6"):
         node.insert_before(_HEADING)
-    links = ((node.attributes.get("href") or "", _one_line(node.text())) for node in body.css("a[href]"))
+    links, unfollowed = list[tuple[str, str]](), set[tuple[str, str]]()
+    for node in body.css("a[href]"):
+        links.append((node.attributes.get("href") or "", _one_line(node.text())))
+        if not is_followed(node.attributes.get("rel") or ""):
+            unfollowed.add(links[-1])
     lines = [line for line in body.text().split(_BREAK) if line.strip()]
     headings = tuple(number for number, line in enumerate(lines) if _HEADING in line)
-    return HtmlText("\n".join(map(_one_line, lines)), tuple(links), headings)
+    return HtmlText("\n".join(map(_one_line, lines)), tuple(links), headings, frozenset(unfollowed))
 
 
 def parsed(html: str) -> LexborHTMLParser:

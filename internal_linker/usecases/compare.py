@@ -77,7 +77,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         similarity, gaps = field_similarity(pages, titles, fields, encoders, progress)
     rows = {page.key: row for row, page in enumerate(pages)}
     links = {
-        rows[link.source] * len(pages) + rows[link.target]
+        (rows[link.source] * len(pages) + rows[link.target], link.followed)
         for link in collected.links
         if link.source in rows and link.target in rows
     }
@@ -87,7 +87,8 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         similarity,
         language_codes([page.lang for page in pages]),
         brands,
-        np.array(sorted(links), np.int64),
+        np.array(sorted({link for link, _ in links}), np.int64),
+        np.array(sorted({link for link, followed in links if followed}), np.int64),
         left_out,
         gaps,
     )

@@ -50,13 +50,13 @@ def test_screaming_frog_in_each_language(
 
 
 def test_oncrawl(project: Path, tmp_path: Path) -> None:
-    """Oncrawl's column names are recognised; `intern` and `follow`, which a run doesn't need, are left out."""
+    """Oncrawl's column names are recognised; `intern`, which a run doesn't need, is left out."""
     file = crawl(tmp_path / "p.csv", ("url", "title", "h1", "status_code"), (A, "Tea", "All tea", "200"))
     header = "origin,target,anchor,follow,origin_position,intern".split(",")
     more = crawl(tmp_path / "l.csv", header, (A, B, "pots", "true", "3", "true"))
     assert imported(project, file, more) == 0
     assert pages(project) == [("URL", "Title", "H1", "Status Code"), (A, "Tea", "All tea", "200")]
-    assert links(project) == [("Source", "Destination", "Anchor"), (A, B, "pots")]
+    assert links(project) == [("Source", "Destination", "Anchor", "Follow"), (A, B, "pots", "true")]
 
 
 def test_sitebulb(project: Path, tmp_path: Path) -> None:

@@ -84,6 +84,24 @@ def test_only_links_in_the_text_count(kind: str, position: str, counts: bool) ->
     assert (len(found.links), found.skipped_links, found.rejects) == (counts, not counts, ())
 
 
+@pytest.mark.parametrize(
+    ("follow", "rel", "followed"),
+    [
+        *(("true", rel, True) for rel in ("", "noopener noreferrer", "next", "my-nofollowers")),
+        *(("true", rel, False) for rel in ("nofollow", "noopener UGC", "sponsored", "nofollow,noindex")),
+        *(("false", "", False), ("Nein", "", False), ("", "", True), ("", "ugc", False)),
+    ],
+)
+def test_nofollow_links_are_known_as_such(follow: str, rel: str, followed: bool) -> None:
+    """Links with nofollow, ugc or sponsored, or without Follow, pass no weight unless the page repeats the link."""
+    row = crawled(A, B)
+    row[8], row[10] = follow, rel
+    found = add_links(SITE, links_table(row, header=CRAWL))
+    assert found.links == (ExistingLink(A, B, "tea", followed=followed),)
+    again = add_links(SITE, links_table(row, crawled(A, B), header=CRAWL))
+    assert again.links == (ExistingLink(A, B, "tea"),)
+
+
 def test_a_link_leads_to_where_its_target_leads() -> None:
     """Links follow redirects and canonicals; a link that resolves to its own page is dropped."""
     site = replace(SITE, aliases={url("old"): B, url("copy"): A})

@@ -100,7 +100,7 @@ def test_content_in_html_becomes_text_and_links() -> None:
     assert found.pages[0] == Page(A, url("a/"), content="Green black tea, pots\ntop m t j broken self other")
     assert found.links == (
         ExistingLink(A, B, "black tea"),
-        ExistingLink(A, C, "pots"),
+        ExistingLink(A, C, "pots", followed=False),
         ExistingLink(A, "https://o.example/", "other"),
     )
 

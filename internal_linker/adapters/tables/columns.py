@@ -36,6 +36,8 @@ class Kind(StrEnum):
     LINK_POSITION = "Link Position"
     LINK_TYPE = "Type"
     START = "Start"
+    FOLLOW = "Follow"
+    REL = "Rel"
     CONTENT_TYPE = "Content Type"
     WORDS = "Word Count"
     ROLE = "Role"
@@ -114,6 +116,8 @@ SYNONYMS: dict[Kind, tuple[str, ...]] = {
         *("type", "link type", "typ", "linktyp", "tipo", "tipo de enlace", "type de lien", "tipo di link"),
     ),
     Kind.START: ("start",),
+    Kind.FOLLOW: ("follow", "dofollow", "folgen", "seguir", "suivre", "segui"),
+    Kind.REL: ("rel", "rel attribute", "link rel", "attribut rel", "atributo rel"),
     Kind.CONTENT_TYPE: (
         *("content type", "mime type", "inhaltstyp", "tipo de contenido", "type de contenu"),
         *("tipo di contenuto", "tipo contenuto"),

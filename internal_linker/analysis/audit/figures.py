@@ -44,6 +44,7 @@ def figures(graph: SiteGraph, n: int, home: int, wanted: Bools, labels: Ints) ->
         unreachable=nan if home < 0 else float((depth < 0).sum()),
         reciprocal=len(reciprocal_pairs(graph, n)),
         components=components(graph, n),
+        unfollowed=int((graph.weights == 0).sum()),
         cross_cluster=float(across(graph, labels).mean()) if len(graph.sources) else 0.0,
     )
 
@@ -61,10 +62,12 @@ def summary(
     def deep(state: GraphFigures) -> float:
         return nan if isnan(state.max_depth) else float((state.depth > limits.clicks).sum())
 
+    weightless = row("Links with nofollow, ugc or sponsored", lambda state: state.unfollowed)
     return [
         Measure("Pages", len(before.depth), len(after.depth)),
-        row("Links", lambda state: state.inlinks.sum()),
-        row("Links per page, mean", lambda state: state.inlinks.mean(), 2),
+        row("Links", lambda state: state.outlinks.sum()),
+        *([weightless] if before.unfollowed else []),
+        row("Links per page, mean", lambda state: state.outlinks.mean(), 2),
         row("Orphans", lambda state: len(state.orphans)),
         row(
             f"Pages with fewer than {limits.min_inlinks} inlinks",

@@ -26,7 +26,7 @@ class SiteLinks:
     """Today's links between the n pages of an audit.
 
     Attributes:
-        graph: the links with redirects followed.
+        graph: the links with redirects followed; those with nofollow, ugc or sponsored weigh 0.
         anchored: the links with an anchor.
         counts: (n,) all links in each page's text, including links to other sites.
     """
@@ -58,7 +58,8 @@ def site_links(collected: Collected, rows: Mapping[str, int]) -> SiteLinks:
     aliases, links = collected.aliases, collected.links
     sources = np.array([rows.get(aliases.get(link.source, link.source), -1) for link in links], np.int64)
     targets = np.array([rows.get(aliases.get(link.target, link.target), -1) for link in links], np.int64)
-    graph = graph_of(sources, targets, np.ones(len(links)), len(rows))
+    followed = np.array([link.followed for link in links], np.float64)
+    graph = graph_of(sources, targets, followed, len(rows))
     counts = np.bincount(sources[sources >= 0], minlength=len(rows))
     anchored = _anchored([link.anchor for link in links], sources, targets, len(rows))
     return SiteLinks(graph, anchored, counts)

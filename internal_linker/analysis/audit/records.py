@@ -20,7 +20,7 @@ class GraphFigures:
     """The figures of n pages in one state of their links.
 
     Attributes:
-        inlinks: (n,) number of pages that link to each page.
+        inlinks: (n,) number of pages that link to each page, with links that pass weight.
         outlinks: (n,) number of pages that each page links to.
         depth: (n,) clicks from the home page; -1 for an unreachable page.
         pagerank: (n,) weighted PageRank; sums to 1.
@@ -32,6 +32,7 @@ class GraphFigures:
         unreachable: pages that can't be reached from the home page; NaN without one.
         reciprocal: pairs of pages that link to each other.
         components: weakly connected components: groups of pages without a link to or from other pages.
+        unfollowed: links that pass no weight: nofollow, ugc or sponsored.
         cross_cluster: share of the links that lead from one cluster to another, 0 to 1; 0 without links.
     """
 
@@ -47,6 +48,7 @@ class GraphFigures:
     unreachable: float
     reciprocal: int
     components: int
+    unfollowed: int
     cross_cluster: float
 
 

@@ -27,7 +27,9 @@ def communities(graph: SiteGraph, n: int) -> Ints:
     """
     if not len(graph.sources):
         return np.arange(n)
-    links = sparse.csr_matrix((graph.weights, (graph.sources, graph.targets)), shape=(n, n))
+    # A link that passes no weight still says that two pages belong together.
+    weights = np.where(graph.weights > 0, graph.weights, 1.0)
+    links = sparse.csr_matrix((weights, (graph.sources, graph.targets)), shape=(n, n))
     links = links + links.T
     _, found = leiden_csr(
         links.indptr.astype(np.int64),

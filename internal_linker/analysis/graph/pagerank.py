@@ -20,13 +20,14 @@ _ROUNDS = 200
 def pagerank(graph: SiteGraph, n: int) -> Vectors:
     """Return (n,) float64 PageRank, weighted, summing to 1.
 
-    From a page without links, and now and then from any, the visitor goes to any page, all as likely.
+    From a page without links that pass weight, and now and then from any, the visitor goes to any page, all as likely.
     """
     if not n:
         return np.empty(0)
     total = np.bincount(graph.sources, graph.weights, minlength=n)
-    shares = graph.weights / total[graph.sources]
-    links = sparse.csr_matrix((shares, (graph.targets, graph.sources)), shape=(n, n))
+    there = graph.weights > 0
+    shares = graph.weights[there] / total[graph.sources[there]]
+    links = sparse.csr_matrix((shares, (graph.targets[there], graph.sources[there])), shape=(n, n))
     ends = total == 0
     rank: Vectors = np.full(n, 1 / n)
     for _ in range(_ROUNDS):

@@ -16,7 +16,7 @@ class SiteGraph:
     Attributes:
         sources: (e,) rows of the source pages.
         targets: (e,) rows of the target pages, never the source itself.
-        weights: (e,) above 0: 1 for an existing link, the strength of a proposed one.
+        weights: (e,) 1 for an existing link, 0 for one that passes no weight, the strength of a proposed one.
     """
 
     sources: Ints
@@ -61,8 +61,8 @@ def pair_keys(graph: SiteGraph, n: int) -> Ints:
 
 
 def degrees(graph: SiteGraph, n: int) -> tuple[Ints, Ints]:
-    """Return (n,) in-degrees and (n,) out-degrees."""
-    return np.bincount(graph.targets, minlength=n), np.bincount(graph.sources, minlength=n)
+    """Return (n,) in-degrees, of the links that pass weight, and (n,) out-degrees, of all links."""
+    return np.bincount(graph.targets[graph.weights > 0], minlength=n), np.bincount(graph.sources, minlength=n)
 
 
 def click_depth(graph: SiteGraph, n: int, home: int) -> Ints:
@@ -140,4 +140,6 @@ def between(graph: SiteGraph, labels: Ints, count: int) -> Ints:
 
 
 def _matrix(graph: SiteGraph, n: int) -> sparse.csr_matrix:
-    return sparse.csr_matrix((graph.weights, (graph.sources, graph.targets)), shape=(n, n))
+    # Visitors follow links of any weight.
+    ones = np.ones(len(graph.sources))
+    return sparse.csr_matrix((ones, (graph.sources, graph.targets)), shape=(n, n))

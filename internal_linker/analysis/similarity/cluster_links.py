@@ -36,7 +36,7 @@ class InnerLinks:
     densities: Vectors
 
 
-def inner_links(labels: Ints, distances: Vectors, named: Vectors, links: Ints) -> InnerLinks:
+def inner_links(labels: Ints, distances: Vectors, named: Vectors, links: Ints, followed: Ints) -> InnerLinks:
     """Count the links within each cluster and find its hub.
 
     The hub is the page with the highest weighted sum of three figures, each 0 to 1: how near it is to the centre, how
@@ -47,13 +47,15 @@ def inner_links(labels: Ints, distances: Vectors, named: Vectors, links: Ints) -
         distances: (n,) distances from the centre.
         named: (n,) how much of its cluster's name is in each page's title, 0 to 1.
         links: keys of existing links, source * n + target, ascending.
+        followed: keys of those that pass weight: only they make a hub.
     """
     n, count = len(labels), int(labels.max(initial=-1)) + 1
     sources, targets = np.divmod(links, n)
     within = (labels[sources] == labels[targets]) & (labels[sources] >= 0) & (sources != targets)
     sizes = np.bincount(labels[labels >= 0], minlength=count)
     found = np.bincount(labels[sources[within]], minlength=count)
-    inlinks = np.bincount(targets[within], minlength=n)
+    ends = np.divmod(followed, n)
+    inlinks = np.bincount(ends[1][(labels[ends[0]] == labels[ends[1]]) & (ends[0] != ends[1])], minlength=n)
     linked, rates = np.log1p(inlinks), np.zeros(n)
     for label in range(count):
         rows = np.flatnonzero(labels == label)

@@ -214,7 +214,7 @@ def described(
     reader = Reader(normalise)
     names = cluster_names(clusters.labels, compared.pages, titles, reader)
     named = named_shares(names, clusters.labels, titles, languages, reader)
-    inner = inner_links(clusters.labels, clusters.distances, named, compared.links)
+    inner = inner_links(clusters.labels, clusters.distances, named, compared.links, compared.followed)
     progress.start("Links", n, "pages")
     # Pages of nearly the same text are not linked to each other: one of them should go.
     unwanted = np.union1d(compared.links, copies)

@@ -179,6 +179,7 @@ class ComparedPages:
         languages: (n,) language codes, -1 where unknown.
         brands: the brands removed from the titles.
         links: keys of the links between the pages, source * n + target, ascending.
+        followed: keys of those that pass weight, likewise.
         left_out: how many pages no link may lead to, by the reason; they are not compared.
         gaps: what is missing, one sentence each.
     """
@@ -189,6 +190,7 @@ class ComparedPages:
     languages: Ints
     brands: Sequence[str]
     links: Ints
+    followed: Ints
     left_out: Counter[str]
     gaps: Sequence[str]
 

@@ -11,7 +11,7 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from internal_linker.adapters.files.encodings import guess
 from internal_linker.ingest.crawler_vocabulary import CONTENT, NOT_INDEXABLE
-from internal_linker.text.html import HtmlText, parsed, read_html
+from internal_linker.text.html import HtmlText, is_followed, parsed, read_html
 
 # Names of encodings that browsers know; Python's other codecs include some that don't encode text.
 _KNOWN = re.compile(
@@ -123,6 +123,23 @@ def _main_text(tree: LexborHTMLParser, url: str, parts: Sequence[LexborNode]) ->
     return _MainText(found, whole, frozenset(read.links), around)
 
 
+def _with_rel(html: str, rels: Mapping[tuple[str, str], str]) -> str:
+    """Write the `rel` of links that pass no weight into the main text, whose extraction drops attributes.
+
+    Args:
+        html: the main text.
+        rels: the `rel` of the page's links, by target and anchor.
+    """
+    wanted = {link: rel for link, rel in rels.items() if not is_followed(rel)}
+    if not wanted:
+        return html
+    tree = LexborHTMLParser(html.encode("utf-8", "replace"))
+    for node in tree.css("a[href]"):
+        if rel := wanted.get((node.attributes.get("href") or "", _text_of(node))):
+            node.attrs["rel"] = rel
+    return (tree.body.inner_html if tree.body else None) or html
+
+
 def _unwrap_inline_code(tree: LexborHTMLParser) -> None:
     """Make plain text of code in sentences, of which the extraction would make blocks."""
     blocks = {node.mem_id for node in tree.css(", ".join(f"pre {name}" for name in _INLINE))}
@@ -203,6 +220,7 @@ _ROBOTS = 'meta[name="robots" i], meta[name="googlebot" i]'
 _OF_A_ROBOT = re.compile(r"\s*(?!unavailable_after|max-)([a-z][\w-]*)\s*:(.*)", re.IGNORECASE | re.DOTALL)
 # Maximum characters of a title or an anchor.
 _LONGEST_LINE = 10_000
+_LONGEST_REL = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,11 +240,13 @@ class PageLink:
         target: the absolute URL, or the address as written if it is invalid.
         anchor: the link's text, else its image's alternative text; one line.
         position: Content, Navigation, Header, Footer or Aside.
+        rel: the link's `rel` attribute.
     """
 
     target: str
     anchor: str
     position: str
+    rel: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +308,7 @@ def read_page(
         url,
         title,
         h1,
-        main.html,
+        _with_rel(main.html, {(target, anchor): rel for target, anchor, *_, rel in reversed(links)}),
         main.whole,
         re.split(r"[,;\s]", lang.strip())[0][:40],
         NOT_INDEXABLE if noindex else "Indexable",
@@ -303,8 +323,9 @@ def read_page(
                     if place.in_main or (target, anchor) in main.links or node in main.around
                     else _BESIDE
                 ),
+                rel,
             )
-            for target, anchor, place, node in links
+            for target, anchor, place, node, rel in links
         ],
     )
 
@@ -320,15 +341,16 @@ def address_in(html: str) -> tuple[str, str]:
 
 def _absolute_links(
     tree: LexborHTMLParser, base: str, leads_to: Callable[[str], str] | None, places: dict[int, _Place]
-) -> list[tuple[str, str, _Place, int]]:
-    """Return target, anchor, place and `mem_id` of each link; write absolute targets into the tree."""
+) -> list[tuple[str, str, _Place, int, str]]:
+    """Return target, anchor, place, `mem_id` and `rel` of each link; write absolute targets into the tree."""
     found = []
     for node in tree.css("a[href], area[href]"):
         href = (node.attributes.get("href") or "").strip()
         target = (leads_to(href) if leads_to else "") or _joined(base, href)
         if node.tag == "a":
             node.attrs["href"] = target
-        found.append((target, _text_of(node) or _picture(node), _place_of(node, places), node.mem_id))
+        rel = " ".join((node.attributes.get("rel") or "")[:_LONGEST_REL].split())
+        found.append((target, _text_of(node) or _picture(node), _place_of(node, places), node.mem_id, rel))
     return found
 
 

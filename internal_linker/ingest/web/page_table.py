@@ -17,7 +17,7 @@ _PAGE = (
     *(Kind.URL, Kind.TITLE, Kind.H1, Kind.CONTENT, Kind.LANG, Kind.INDEXABILITY, Kind.STATUS, Kind.CANONICAL),
     *(Kind.REDIRECT, Kind.CONTENT_TYPE),
 )
-_LINK = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE)
+_LINK = (Kind.SOURCE, Kind.DESTINATION, Kind.ANCHOR, Kind.LINK_POSITION, Kind.LINK_TYPE, Kind.REL)
 # Bytes of links to keep in memory; more links go to a temporary file until all pages were read.
 _IN_MEMORY = 20_000_000
 # Maximum characters of a target: longer ones embed an image or other data.
@@ -58,7 +58,7 @@ class LinkSpool:
         """
         with self._usable():
             self._writer.writerows(
-                (source, link.target[:_LONGEST_TARGET], link.anchor, link.position, HYPERLINK)
+                (source, link.target[:_LONGEST_TARGET], link.anchor, link.position, HYPERLINK, link.rel)
                 for link in links
             )
 

@@ -83,6 +83,22 @@ def test_todays_links_are_audited_without_a_run(project: Path, capsys: Capture) 
     assert all(snapshot(project)[name] == old for name, old in before.items())
 
 
+def test_nofollow_links_are_no_inlinks(project: Path, capsys: Capture) -> None:
+    """A page that only nofollow links lead to is an orphan; the links are counted, said, and lead visitors there."""
+    rows = [(*LINKS[0], "Rel"), *((*link, "nofollow" if link[1] == URLS[4] else "") for link in LINKS[1:])]
+    write_csv(project / "files/existing_links.csv", rows)
+    assert command("audit", "--project", str(project), "--home", URLS[0]) == 0
+    told = capsys.readouterr()
+    assert "1 link has rel=nofollow, ugc or sponsored" in told.err
+    table = dict(line.rsplit(maxsplit=2)[::2] for line in told.out.splitlines() if len(line.split()) > 2)
+    assert (table["Orphans"], table["Links"], table["Links with nofollow, ugc or sponsored"]) == (
+        "3",
+        "3",
+        "1",
+    )
+    assert command("clusters", "--project", str(project), "--by", "title", "--k", "2") == 0
+
+
 def test_adoption_of_a_runs_links_mends(project: Path, capsys: Capture) -> None:
     """After a run the audit reads its links: no orphan remains, the site has more links, and findings say so."""
     where = ("--project", str(project))

@@ -7,6 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.analysis.graph.communities import communities
 from internal_linker.analysis.graph.pagerank import DAMPING, gini, pagerank, top_share
 from internal_linker.analysis.graph.site_graph import (
     SiteGraph,
@@ -199,3 +200,14 @@ def test_groups_of_pages_are_counted_whatever_the_direction(site: tuple[int, Lin
         old, new = group[one], group[other]
         group = [new if each == old else each for each in group]
     assert components(made(n, links), n) == len(set(group))
+
+
+def test_links_without_weight_lead_visitors_but_not_pagerank() -> None:
+    """A nofollow link (weight 0) is a path for clicks and an outlink, but no inlink, and PageRank ignores it."""
+    graph = graph_of(np.array([0, 0, 1]), np.array([1, 2, 3]), np.array([1.0, 0.0, 0.0]), 4)
+    inlinks, outlinks = degrees(graph, 4)
+    assert (inlinks.tolist(), outlinks.tolist()) == ([0, 1, 0, 0], [2, 1, 0, 0])
+    assert click_depth(graph, 4, 0).tolist() == [0, 1, 1, 2]
+    without = graph_of(np.array([0]), np.array([1]), np.array([1.0]), 4)
+    assert np.allclose(pagerank(graph, 4), pagerank(without, 4))
+    assert len(set(communities(graph, 4).tolist())) < 4

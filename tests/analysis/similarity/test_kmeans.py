@@ -163,13 +163,14 @@ def test_the_hub_is_near_the_topic_and_linked() -> None:
     labels, distances = np.array([0, 0, 0, 0, 1, 1]), np.array([0.1, 0.2, 0.3, 0.8, 0.6, 0.5], np.float32)
     links = np.sort(np.array([0 * 6 + 2, 1 * 6 + 2, 3 * 6 + 1, 4 * 6 + 0, 5 * 6 + 0, 2 * 6 + 0, 3 * 6 + 2]))
     unnamed, named = np.zeros(6), np.array([0, 1.0, 0, 0, 0, 0])
-    found = inner_links(labels, distances, unnamed, links)
+    found = inner_links(labels, distances, unnamed, links, links)
     assert found.hubs.tolist() == [2, 5]
     assert found.links.tolist() == [5, 0]
     assert found.densities.tolist() == [5 / 12, 0.0]
-    assert inner_links(labels, distances, named, links).hubs.tolist() == [1, 5]
+    assert inner_links(labels, distances, named, links, links).hubs.tolist() == [1, 5]
     far = np.sort(np.array([0 * 6 + 3, 1 * 6 + 3, 2 * 6 + 3, 3 * 6 + 0]))
-    assert inner_links(labels, distances, unnamed, far).hubs[0] == 0
+    assert inner_links(labels, distances, unnamed, far, far).hubs[0] == 0
+    assert inner_links(labels, distances, unnamed, links, links[:0]).hubs.tolist() == [0, 5]
 
 
 def test_missing_links_are_those_that_do_not_stand() -> None:

@@ -52,9 +52,20 @@ def test_a_page_becomes_a_row_and_its_links(project: Path, tmp_path: Path) -> No
     assert content.headings == (0,)
     assert content.links == ((SITE + "/b/#top", "tea pots"),)
     header, *found = links(project)
-    assert header == ("Source", "Destination", "Anchor", "Link Position", "Type")
+    assert header == ("Source", "Destination", "Anchor", "Link Position", "Type", "Rel")
     inside = (A, SITE + "/b/#top", "tea pots", "Content", "Hyperlink")
-    assert sorted(found) == sorted([*menu_links(A), inside])
+    assert sorted(row[:5] for row in found) == sorted([*menu_links(A), inside])
+
+
+def test_links_that_pass_no_weight_are_known_as_such(project: Path, tmp_path: Path) -> None:
+    """The rel attribute of a link comes into existing_links.csv, and the run reads it there and in the content."""
+    link = '<p>Read on about <a href="/b/" rel="UGC nofollow">tea pots</a>.</p>'
+    html = html_page("Tea", head=saved_as(A)).replace("</p>", f"</p>{link}", 1)
+    write_text(tmp_path / "tea.html", html)
+    assert imported(project, str(tmp_path / "tea.html")) == 0
+    assert [row[5] for row in links(project)[1:] if row[1] == SITE + "/b/"] == ["UGC nofollow"]
+    (row,) = rows(project)
+    assert read_html(row["Main Content"]).unfollowed == {(SITE + "/b/", "tea pots")}
 
 
 def test_a_folder_is_read_as_wget_saves_a_site(project: Path, tmp_path: Path) -> None:
