@@ -680,7 +680,7 @@ def schedule(project: str | Path = ".", *, progress: bool = False) -> None:
             except InternalLinkerError as error:
                 reporter.console.print(f"Error: {error}")
 
-        run_schedule(_opened(project).settings, job, reporter.console.print)
+        run_schedule(_opened(project).settings, job, reporter.console.print, Path(project))
 
 
 def _opened(project: str | Path) -> Project:

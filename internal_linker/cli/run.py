@@ -118,7 +118,7 @@ def schedule(context: typer.Context, project: ProjectOption = None) -> None:
             Start(folder=folder, logs=True),
         )
 
-    run_schedule(opened.settings, job, typer.echo)
+    run_schedule(opened.settings, job, typer.echo, folder)
 
 
 def _run(

@@ -14,7 +14,7 @@ from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
-from internal_linker.usecases.schedule import cron_trigger, next_run
+from internal_linker.usecases.schedule import next_run, timetable
 from internal_linker.usecases.sections import named_sections, scope_of
 from internal_linker.usecases.settings.settings import KEY_FILES, PLACEHOLDER_SITE
 from internal_linker.usecases.settings.site_access import site_accesses
@@ -258,7 +258,7 @@ def _cache(project: Project) -> str:
 
 def _schedule(project: Project) -> str:
     settings = project.settings
-    following = next_run(cron_trigger(settings.schedule_cron, settings.schedule_timezone))
+    following = next_run(timetable(settings.schedule_cron, settings.schedule_timezone))
     return f"the command schedule would start the next run on {following:%A %Y-%m-%d %H:%M %Z}"
 
 

@@ -1,21 +1,23 @@
-"""The resident scheduler: cron's weekdays, one run at a time, and no half-finished run at its end."""
+"""The resident scheduler: cron's weekdays, the wall clock, one run at a time, and no half-finished run at its end."""
 
+import json
 import os
 import re
 import signal
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
-from apscheduler.triggers.interval import IntervalTrigger
+import time_machine
 from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.usecases.project import open_project
-from internal_linker.usecases.schedule import cron_trigger, next_run, run_schedule
+from internal_linker.usecases.schedule import STATE_FILE, next_run, run_schedule, timetable
 from internal_linker.usecases.settings.settings import Settings
 from tests.support.small_project import finish, make_project, start
 
@@ -51,11 +53,10 @@ def test_a_weekday_field_fires_on_crons_days(parts: list[tuple[str, set[int]]]) 
     """Digits, names, ranges, steps and lists fire on cron's days over four weeks: 0 and 7 are Sunday."""
     field = ",".join(text for text, _ in parts)
     wanted = set().union(*(days for _, days in parts))
-    trigger = cron_trigger(f"0 3 * * {field}", "UTC")
+    times = timetable(f"0 3 * * {field}", "UTC")
     fired, now, end = set(), SUNDAY, SUNDAY + timedelta(weeks=4)
-    while (following := trigger.get_next_fire_time(None, now)) and following < end:
-        fired.add((following - SUNDAY).days)
-        now = following + timedelta(seconds=1)
+    while (now := times.after(now) or end) < end:
+        fired.add((now - SUNDAY).days)
     assert fired == {day for day in range(28) if day % 7 in wanted}
 
 
@@ -79,26 +80,256 @@ def test_a_weekday_field_fires_on_crons_days(parts: list[tuple[str, set[int]]]) 
 def test_a_wrong_expression_is_a_configuration_error(expression: str, words: str) -> None:
     """An invalid expression is rejected before the scheduler waits, with the correct syntax."""
     with pytest.raises(ConfigurationError) as caught:
-        cron_trigger(expression, "UTC")
+        timetable(expression, "UTC")
     assert words in str(caught.value) and str(caught.value).startswith("schedule_cron: ")
 
 
 def test_times_are_those_of_the_time_zone() -> None:
     """Three o'clock is three o'clock in Berlin, in summer and in winter."""
-    trigger = cron_trigger("0 3 * * SUN", "Europe/Berlin")
-    hours = {
-        trigger.get_next_fire_time(None, datetime(2026, month, 1, tzinfo=UTC)).astimezone(UTC).hour
-        for month in (1, 7)
-    }
-    assert hours == {1, 2}
-    following = next_run(trigger)
+    times = timetable("0 3 * * SUN", "Europe/Berlin")
+    found = [times.after(datetime(2026, month, 1, tzinfo=UTC)) for month in (1, 7)]
+    assert {each.hour for each in found if each} == {1, 2}
+    following = next_run(times)
     assert following and (following.weekday(), following.hour) == (6, 3)
 
 
-def scheduled(job: Callable[[Stop], None], seconds: float = 0.05) -> list[str]:
-    """Run `job` every `seconds` until it sends the end signal itself, and return the printed lines."""
+@pytest.mark.parametrize(
+    ("expression", "day", "expected"),
+    [
+        (
+            "30 2 * * *",
+            "2026-03-29",
+            ["2026-03-28T02:30+01:00", "2026-03-29T03:30+02:00", "2026-03-30T02:30+02:00"],
+        ),
+        (
+            "30 2 * * *",
+            "2026-10-25",
+            ["2026-10-24T02:30+02:00", "2026-10-25T02:30+02:00", "2026-10-26T02:30+01:00"],
+        ),
+        ("0 0 29,30 * *", "2026-03-29", ["2026-03-29T00:00+01:00", "2026-03-30T00:00+02:00"]),
+    ],
+)
+def test_a_time_comes_once_a_day_where_the_clocks_change(
+    expression: str, day: str, expected: list[str]
+) -> None:
+    """A skipped hour's run comes an hour later, a repeated hour's run the first time only, whenever one asks."""
+    times, zone = timetable(expression, "Europe/Berlin"), ZoneInfo("Europe/Berlin")
+    wanted = [datetime.fromisoformat(each) for each in expected]
+    start = datetime.fromisoformat(f"{day}T00:00").replace(tzinfo=zone).astimezone(UTC) - timedelta(days=1)
+    found = set()
+    for minutes in range(0, 3 * 24 * 60, 7):
+        following = times.after(start + timedelta(minutes=minutes))
+        assert following and following > start + timedelta(minutes=minutes)
+        found.add(following)
+    assert [each for each in sorted(found) if each <= wanted[-1]] == wanted
+
+
+@dataclass
+class Computer:
+    """A computer whose clock a test moves while the scheduler pauses.
+
+    Attributes:
+        folder: the project folder.
+        now: the time at which the scheduler starts.
+        cron, zone, grace: settings.
+        runs: the times at which runs started.
+        lines: what the scheduler printed.
+    """
+
+    folder: Path
+    now: datetime
+    cron: str = "30 3 * * *"
+    zone: str = "Europe/Berlin"
+    grace: int = 60
+    runs: list[datetime] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
+
+    def live(self, *later: timedelta | datetime, takes: timedelta = timedelta(), dies: bool = False) -> None:
+        """Start the scheduler; each pause moves the clock by the next step; after the last one it is stopped.
+
+        Args:
+            later: durations, or times that the clock is set to.
+            takes: how long each run takes.
+            dies: whether the computer dies in the middle of a run.
+        """
+        steps = iter(later)
+        settings = {
+            "schedule_cron": self.cron,
+            "schedule_timezone": self.zone,
+            "schedule_grace_minutes": self.grace,
+        }
+        with time_machine.travel(self.now, tick=False) as clock:
+
+            def pause(seconds: float) -> None:
+                assert 0 < seconds <= 30
+                step = next(steps, None)
+                if step is None:
+                    os.kill(os.getpid(), signal.SIGTERM)
+                elif isinstance(step, datetime):
+                    clock.move_to(step)
+                else:
+                    clock.shift(step)
+
+            def job(should_stop: Stop) -> None:
+                self.runs.append(datetime.now(UTC))
+                clock.shift(takes)
+                if dies:
+                    raise KeyboardInterrupt
+
+            try:
+                run_schedule(
+                    Settings.model_validate(settings), job, self.lines.append, self.folder, pause=pause
+                )
+            except KeyboardInterrupt:
+                assert dies
+            self.now = datetime.now(UTC)
+
+    def times(self) -> list[str]:
+        """Return when runs started, in local time."""
+        return [f"{run.astimezone(ZoneInfo(self.zone)):%d %H:%M}" for run in self.runs]
+
+
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+EVENING = datetime(2026, 11, 20, 22, 0, tzinfo=UTC)  # 23:00 in Berlin
+
+
+def test_a_run_starts_at_its_time_every_day(tmp_path: Path) -> None:
+    """An awake computer starts each run in the minute it is planned for, once."""
+    computer = Computer(tmp_path, EVENING)
+    computer.live(*[MINUTE] * (3 * 24 * 60), takes=MINUTE)
+    assert computer.times() == ["21 03:30", "22 03:30", "23 03:30"]
+    assert computer.lines[0] == "Next run: Saturday 2026-11-21 03:30 CET"
+
+
+def test_a_computer_that_slept_makes_up_its_run(tmp_path: Path) -> None:
+    """Asleep from 3:27 to 4:00, the run of 3:30 starts at 4:00; asleep until 5:00, it is skipped."""
+    computer = Computer(tmp_path, EVENING)
+    computer.live(4 * HOUR + 27 * MINUTE, 33 * MINUTE, MINUTE, 23 * HOUR, 2 * HOUR, MINUTE)
+    assert computer.times() == ["21 04:00"]
+    assert "The run planned for Saturday 2026-11-21 03:30 CET starts 30 minutes late." in computer.lines
+    skipped = [line for line in computer.lines if "skipped" in line]
+    assert skipped == [
+        "The run planned for Sunday 2026-11-22 03:30 CET was skipped: the computer was asleep, or the scheduler was "
+        "not running, at that time."
+    ]
+    assert "Next run: Monday 2026-11-23 03:30 CET" in computer.lines
+
+
+def test_a_laptop_that_sleeps_every_night_runs_every_day(tmp_path: Path) -> None:
+    """Each morning the run of the night is made up, once, if the grace time reaches so far."""
+    computer = Computer(tmp_path, EVENING, grace=8 * 60)
+    computer.live(*[10 * HOUR, *[MINUTE] * 5, 13 * HOUR + 55 * MINUTE] * 4)
+    assert computer.times() == ["21 09:00", "22 09:00", "23 09:00", "24 09:00"]
+
+
+@pytest.mark.parametrize(("minutes", "made_up"), [(5, True), (59, True), (61, False), (600, False)])
+def test_a_restart_makes_up_a_missed_run(minutes: int, made_up: bool, tmp_path: Path) -> None:
+    """A scheduler that was down at 3:30 starts the run after its restart, within the grace time, and only once."""
+    computer = Computer(tmp_path, EVENING)
+    computer.live(HOUR)
+    computer.now = datetime(2026, 11, 21, 2, 30, tzinfo=UTC) + minutes * MINUTE
+    computer.live(MINUTE)
+    computer.live(MINUTE)
+    assert len(computer.runs) == made_up
+    assert any("skipped" in line for line in computer.lines) is not made_up
+
+
+def test_the_first_start_makes_up_nothing(tmp_path: Path) -> None:
+    """Without an earlier start, or with other times since then, nothing was missed."""
+    computer = Computer(tmp_path, datetime(2026, 11, 21, 2, 35, tzinfo=UTC))
+    computer.live(MINUTE)
+    computer.cron = "33 3 * * *"
+    computer.live(MINUTE)
+    assert computer.runs == [] and not any("skipped" in line for line in computer.lines)
+
+
+def test_a_run_that_broke_off_is_started_again(tmp_path: Path) -> None:
+    """A computer that dies in a run starts it again within the grace time; after the grace time it does not."""
+    computer = Computer(tmp_path, EVENING)
+    computer.live(4 * HOUR + 30 * MINUTE, takes=10 * MINUTE, dies=True)
+    computer.live(MINUTE, takes=MINUTE)
+    assert computer.times() == ["21 03:30", "21 03:40"]
+    computer.live(MINUTE, DAY - 11 * MINUTE, takes=2 * HOUR, dies=True)
+    assert computer.times()[2:] == ["22 03:32"]
+    computer.live(MINUTE)
+    assert len(computer.runs) == 3
+
+
+def test_changes_of_clocks_make_a_run_a_day(tmp_path: Path) -> None:
+    """At 2:30, a run starts once a local day in the weeks of both changes of clocks."""
+    for month, day in ((3, 27), (10, 23)):
+        folder = tmp_path / str(month)
+        computer = Computer(folder, datetime(2026, month, day, 12, tzinfo=UTC), cron="30 2 * * *")
+        computer.live(*[10 * MINUTE] * (6 * 24 * 4), takes=MINUTE)
+        days = [run.astimezone(ZoneInfo("Europe/Berlin")).date() for run in computer.runs]
+        assert len(days) == len(set(days)) == 4
+
+
+def test_a_wrong_clock_does_not_stop_the_schedule(tmp_path: Path) -> None:
+    """After a clock that showed 2036, before or after a restart, runs go on; a small correction repeats none."""
+    computer = Computer(tmp_path, EVENING)
+    at = datetime(2026, 11, 21, 2, 30, tzinfo=UTC)
+    computer.live(datetime(2036, 1, 1, 12, tzinfo=UTC), EVENING + HOUR, at, at - 2 * MINUTE, at + MINUTE)
+    assert computer.times() == ["21 03:30"]
+    computer.now = datetime(2036, 1, 1, 12, tzinfo=UTC)
+    computer.live(MINUTE)
+    computer.now = at + HOUR
+    computer.live(DAY - HOUR, MINUTE)
+    assert computer.times() == ["21 03:30", "22 03:30"]
+
+
+def test_a_time_that_comes_during_a_run_is_skipped(tmp_path: Path) -> None:
+    """Runs never overlap: the scheduler skips the times that come while a run is still active, and says so."""
+    computer = Computer(tmp_path, EVENING, cron="0 * * * *")
+    computer.live(HOUR, HOUR, takes=90 * MINUTE)
+    assert computer.times() == ["21 00:00", "21 02:30"]
+    assert any(line.endswith("was skipped: the previous run was still active.") for line in computer.lines)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"\xff", b'{"expression": 1}', None])
+def test_a_damaged_file_of_times_is_made_anew(content: bytes | None, tmp_path: Path) -> None:
+    """Whatever stands in the file of times, the scheduler starts and keeps its times again."""
+    path = tmp_path / STATE_FILE
+    path.parent.mkdir()
+    if content is None:
+        if not hasattr(os, "mkfifo"):
+            pytest.skip("this system has no named pipes")
+        os.mkfifo(path)
+    else:
+        path.write_bytes(content)
+    computer = Computer(tmp_path, EVENING)
+    computer.live(4 * HOUR + 30 * MINUTE, MINUTE)
+    assert computer.times() == ["21 03:30"]
+    assert json.loads(path.read_text(encoding="utf-8"))["expression"] == "30 3 * * * Europe/Berlin"
+
+
+def test_times_that_can_not_be_kept_are_said_once(tmp_path: Path) -> None:
+    """Where the file of times can't be written, the scheduler says so once and runs all the same."""
+    (tmp_path / STATE_FILE).mkdir(parents=True)
+    computer = Computer(tmp_path, EVENING)
+    computer.live(4 * HOUR + 30 * MINUTE, DAY, MINUTE)
+    assert computer.times() == ["21 03:30", "22 03:30"]
+    assert sum("would not be made up" in line for line in computer.lines) == 1
+
+
+@dataclass
+class Soon:
+    """Planned times without a cron expression: these moments."""
+
+    moments: Sequence[datetime]
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+
+    def after(self, moment: datetime) -> datetime | None:
+        """Return the first of the moments after this one."""
+        return next((each for each in self.moments if each > moment), None)
+
+
+def scheduled(job: Callable[[Stop], None], folder: Path) -> list[str]:
+    """Run `job` again and again until it sends the end signal itself, and return the printed lines."""
     lines: list[str] = []
-    run_schedule(Settings.model_validate({}), job, lines.append, trigger=IntervalTrigger(seconds=seconds))
+    now = datetime.now(UTC)
+    times = Soon([now + n * timedelta(milliseconds=1) for n in range(20_000)])
+    run_schedule(Settings.model_validate({}), job, lines.append, folder, times=times, pause=lambda _: None)
     return lines
 
 
@@ -110,23 +341,22 @@ def signals() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_the_end_signal_lets_the_step_in_progress_finish(number: signal.Signals) -> None:
+def test_the_end_signal_lets_the_step_in_progress_finish(number: signal.Signals, tmp_path: Path) -> None:
     """On SIGTERM and Ctrl-C the scheduler asks the job to stop and waits for it."""
     seen: list[bool] = []
 
     def job(should_stop: Stop) -> None:
         seen.append(should_stop())
         os.kill(os.getpid(), number)
-        threading.Event().wait(0.7)
         seen.append(should_stop())
 
-    lines = scheduled(job)
+    lines = scheduled(job, tmp_path)
     assert seen == [False, True]
-    assert re.fullmatch(r"Next run: Sunday \d{4}-\d\d-\d\d 03:00 \S+", lines[0])
-    assert "Stopping after the current step." in lines
+    assert re.fullmatch(r"Next run: \w+ \d{4}-\d\d-\d\d \d\d:\d\d UTC", lines[0])
+    assert lines[-1] == "Stopping after the current step."
 
 
-def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """After a failed run the scheduler prints one line and the next time, and runs again."""
     runs: list[int] = []
 
@@ -137,28 +367,10 @@ def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[s
             return
         raise RuntimeError("with a secret in it")
 
-    lines = scheduled(job)
+    lines = scheduled(job, tmp_path)
     at = lines.index("The run failed (RuntimeError).")
-    assert len(runs) == 2 and lines[at + 1].startswith("Next run: ")
+    assert len(runs) == 2 and any(line.startswith("Next run: ") for line in lines[at + 1 :])
     assert capfd.readouterr().err == ""
-
-
-def test_runs_never_overlap() -> None:
-    """The scheduler skips runs while an earlier one is still in progress, and says so."""
-    running, most, runs = 0, 0, 0
-
-    def job(should_stop: Stop) -> None:
-        nonlocal running, most, runs
-        running, runs = running + 1, runs + 1
-        most = max(most, running)
-        threading.Event().wait(0.3)
-        running -= 1
-        if runs == 2:
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    lines = scheduled(job)
-    assert most == 1
-    assert "A run was skipped: the previous run is still active." in lines
 
 
 def test_the_command_shows_the_next_run_and_ends_on_sigterm(tmp_path: Path) -> None:
@@ -174,13 +386,13 @@ def test_the_command_shows_the_next_run_and_ends_on_sigterm(tmp_path: Path) -> N
 
 
 SCHEDULED_RUN = """
-from datetime import datetime, timedelta
-from apscheduler.triggers.date import DateTrigger
+from datetime import UTC, datetime, timedelta
 import internal_linker.usecases.schedule as scheduling
 from internal_linker.cli import main
+from tests.usecases.test_schedule import Soon
 real = scheduling.run_schedule
-at = DateTrigger(datetime.now() + timedelta(seconds=0.3))
-scheduling.run_schedule = lambda *given: real(*given, trigger=at)
+times = Soon([datetime.now(UTC) + timedelta(seconds=0.3), datetime(2100, 1, 1, tzinfo=UTC)])
+scheduling.run_schedule = lambda *given: real(*given, times=times)
 main(["schedule"])
 """
 
