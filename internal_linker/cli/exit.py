@@ -10,6 +10,7 @@ import typer
 
 from internal_linker.bootstrap import explained
 from internal_linker.core.errors import ConfigurationError, ExitCode, InternalLinkerError
+from internal_linker.core.shown import neutralised
 
 # Older versions of typer raise click's errors, newer ones their own: both derive theirs from this base.
 _UsageError: Any = typer.BadParameter.__base__
@@ -36,7 +37,8 @@ def guarded(call: Callable[[], object], start: Start) -> int:
         result = call()
     except InternalLinkerError as error:
         _log(error, start)
-        typer.echo(f"{'' if error.exit_code == ExitCode.INTERRUPTED else 'Error: '}{error}", err=True)
+        mark = "" if error.exit_code == ExitCode.INTERRUPTED else "Error: "
+        typer.echo(neutralised(f"{mark}{error}"), err=True)
         return error.exit_code
     except _UsageError as error:
         error.show()
@@ -48,7 +50,7 @@ def guarded(call: Callable[[], object], start: Start) -> int:
             return _unexpected(error, start)
         told = ConfigurationError(explained(error))
         _log(told, start)
-        typer.echo(f"Error: {told}", err=True)
+        typer.echo(neutralised(f"Error: {told}"), err=True)
         return told.exit_code
     except Exception as error:
         return _unexpected(error, start)

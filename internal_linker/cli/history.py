@@ -4,6 +4,7 @@ import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
 from internal_linker.core.errors import ExitCode
+from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 
 # Differences that are printed; all are in the file.
@@ -49,7 +50,8 @@ def diff(context: typer.Context, project: ProjectOption = None, *, options: Diff
     found = result.differences
     for each in found[:SHOWN]:
         places = " -> ".join(str(place) for place in (each.before, each.after) if place)
-        typer.echo(f"{each.change:<5} {each.source} -> {each.target} (place {places}): {each.why}")
+        row = f"{each.change:<5} {each.source} -> {each.target} (place {places}): {each.why}"
+        typer.echo(neutralised(row))
     if len(found) > SHOWN:
         typer.echo(f"... and {len(found) - SHOWN} more")
     for (change, why), count in result.counts.items():

@@ -16,6 +16,7 @@ from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.briefs import BriefLink, BriefLinks
 from internal_linker.core.errors import ExitCode
 from internal_linker.core.records import Candidate, Recommendation
+from internal_linker.core.shown import neutralised
 
 if TYPE_CHECKING:
     from internal_linker.usecases.run import PageLink, PageLinks
@@ -92,7 +93,7 @@ def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequen
     """Print a table on a terminal; elsewhere one line per row, its cells separated by tabs."""
     if not console.is_terminal:
         # Bypass the console, which would turn tabs into spaces.
-        console.file.writelines("\t".join(row) + "\n" for row in (header, *rows))
+        console.file.writelines(neutralised("\t".join(row)) + "\n" for row in (header, *rows))
         return
     table = Table(*header)
     for row in rows:

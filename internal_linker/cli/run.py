@@ -16,6 +16,7 @@ from internal_linker.cli.command import (
 )
 from internal_linker.cli.exit import Start, guarded
 from internal_linker.core.errors import ExitCode
+from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def content_brief(
         for gap in found.gaps:
             reporter.warn(gap)
     if as_json:
-        typer.echo(_json(found))
+        typer.echo(neutralised(_json(found)))
     else:
         print_brief(open_console(), found)
     raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)

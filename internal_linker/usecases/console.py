@@ -1,6 +1,7 @@
 """Progress for people: a bar per step on a terminal, a line per step elsewhere, and lines in the log."""
 
 import time
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -13,8 +14,18 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
+from internal_linker.core.shown import neutralised
 from internal_linker.usecases.log import LOGGER
+
+
+class PlainConsole(Console):
+    """A console that shows control characters in texts instead of passing them to the terminal."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Render a text that is printed by itself or in a cell of a table."""
+        return super().render_str(neutralised(text), **options)
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -22,7 +33,7 @@ def open_console(*, stderr: bool = False) -> Console:
 
     Without a terminal, lines are not wrapped, since a program may read them.
     """
-    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    console = PlainConsole(stderr=stderr, markup=False, emoji=False, highlight=False)
     console.soft_wrap = not console.is_terminal
     return console
 

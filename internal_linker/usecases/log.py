@@ -10,6 +10,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from internal_linker.core.errors import OutputError
+from internal_linker.core.shown import SHORTEST_SECRET, neutralised, redactor
 
 LOGGER = logging.getLogger("internal_linker")
 # Without a handler, Python would print each warning to the terminal, which shows it already.
@@ -21,8 +22,6 @@ LOGGED = "logfile.txt has it."
 MAX_BYTES, OLD_FILES = 2_000_000, 4
 # Consonants spell no words; an l looks like a 1.
 _LETTERS = "bcdfghjkmnpqrstvwxz"
-# Shorter texts also occur in ordinary words; no service has keys this short.
-_SHORTEST_SECRET = 8
 
 
 def new_run_id() -> str:
@@ -77,13 +76,11 @@ class _LogFile(RotatingFileHandler):
 class _Redacting(logging.Formatter):
     """Formats an entry as one line, tracebacks as several; each line has the run id, and no line has a secret."""
 
-    def __init__(self, run_id: str, hidden: Sequence[str]) -> None:
+    def __init__(self, run_id: str, secrets: Sequence[str]) -> None:
         super().__init__(f"%(asctime)s %(levelname)s [{run_id}] %(message)s", "%Y-%m-%d %H:%M:%S")
         self._next_line = f"\n    [{run_id}] "
-        parts = {part for secret in hidden for part in _parts(secret)}
-        self._secrets = sorted(
-            (part for part in parts if len(part) >= _SHORTEST_SECRET), key=len, reverse=True
-        )
+        parts = {part for secret in secrets for part in _parts(secret)}
+        self._redacted = redactor(part for part in parts if len(part) >= SHORTEST_SECRET)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - logging's name
         """Format the entry without its traceback on one line, even if a page's title has line breaks."""
@@ -91,15 +88,13 @@ class _Redacting(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Format the whole entry."""
-        text = super().format(record)
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
+        text = neutralised(self._redacted(super().format(record)))
         return self._next_line.join(text.splitlines())
 
 
 def _parts(secret: str) -> Iterator[str]:
-    """Yield the forms in which a secret could appear: whole, escaped, and the lines of a JSON's private key."""
-    yield from (secret, " ".join(secret.splitlines()), json.dumps(secret)[1:-1], repr(secret)[1:-1])
+    """Yield a secret and, of a JSON's private key, each line."""
+    yield secret
     try:
         fields = json.loads(secret)
     except ValueError:

@@ -1,5 +1,6 @@
 """The Serper client against the stand-in: correct results, credit counts and errors with a remedy."""
 
+import base64
 import threading
 import time
 import traceback
@@ -274,9 +275,10 @@ def test_refuses_what_can_be_no_key(stand_in: SerperStandIn, key: str) -> None:
     assert not key or key not in str(caught.value)
 
 
-def test_a_message_that_repeats_the_key_is_redacted(stand_in: SerperStandIn) -> None:
-    """If the service's message contains the key, the error shows stars."""
-    stand_in.script(Reply(400, {"message": f"{KEY} sent a bad query"}))
+@pytest.mark.parametrize("form", [KEY, base64.b64encode(KEY.encode()).decode(), KEY.encode().hex()])
+def test_a_message_that_repeats_the_key_is_redacted(stand_in: SerperStandIn, form: str) -> None:
+    """If the service's message contains the key, plain or encoded, the error shows stars."""
+    stand_in.script(Reply(400, {"message": f"{form} sent a bad query"}))
     assert "*** sent a bad query" in str(failure(client(stand_in)))
 
 

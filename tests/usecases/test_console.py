@@ -12,7 +12,9 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from internal_linker.cli.output import print_links, print_rows
+from internal_linker.cli.exit import Start, guarded
+from internal_linker.cli.output import print_columns, print_links, print_rows
+from internal_linker.core.errors import InputError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import (
     Candidate,
@@ -27,7 +29,7 @@ from internal_linker.core.records import (
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.pipeline.report import Report, summary_rows
 from internal_linker.ranking.training import TOO_FEW
-from internal_linker.usecases.console import Reporter, open_console
+from internal_linker.usecases.console import PlainConsole, Reporter, open_console
 from tests.support import link_sites
 from tests.support.sites import read_csv
 from tests.support.small_project import (
@@ -187,7 +189,9 @@ def test_a_step_of_unknown_length_shows_that_it_goes_on() -> None:
 def printed(width: int = 40, terminal: bool = False) -> tuple[Console, io.StringIO]:
     out = io.StringIO()
     console = open_console()
-    made = Console(file=out, width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False)
+    made = PlainConsole(
+        file=out, width=width, force_terminal=terminal, markup=False, emoji=False, highlight=False
+    )
     made.soft_wrap = console.soft_wrap
     return made, out
 
@@ -241,3 +245,21 @@ def test_texts_are_printed_as_they_are() -> None:
         f"Note: 1 of 5 links: {name}",
         f"Note: {name}",
     ]
+
+
+def test_a_terminal_obeys_nothing_in_a_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Escape sequences and bidirectional controls of a title are shown, in lines, tables and errors."""
+    evil, seen = "tea \x1b[2J\x9b31m\u202emilk", "tea \\u001b[2J\\u009b31m\\u202emilk"
+    for terminal in (False, True):
+        console, out = printed(120, terminal)
+        print_rows(console, evil, [("Query", evil)])
+        print_columns(console, ["title"], [[evil]])
+        Reporter(console).warn(evil)
+        assert out.getvalue().count(seen) == 4 and not {"\x9b", "\u202e"} & {*out.getvalue()}
+        assert "\x1b[2J" not in out.getvalue()
+
+    def refused() -> None:
+        raise InputError(evil)
+
+    assert guarded(refused, Start()) == 3
+    assert capsys.readouterr().err == f"Error: {seen}\n"

@@ -137,3 +137,17 @@ def test_outside_a_run_nothing_is_logged_or_printed(
     monkeypatch.setattr(logging.getLogger(), "handlers", [])
     LOGGER.warning("twice?")
     assert capsys.readouterr().err == "" and not list(tmp_path.iterdir())
+
+
+def test_control_characters_are_shown_in_the_log(tmp_path: Path) -> None:
+    """What a terminal would obey when somebody prints the log is an escape in it."""
+    with run_log(tmp_path, "run-1", []):
+        LOGGER.warning("the server said \x1b[2J\x9b31m\u202eevil")
+    assert log_text(tmp_path).endswith("the server said \\u001b[2J\\u009b31m\\u202eevil\n")
+
+
+def test_a_key_within_a_longer_key_leaves_no_rest(tmp_path: Path) -> None:
+    """If one key begins with another, the whole longer one is hidden."""
+    with run_log(tmp_path, "run-1", [KEY, f"{KEY}-and-more"]):
+        LOGGER.info("keys %s-and-more and %s", KEY, KEY)
+    assert log_text(tmp_path).endswith("keys *** and ***\n")

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 import httpx
 
 from internal_linker.adapters.http.client import HiddenParameters, TooLarge, bounded_client
 from internal_linker.adapters.http.limits import Budget, Circuit, Pacer, retry_after
 from internal_linker.core.errors import ConfigurationError, ServiceError
+from internal_linker.core.shown import redactor
 
 Settle = Callable[[float], None]
 # A page of results takes 20 to 200 kB: a larger answer than this doesn't come from the service.
@@ -146,8 +146,7 @@ class JsonClient:
 
     def shown(self, words: object) -> str:
         """Return the service's text as one short line without the key, for a message."""
-        text = str(words).replace(self._key, "***").replace(quote(self._key, safe=""), "***")
-        return " ".join(text.split())[:200].rstrip(".")
+        return " ".join(redactor([self._key])(str(words)).split())[:200].rstrip(".")
 
     def unreadable(self, why: str) -> ServiceError:
         """Return the retryable error for an answer that can't be used."""

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from internal_linker.adapters.http.client import bounded_client
 from internal_linker.adapters.http.limits import FEW_ATTEMPTS, Circuit, retry_after, with_retries
 from internal_linker.core.errors import ConfigurationError, CredentialsRefused, OutOfCredits, ServiceError
+from internal_linker.core.shown import redactor
 
 KEY_FILE = "config/openai_api_key.txt"
 NO_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
@@ -123,9 +124,7 @@ class Answers:
         )
 
     def _quote(self, message: object) -> str:
-        words = str(message or "")
-        if self.key:
-            words = words.replace(self.key, "***")
+        words = redactor([self.key])(str(message or ""))
         return " ".join(re.sub(r"\bsk-\S+", "***", words).split())[:LONGEST_QUOTE].rstrip(".")
 
     def _remedy(self, low: str) -> str:
