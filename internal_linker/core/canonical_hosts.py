@@ -1,5 +1,6 @@
 """Canonical hosts: the scheme and host in which a site writes its URLs; other forms of a host mean the same page."""
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -56,6 +57,13 @@ class CanonicalHosts:
         canonical = self._canonical(origin)
         return url if canonical == origin else with_origin(url, canonical)
 
+    def written_html(self, html: str) -> str:
+        """Return HTML in which addresses on mapped hosts are those of the hosts that they stand for."""
+        for host, (scheme, other) in self.mapped.items():
+            address = re.compile(rf"(https?:|)//(www\.)?{re.escape(host)}(?![\w.:-])", re.IGNORECASE)
+            html = address.sub(f"{scheme}://{other}" if scheme else rf"\g<1>//{other}", html)
+        return html
+
     def site(self, site: str) -> str:
         """Return a site ("example.com" or "example.com/mag") with its host replaced if it is mapped."""
         host, slash, path = site.partition("/")
@@ -89,6 +97,11 @@ class HostVotes:
     _examples: dict[str, str] = field(default_factory=dict)
     _index_pages: int = 0
     _index_page: str = ""
+
+    @property
+    def mapping(self) -> CanonicalHosts:
+        """The mapped hosts alone."""
+        return self._mapping
 
     def __post_init__(self) -> None:
         self._known = self.hosts.origins

@@ -18,8 +18,9 @@ from internal_linker.adapters.tables.columns import (
     find_named,
     find_vectors,
 )
+from internal_linker.core.canonical_hosts import CanonicalHosts, HostVotes
 from internal_linker.core.records import Reject, StoredText, TableStream
-from internal_linker.core.urls import NormalForms, encoded, leads_to_no_page, normal_form
+from internal_linker.core.urls import NormalForms, encoded, leads_to_no_page
 from internal_linker.ingest.crawler_vocabulary import english
 from internal_linker.ingest.existing_links import rejected_link
 
@@ -137,8 +138,9 @@ class Crawl:
 
     Attributes:
         keep: stores a page's content.
-        pages: the pages' rows, by normal form.
-        vectors: URL and embedding, by the page's normal form.
+        votes: learns the canonical hosts; has the mapped ones.
+        pages: the pages' rows, by key.
+        vectors: URL and embedding, by the page's key.
         dimensions: dimensions of all embeddings; 0 before the first.
         rejects: the rejected rows.
         links: count of links read.
@@ -149,6 +151,7 @@ class Crawl:
     """
 
     keep: Callable[[str], str | StoredText] = str
+    votes: HostVotes = field(default_factory=lambda: HostVotes(CanonicalHosts()))
     pages: dict[str, Row] = field(default_factory=dict)
     vectors: dict[str, tuple[str, str | StoredText]] = field(default_factory=dict)
     dimensions: int = 0
@@ -243,7 +246,7 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
             crawl.left_out["not an HTML page"] += 1
             continue
         try:
-            key = normal_form(cells[Kind.URL])
+            key = crawl.votes.key(cells[Kind.URL])
         except ValueError as error:
             crawl.rejects.append(Reject(name, number, cells[Kind.URL], str(error)))
             continue
@@ -251,10 +254,12 @@ def add_pages(crawl: Crawl, pages: CrawlTable) -> None:
             _add_vector(crawl, Reject(name, number, cells[Kind.URL], ""), key, cells[Kind.VECTOR])
         if pages.of_vectors:
             continue
-        row = _row(cells)
+        row = _row(cells, crawl.votes.mapping)
+        if not bad_status(row):
+            crawl.votes.vote(cells[Kind.URL])
         known = crawl.pages.get(key)
         if known is None:
-            row[AT[Kind.CONTENT]] = crawl.keep(cells.get(Kind.CONTENT, ""))
+            row[AT[Kind.CONTENT]] = crawl.keep(cell(row, Kind.CONTENT))
             crawl.pages[key] = row
             continue
         crawl.merged += 1
@@ -275,13 +280,15 @@ def page_cells(rows: Iterable[Row], header: Sequence[Kind]) -> Iterator[list[str
 
 def link_cells(crawl: Crawl, links: CrawlTable, header: Sequence[Kind]) -> Iterator[list[str]]:
     """Yield the links of a table; count those that don't lead to a page, and reject those without a valid URL."""
-    forms = NormalForms()
+    forms, mapping = NormalForms(), crawl.votes.mapping
     for number, cells in cells_of(links.table, links.columns):
         source, target = cells[Kind.SOURCE], cells[Kind.DESTINATION]
         if not (source or target):
             continue
         if forms[source] and forms[target]:
             crawl.links += 1
+            if mapping.mapped:
+                cells |= {kind: mapping.written(cells[kind]) for kind in (Kind.SOURCE, Kind.DESTINATION)}
             yield [
                 english(kind, cells.get(kind, "")) if kind in _WORDS else cells.get(kind, "")
                 for kind in header
@@ -304,12 +311,16 @@ def _add_vector(crawl: Crawl, row: Reject, key: str, cell: str) -> None:
         crawl.rejects.append(replace(row, reason=str(error)))
         return
     crawl.dimensions = count
-    crawl.vectors[key] = row.url, crawl.keep(numbers)
+    crawl.vectors[key] = crawl.votes.mapping.written(row.url), crawl.keep(numbers)
 
 
-def _row(cells: dict[Kind, str]) -> Row:
+def _row(cells: dict[Kind, str], mapping: CanonicalHosts) -> Row:
     row: Row = [cells.get(kind, "") for kind in KEPT]
     row[AT[Kind.URL]] = encoded(cells[Kind.URL])
+    if mapping.mapped:
+        for kind in (Kind.URL, Kind.CANONICAL, Kind.REDIRECT):
+            row[AT[kind]] = mapping.written(cell(row, kind))
+        row[AT[Kind.CONTENT]] = mapping.written_html(cell(row, Kind.CONTENT))
     # A crawl has few distinct values of these.
     for kind in (Kind.STATUS, Kind.LANG, Kind.ROLE, Kind.WORDS):
         row[AT[kind]] = intern(cells.get(kind, ""))

@@ -59,16 +59,23 @@ class Filters:
         return bool(self.sources or self.targets)
 
 
-def page_rows(pages: Mapping[str, Row], filters: Filters) -> tuple[dict[str, Row], Counter[str]]:
-    """Return the pages to take, by normal form, and the count of pages left out, by reason.
+def page_rows(
+    pages: Mapping[str, Row], filters: Filters, of: Callable[[str], str] = str
+) -> tuple[dict[str, Row], Counter[str]]:
+    """Return the pages to take, by key, and the count of pages left out, by reason.
 
     If `filters.give_roles`, the pages have their roles.
+
+    Args:
+        pages: the pages by key.
+        filters: which pages to leave out.
+        of: returns the form in which the site writes a normal form.
     """
     kept, left_out, texts = dict[str, Row](), Counter[str](), set[bytes]()
     for key, row in pages.items():
         filters.noted(key)
         role = _role(key, cell(row, Kind.ROLE), filters)
-        reason = _reason(key, row, filters) or (_NEITHER if role is None else "")
+        reason = _reason(key, row, filters, of) or (_NEITHER if role is None else "")
         if not reason and filters.no_duplicates and (digest := _digest(row)):
             reason = "the same text as an earlier page" if digest in texts else ""
             texts.add(digest)
@@ -97,11 +104,11 @@ def address_reason(key: str, filters: Filters) -> str:
     return "" if filters.sources.hold(key) or filters.targets.hold(key) else _NEITHER
 
 
-def _reason(key: str, row: Row, filters: Filters) -> str:
+def _reason(key: str, row: Row, filters: Filters, of: Callable[[str], str]) -> str:
     """Return why the filters leave out a page; "" if they don't."""
     if filters.only_200 and bad_status(row):
         return "status is not 200"
-    if filters.no_canonicalised and other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL)):
+    if filters.no_canonicalised and other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL), of):
         return "canonicalised to another page"
     if filters.only_indexable and cell(row, Kind.INDEXABILITY) == NOT_INDEXABLE:
         return "not indexable"

@@ -7,16 +7,20 @@ from itertools import chain, islice
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.tables.columns import Kind, display, find_named
+from internal_linker.core.canonical_hosts import CanonicalHosts, HostVotes
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import ListSink, Progress, StreamSource
 from internal_linker.core.records import Reject, StoredText, TableStream
 from internal_linker.core.results import Columns, Result
+from internal_linker.core.urls import other_page
 from internal_linker.ingest.crawl import (
     LINK_KINDS,
     PAGE_KINDS,
     Crawl,
     CrawlTable,
     add_pages,
+    bad_status,
+    cell,
     link_cells,
     page_cells,
     recognised,
@@ -24,9 +28,11 @@ from internal_linker.ingest.crawl import (
     written,
 )
 from internal_linker.ingest.crawl_filters import Filters, page_rows
+from internal_linker.ingest.staging import canonicals_hint, host_of
 
 # Reasons of rejected rows that a message tells; files/rejected_rows.csv has all.
 _MOST_REASONS = 3
+OTHER_FORMS = "URLs in another form than the site's (http, www, another host or index.html)"
 # The columns that export-vectors writes.
 _VECTORS = ("URL", "Embedding")
 # Writes a header and rows; returns what was unusual, one sentence each.
@@ -144,6 +150,8 @@ def import_tables(
     places: Places,
     progress: Progress,
     verify: Callable[[], None] = lambda: None,
+    *,
+    hosts: CanonicalHosts | None = None,
 ) -> Imported:
     """Read all rows and write the project's tables; memory holds the pages without their contents, but no links.
 
@@ -153,18 +161,22 @@ def import_tables(
         places: where the tables are written.
         progress: shows the rows.
         verify: called before anything is written, when the filters have seen all pages.
+        hosts: mapped hosts, whose URLs are written with the hosts that they stand for; None: there are none.
 
     Raises:
         InputError: a table has a damaged row, or no row of a table is left: then no table is replaced.
         OutputError: a table can't be written.
     """
-    crawl = Crawl(places.keep)
+    crawl = Crawl(places.keep, HostVotes(hosts or CanonicalHosts()))
     pages, links = ([each for each in tables if each.links is of_links] for of_links in (False, True))
     progress.start("Reading", sum(each.table.size or 1 for each in tables), "files")
     for table in pages:
         add_pages(crawl, replace(table, table=_counted(table.table, progress)))
-    kept, left_out = page_rows(crawl.pages, filters)
+    kept, left_out = page_rows(crawl.pages, filters, crawl.votes.hosts.of)
     verify()
+    hint = staging_hint(crawl)
+    if other_forms := crawl.votes.variants(crawl.votes.learned()).count:
+        crawl.facts[OTHER_FORMS] = other_forms
     crawl.left_out.update(left_out)
     # A page that is left out has no vector, either.
     vectors = [row for key, row in crawl.vectors.items() if key in kept or key not in crawl.pages]
@@ -184,9 +196,9 @@ def import_tables(
             remarks += places.vectors(_VECTORS, ((url, str(numbers)) for url, numbers in vectors))
     remarks += places.rejects.write(crawl.rejects)
     if empty:
-        raise InputError(_nothing_left(empty, crawl))
+        raise InputError(" ".join(filter(None, (_nothing_left(empty, crawl), hint))))
     progress.finish(f"{len(kept)} pages, {crawl.links} links, {len(crawl.rejects)} rows rejected")
-    for remark in [*remarks, *crawl.gaps]:
+    for remark in filter(None, [*remarks, hint, *crawl.gaps]):
         progress.warn(remark)
     return Imported(
         len(kept) if kept else None,
@@ -201,6 +213,17 @@ def import_tables(
         reasons=reject_reasons(crawl.rejects),
         gaps=crawl.gaps,
     )
+
+
+def staging_hint(crawl: Crawl) -> str:
+    """Return a sentence if most pages of a host name their canonical on another one, else ""."""
+    pages, named = Counter[str](), Counter[tuple[str, str]]()
+    for key, row in crawl.pages.items():
+        pages[host_of(key)] += 1
+        other = other_page(key, cell(row, Kind.URL), cell(row, Kind.CANONICAL), crawl.votes.hosts.of)
+        if other and not bad_status(row):
+            named[host_of(key), host_of(other)] += 1
+    return canonicals_hint(pages, named, "import it with --map-host {0}={1}")
 
 
 def reject_reasons(rejects: Iterable[Reject]) -> dict[str, int]:

@@ -35,7 +35,7 @@ def compared_site(project: Project, files: Sequence[Path], progress: Progress) -
         place = Path(folder)
         with link_spool(place) as links, import_places(place) as (places, _):
             tables = recognise(crawl_tables(files, "", links), "", "", progress)
-            done = import_tables(tables, Filters(), places, progress)
+            done = import_tables(tables, Filters(), places, progress, hosts=project.settings.hosts)
         if done.pages is None:
             raise InputError(f"{name}: no table of pages. Name an export with one row per page as well.")
         if done.rejected:

@@ -7,6 +7,7 @@ from functools import partial
 from itertools import chain
 
 from internal_linker.adapters.tables.columns import Kind, display
+from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import NamedSections, SectionFilter, Sections, SectionUse
@@ -72,11 +73,28 @@ class CrawlImport:
                 fetched = site_tables(wanted, reason, cache, self.links, self.progress)
                 tables += recognise(fetched, "", "", self.progress)
             done = import_tables(
-                tables, filters, places, self.progress, partial(use.verify, self.progress.warn)
+                tables,
+                filters,
+                places,
+                self.progress,
+                partial(use.verify, self.progress.warn),
+                hosts=self.hosts,
             )
             if done.pages and display(Kind.CONTENT) not in done.page_columns:
                 self.progress.warn(NO_CONTENT)
             return replace(done, tables_read=tables, copies=[copy.name for copy in keeping.copies])
+
+    @property
+    def hosts(self) -> CanonicalHosts:
+        """The hosts that stand for others, by the settings and the options.
+
+        Raises:
+            ConfigurationError: an option is not a mapping of hosts.
+        """
+        try:
+            return CanonicalHosts(host_map([*self.project.settings.map_hosts, *self.options.map_host]))
+        except ValueError as error:
+            raise ConfigurationError(f"--map-host {error}.") from None
 
     def _access(self) -> Mapping[str, SiteAccess]:
         """Return what protected sites need; warn if others could read it.
@@ -104,7 +122,9 @@ def prepared_import(project: Project, options: ImportOptions, progress: Progress
     with link_spool(project.root / "files") as links:
         sources = crawl_tables(options.files, options.base_url, links, options.sheets)
         tables = recognise(sources, options.url_column, options.content_column, progress)
-        yield CrawlImport(project, options, progress, tables, links)
+        prepared = CrawlImport(project, options, progress, tables, links)
+        _ = prepared.hosts  # a wrong mapping is said before a person is asked about the columns
+        yield prepared
 
 
 def import_crawl(project: Project, options: ImportOptions, progress: Progress) -> Imported:

@@ -232,6 +232,7 @@ class ImportOptions(Options):
         content_column: the column of the pages' main content, if it isn't recognised.
         sheets: names of the sheets to read of each workbook; empty: the first one with pages or links.
         base_url: the address of a folder of HTML files, if the files don't say it themselves.
+        map_host: hosts that stand for another one, as in map_hosts, such as a staging site's.
         pagination, parameters: whether paginated URLs and URLs with parameters are kept.
         only_indexable, only_200: keep only indexable pages, and only pages with status 200.
         canonicalised, duplicates: whether canonicalised pages and pages with the text of an earlier one are kept.
@@ -269,6 +270,13 @@ class ImportOptions(Options):
         ),
     ] = ()
     base_url: Annotated[str, Option("The URL at which saved pages are online.", metavar="URL")] = ""
+    map_host: Annotated[
+        Sequence[str],
+        Option(
+            "Write URLs of the host HOST (a staging site) as URLs of the host OTHER; may be repeated.",
+            metavar="HOST=OTHER",
+        ),
+    ] = ()
     pagination: Annotated[
         bool, Option("Leave out /page/2, ?page=2 and the like.", flag="--no-pagination")
     ] = True
