@@ -43,7 +43,7 @@ def audit(
     gc.disable()
     try:
         if path:
-            _print_path(opened, path, options.home)
+            _print_path(opened, path, options)
         else:
             raise typer.Exit(_audit(opened, options))
     finally:
@@ -66,13 +66,13 @@ def _audit(project: "Project", options: AuditOptions) -> ExitCode:
     return ExitCode.FINDINGS if result.failed else ExitCode.GAPS if result.unknown else ExitCode.SUCCESS
 
 
-def _print_path(project: "Project", ends: tuple[str, str], home: str) -> None:
+def _print_path(project: "Project", ends: tuple[str, str], options: AuditOptions) -> None:
     """Print the shortest path today and after adoption."""
     from internal_linker.usecases.audit import link_paths
     from internal_linker.usecases.console import open_console
 
     with reporting() as reporter:
-        found = link_paths(project, *ends, reporter, home=home)
+        found = link_paths(project, *ends, reporter, home=options.home, after=options.after)
     console = open_console()
     for name, urls in (("Today", found.today), ("After adoption", found.after)):
         console.print(f"{name}: {f'clicks: {len(urls) - 1}' if urls else 'there is no path of links.'}")
@@ -89,11 +89,15 @@ def _print(console: "Console", audit: "Audit") -> None:
             "use --home URL.",
             soft_wrap=True,
         )
-    console.print(
-        f"Proposed links: {len(audit.proposed.sources)} new links of run {audit.run_id}."
-        if audit.run_id
-        else "No links are proposed."
-    )
+    if audit.links_known:
+        console.print(f"Links today: {audit.counted_today}", soft_wrap=True)
+    if len(audit.candidates.sources):
+        console.print(
+            f"After: the site with {audit.adopted_links} (--after {audit.after_by})", soft_wrap=True
+        )
+        console.print(f"New links after adoption: {audit.counted_new}", soft_wrap=True)
+    else:
+        console.print("No links are proposed.")
     console.print(f"{'':42}{'today':>12}{'after':>12}")
     for measure in audit.summary:
         values = (measure.before, measure.after)

@@ -74,6 +74,7 @@ class Run:
         sources = rows.sources
         memory, gaps = self._recall(run_id, collected.hosts)
         if memory:
+            memory.text_links = Counter(link.source for link in collected.links)
             targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
         with self.context.turn(self.progress, self._step):
             searched = self._search(sources, targets)

@@ -24,6 +24,7 @@ from internal_linker.core.edges import (
     tier_of,
 )
 from internal_linker.core.errors import InputError, ServiceError
+from internal_linker.core.link_density import FEW_LINKS, LinkDensity
 from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk
 from internal_linker.core.records import Duplicate, Link, Recommendation, Source, Targets, fold_query
 from internal_linker.core.sections import Sections
@@ -31,13 +32,14 @@ from internal_linker.core.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, todays
 from internal_linker.review.rows import REVIEWABLE, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
+from internal_linker.text.words import word_count
 
 # Rows whose edges are read and written together.
 BLOCK = 1000
 # Rows of the review: as many as two minutes of Google's quota allow.
 SHOWN = 20_000
 # What people see of an edge, besides what follows from the link's score.
-_SHOWN = attrgetter("status", "kind", "anchors", "anchor", "placed")
+_SHOWN = attrgetter("status", "kind", "tier", "anchors", "anchor", "placed")
 # Share of common text from which one of two pages should rather be removed than linked.
 SHARED = 0.9
 
@@ -48,11 +50,13 @@ class EdgeRules:
 
     Attributes:
         inline, sidebar: strengths from which a link belongs in the text, or beside it, 0 to 1.
+        density: how many links a page and its text can carry; further links belong beside the text.
         approval: parts of the site whose links an editor must accept first.
     """
 
     inline: float = 0.8
     sidebar: float = 0.65
+    density: LinkDensity = field(default_factory=LinkDensity)
     approval: Sections = field(default_factory=lambda: Sections(()))
 
 
@@ -81,6 +85,7 @@ class Memory:
         hashes: the hash of the text by page or query.
         decided: editors' decisions so far.
         least: the lowest score of the `SHOWN` strongest links; weaker links get no anchors.
+        text_links: the number of links in the text of each page today; 0 if unknown.
         heard: whether the editors' cells could be read.
         statuses: the count of links by status, after `keep`.
         tiers: the count of the run's links by tier, after `keep`.
@@ -98,6 +103,7 @@ class Memory:
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     hashes: Mapping[str, str] = field(default_factory=dict)
     decided: Decided = field(default_factory=Decided)
+    text_links: Mapping[str, int] = field(default_factory=dict)
     heard: bool = True
     least: float = -inf
     statuses: Counter[Status] = field(default_factory=Counter)
@@ -234,6 +240,7 @@ class Memory:
                     several.add(link.target.key)
         plain = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
         edges = self._anchored(items[0].source, plain, old, anchors)
+        edges |= self._beside(items[0].source, edges, old, self.text_links.get(end, 0))
         for key in {**old, **edges}:
             edge = remembered(old.get(key), edges.get(key), targets.links(end, key), self.at)
             if edge.verdict in ("accepted", "edited") and edge.status == edge.verdict and warning(edge):
@@ -273,6 +280,20 @@ class Memory:
             edge = replace(edges[key], anchors=anchors.varied(key, known[key], decided_text))
             done[key] = _looked_for(edge, before, partial(anchors.placed, source.key), unchanged=key in same)
         return done
+
+    def _beside(
+        self, source: Source, edges: Mapping[str, Edge], old: Mapping[str, Edge], links: int
+    ) -> dict[str, Edge]:
+        """Return the weakest links that belong beside the text, because it can carry no more links."""
+        accepted = {key for key, edge in old.items() if edge.verdict in ("accepted", "edited")}
+        inline = [key for key, edge in edges.items() if edge.tier == "inline"]
+        density = self.rules.density
+        # Reading the text takes time, and any text carries a few links.
+        if source.page is None or links + len(inline) <= min(FEW_LINKS, density.links):
+            return {}
+        room = density.room(word_count(str(source.page.content).strip()), links)
+        inline.sort(key=lambda key: (key not in accepted, -edges[key].strength))
+        return {key: replace(edges[key], tier="sidebar") for key in inline[room:] if key not in accepted}
 
     def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
         return not edge.rank or not edge.score < self.least or bool(old and old.verdict)

@@ -189,3 +189,8 @@ HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"
 RUN_ON = UNSPACED + HANGUL
 # A position between two characters of one word.
 INSIDE = re.compile(rf"(?<=[\w{MARKS}])(?=[\w{MARKS}])(?<![{RUN_ON}])(?![{RUN_ON}])")
+
+
+def word_count(text: str) -> int:
+    """Return the number of words; without spaces between words, pairs of characters are counted instead."""
+    return len(text.split()) if text.isascii() else len(words(text))

@@ -6,18 +6,22 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.outputs import audit_sinks
-from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
+from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.errors import ConfigurationError, InputError
-from internal_linker.core.ports import Progress, RunStore
+from internal_linker.core.link_density import LinkDensity
+from internal_linker.core.ports import EdgeStore, Progress, RunStore
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
 from internal_linker.ingest.collect import collect, with_links
 from internal_linker.ingest.staging import host_hint
 from internal_linker.pipeline.context import RunContext
+from internal_linker.review.former_links import todays
+from internal_linker.review.transitions import decided
 from internal_linker.usecases.compare import clusters_of, languages_of
 from internal_linker.usecases.options import AuditOptions
 from internal_linker.usecases.project import Project
@@ -105,7 +109,7 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
         OutputError: a file can't be written; it stays as it was.
     """
     bounds = failure_bounds(options.fail_on)
-    found, _ = _inspected(project, options.home, progress)
+    found, _ = _inspected(project, options.home, options.after, progress)
     files = _written(project, found, options, progress) if write else ()
     counts = Counter(one.rule for one in found.findings)
     failed = {rule: (bound, counts[rule]) for rule, bound in bounds.items() if counts[rule] >= bound}
@@ -113,7 +117,9 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
     return AuditResult(found, failed, unknown, files)
 
 
-def link_paths(project: Project, start: str, end: str, progress: Progress, *, home: str = "") -> LinkPaths:
+def link_paths(
+    project: Project, start: str, end: str, progress: Progress, *, home: str = "", after: str = "in-text"
+) -> LinkPaths:
     """Find the shortest paths of links between two pages, today and after adoption of the proposed links.
 
     Args:
@@ -122,34 +128,39 @@ def link_paths(project: Project, start: str, end: str, progress: Progress, *, ho
         end: URL of the last page.
         progress: shows the steps.
         home: URL of the home page; "": it is detected.
+        after: which proposed links are adopted: "accepted", "in-text" or "all".
 
     Raises:
         ConfigurationError: a URL is none of the site's pages.
         InputError: there are no pages, or a file can't be read.
     """
-    found, collected = _inspected(project, home, progress)
+    found, collected = _inspected(project, home, after, progress)
     keys = {page.url: page.key for page in collected.pages}
     rows = {keys[url]: row for row, url in enumerate(found.urls)}
     first, last = (page_row(url, "--path", collected, rows) for url in (start, end))
     n = len(found.urls)
-    today, after = (
+    today, then = (
         [found.urls[row] for row in shortest_path(graph, n, first, last)]
         for graph in (found.existing, adopted(found.existing, found.proposed, n))
     )
-    return LinkPaths(today, after)
+    return LinkPaths(today, then)
 
 
-def _inspected(project: Project, home: str, progress: Progress) -> tuple[Audit, Collected]:
+def _inspected(project: Project, home: str, after: str, progress: Progress) -> tuple[Audit, Collected]:
     with (
         project.context(progress, serp=False, deliver=False, read_only=True) as context,
-        project.graph() as (_, runs),
+        project.graph() as (edges, runs),
     ):
         collected = _collected(context, progress)
-        material = _material(project, context, runs, collected, home=home, progress=progress)
+        material = replace(
+            _material(project, context, runs, collected, home=home, progress=progress),
+            proposals=_proposals(edges, runs, collected, after),
+        )
         progress.start("Audit", 0, "")
         found = inspect(material)
         progress.finish(
-            f"{len(found.existing.sources)} links and {len(found.proposed.sources)} proposed ones"
+            f"{len(found.existing.sources)} links, {len(found.candidates.sources)} new ones proposed, "
+            f"{len(found.proposed.sources)} of them adopted"
         )
     return found, collected
 
@@ -229,9 +240,7 @@ def _material(
     home: str,
     progress: Progress,
 ) -> Material:
-    versions = runs.versions()
-    run = versions[-1].run if versions else ""
-    if not run:
+    if not runs.versions():
         progress.warn(
             "The cache contains no run because it is new or was deleted, so only today's links are audited. "
             "To audit proposed links as well, start a run first."
@@ -239,8 +248,7 @@ def _material(
     settings = project.settings
     return Material(
         collected,
-        run,
-        rows_with(collected.hosts, runs.rows(run)) if run else (),
+        Proposals(),
         runs.duplicates(),
         project.exclusions.match,
         "" if settings.site.partition("/")[0] == PLACEHOLDER_SITE else settings.site,
@@ -249,11 +257,23 @@ def _material(
             settings.min_inlinks,
             settings.max_inlinks,
             clicks=settings.max_clicks,
-            links=settings.max_links_on_page,
-            links_per_100_words=settings.max_links_per_100_words,
+            density=LinkDensity(settings.max_links_on_page, settings.max_links_per_100_words),
             sidebar=settings.tier_sidebar,
             inline=settings.tier_inline,
         ),
         lambda pages: clusters_of(pages, context, project, progress),
         languages_of,
     )
+
+
+def _proposals(edges: EdgeStore, runs: RunStore, collected: Collected, after: str) -> Proposals:
+    """Return the links of the last run, and what editors decided on links of any run."""
+    if after not in ADOPTIONS:
+        raise ConfigurationError(
+            f"--after {shortened(after)}: choose {', '.join(ADOPTIONS[:-1])} or {ADOPTIONS[-1]}."
+        )
+    versions, hosts = runs.versions(), collected.hosts
+    run = versions[-1].run if versions else ""
+    judged = decided(todays(edges.each(judged=True), hosts))
+    rows = rows_with(hosts, runs.rows(run)) if run else ()
+    return Proposals(run, rows, judged.rejected, judged.accepted, after)

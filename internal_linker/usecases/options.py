@@ -497,11 +497,22 @@ class AuditOptions(Options):
 
     Attributes:
         home: URL of the home page; "": it is detected.
+        after: which proposed links the site has "after": "accepted" by editors; "in-text": these and the ones that are
+            strong enough for the text; or "all" but rejected ones.
         fail_on: rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default: 1).
         report: whether the HTML report and the graph files are written beside the workbook.
     """
 
     home: Annotated[str, Option("The home page, if it isn't detected.", metavar="URL")] = ""
+    after: Annotated[
+        str,
+        Option(
+            "The proposed links that count as adopted: those that editors accepted; these and the ones strong enough "
+            "for the text; or all but rejected ones.",
+            metavar="accepted|in-text|all",
+            choices=("accepted", "in-text", "all"),
+        ),
+    ] = "in-text"
     fail_on: Annotated[
         Sequence[str],
         Option(

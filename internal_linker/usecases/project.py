@@ -28,6 +28,7 @@ from internal_linker.adapters.tables.lists_csv import (
     VectorsCsv,
 )
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.link_density import LinkDensity
 from internal_linker.core.ports import Encoder, LinkSink, Progress, ReviewDesk, StreamSource
 from internal_linker.core.sections import Sections
 from internal_linker.core.urls import NormalForms
@@ -217,7 +218,12 @@ class Project:
             near_duplicate=settings.near_duplicate,
             serp_floor=settings.serp_floor,
         )
-        edges = EdgeRules(settings.tier_inline, settings.tier_sidebar, Sections(settings.approval_sections))
+        edges = EdgeRules(
+            settings.tier_inline,
+            settings.tier_sidebar,
+            LinkDensity(settings.max_links_on_page, settings.max_links_per_100_words),
+            Sections(settings.approval_sections),
+        )
         return Rules(
             search,
             linking,

@@ -93,6 +93,32 @@ def test_each_link_has_the_edge_that_the_store_keeps(store: EdgeStore) -> None:
     assert {edge.kind for edge in kept.values()} == {"contextual", "recommendation"}
 
 
+@pytest.mark.parametrize(
+    ("words", "links", "inline"),
+    [(60, 0, "abcde"), (60, 3, "ab"), (60, 9, ""), (160, 3, "abcde"), (0, 9, "abcdefg")],
+)
+def test_a_text_gets_no_more_links_than_it_can_carry(
+    store: EdgeStore, words: int, links: int, inline: str
+) -> None:
+    """Strong links beyond five, or five per 100 words, belong beside the text; accepted ones come first."""
+    of = source(of=page("x", "word " * words))
+    memory = Memory(store, EdgeRules(), "1", "local/x", text_links={url("x"): links})
+    memory.recall(None)
+    items = [item(of, "abcdefg", score=12.0)]
+    memory.keep(items, targets(*"abcdefg"), None, (), Told(), gone=lambda _: True)
+    tiers = {edge.target[-1]: edge.tier for edge in store.each()}
+    assert "".join(name for name, tier in sorted(tiers.items()) if tier == "inline") == inline
+    assert set(tiers.values()) <= {"inline", "sidebar"}
+    assert {one.target.key[-1]: memory.edge_of(of, one).tier for one in items[0].links} == tiers
+    last = edge_id(url("x"), url("g"))
+    store.put([replace(store.by_id([last])[last], verdict="accepted", status="accepted")])
+    memory = Memory(store, EdgeRules(), "2", "local/x", text_links={url("x"): links})
+    memory.recall(None)
+    memory.keep(items, targets(*"abcdefg"), None, (), Told(), gone=lambda _: True)
+    assert store.by_id([last])[last].tier == "inline"
+    assert memory.tiers["inline"] == max(1, len(inline))
+
+
 def test_plain_links_take_no_room(store: EdgeStore) -> None:
     """The memory has no entry for a link whose edge follows from the link, because a site may have millions."""
     memory = remember(

@@ -5,8 +5,9 @@ from functools import cache
 
 import numpy as np
 
+from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
-from internal_linker.analysis.audit.records import Audit, Limits
+from internal_linker.analysis.audit.records import Adoption, Audit, Limits
 from internal_linker.core.arrays import Ints
 from internal_linker.core.records import (
     Candidate,
@@ -65,6 +66,7 @@ def audited(
     titles: Sequence[str],
     existing: Iterable[tuple[int, int]] = (),
     proposed: Iterable[tuple[tuple[int, int], float]] = (),
+    adoption: Adoption = "all",
 ) -> Audit:
     """Return the audit of these pages, links (row to row) and proposed links with their scores."""
     keys = [normal_form(url) for url in urls]
@@ -73,8 +75,7 @@ def audited(
     return inspect(
         Material(
             Collected(tuple(pages), (), (), 0, links=tuple(links)),
-            "2026-11-20 0930",
-            _proposed(keys, proposed),
+            Proposals("2026-11-20 0930", _proposed(keys, proposed), adoption=adoption),
             None,
             lambda *_: "",
             SITE,

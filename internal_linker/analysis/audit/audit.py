@@ -9,8 +9,9 @@ from urllib.parse import unquote
 
 import numpy as np
 
+from internal_linker.analysis.audit.adoption import Proposals, Proposed, proposed_links
 from internal_linker.analysis.audit.figures import figures, summary
-from internal_linker.analysis.audit.links import SiteLinks, proposed_links, site_links
+from internal_linker.analysis.audit.links import SiteLinks, site_links
 from internal_linker.analysis.audit.page_clusters import PageClusters, page_clusters
 from internal_linker.analysis.audit.records import (
     Audit,
@@ -45,10 +46,9 @@ from internal_linker.analysis.graph.site_graph import (
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.records import Collected, Duplicate, Page
-from internal_linker.core.runs import VersionRow
 from internal_linker.core.sections import grouped, sections_of
 from internal_linker.core.urls import keys_meant, within_site
-from internal_linker.text.words import words
+from internal_linker.text.words import word_count, words
 
 # The file that a server sends for a folder.
 _INDEX = re.compile(r"/(?:index|default)\.(?:html?|xhtml|shtml|php[0-9]?|aspx?|jsp|cfm)$", re.IGNORECASE)
@@ -62,8 +62,7 @@ class Material:
 
     Attributes:
         collected: the pages, and the links with their targets as written, without following redirects.
-        run: the last run's id; "" if there is none.
-        proposed: the last run's rows.
+        proposals: the links of the last run, and editors' decisions.
         duplicates: the last run's near-duplicates; None: the audit finds pages with exactly the same text.
         excluded: returns the pattern that forbids links to one of these URLs, "" for none.
         site: host, or host and folder, of the site; "", or one that no page is of: the host of most pages.
@@ -74,8 +73,7 @@ class Material:
     """
 
     collected: Collected
-    run: str
-    proposed: Iterable[VersionRow]
+    proposals: Proposals
     duplicates: Iterable[Duplicate] | None
     excluded: Callable[..., str]
     site: str
@@ -83,6 +81,14 @@ class Material:
     limits: Limits
     similar: Callable[[Sequence[Page]], tuple[Ints, str] | None]
     languages: Callable[[Sequence[Page]], Sequence[str]] = lambda pages: [page.lang for page in pages]
+
+
+@dataclass(frozen=True, slots=True)
+class _Texts:
+    """The pages' texts: (n,) numbers of words, and n digests."""
+
+    lengths: Ints
+    digests: Sequence[bytes]
 
 
 def inspect(material: Material) -> Audit:
@@ -98,17 +104,22 @@ def inspect(material: Material) -> Audit:
         )
     n, rows = len(pages), {page.key: row for row, page in enumerate(pages)}
     today = site_links(material.collected, rows)
-    offered = proposed_links(material.run, material.proposed, material.collected, rows, today.graph)
-    both = adopted(today.graph, offered.graph, n)
+    lengths, digests = _lengths(pages)
+    room = np.maximum(0, material.limits.density.most(lengths) - today.counts)
+    offered = proposed_links(
+        material.proposals, material.collected, rows, today.graph, limits=material.limits, room=room
+    )
+    both = adopted(today.graph, offered.adopted, n)
     site = _site(pages, material.site)
     home = home_row(pages, site, material)
     wanted = _wanted(pages, home, material)
     clusters = page_clusters(pages, both, material.similar, material.languages)
     labels, names = clusters.labels, clusters.names
-    states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.graph, both)]
+    states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.adopted, both)]
     before, alone, after = states
     seen = States([page.url for page in pages], wanted, before, after, material.limits)
-    found = _findings(seen, pages, material, today, offered=offered.graph, both=both, home=home)
+    texts = _Texts(lengths, digests)
+    found = _findings(seen, pages, material, today, texts=texts, offered=offered, both=both)
     bad = {page.key: page for page in material.collected.pages if page.issue}
     urls = {page.key: page.url for page in material.collected.pages}
     aliases = material.collected.aliases
@@ -131,8 +142,13 @@ def inspect(material: Material) -> Audit:
         before=before,
         offered=alone,
         after=after,
+        after_by=material.proposals.adoption,
         existing=today.graph,
-        proposed=offered.graph,
+        proposed=offered.adopted,
+        candidates=offered.candidates,
+        counted_today=today.counted,
+        counted_new=offered.counted,
+        tiers=offered.tiers,
         findings=_sorted(found),
         histogram=_histogram(offered.strengths),
         thresholds=(material.limits.sidebar, material.limits.inline),
@@ -227,22 +243,22 @@ def _findings(
     material: Material,
     today: SiteLinks,
     *,
-    offered: SiteGraph,
+    texts: _Texts,
+    offered: Proposed,
     both: SiteGraph,
-    home: int,
 ) -> list[Finding]:
-    lengths, digests = _lengths(pages)
     copies = material.duplicates
     if copies is None:
-        copies = exact_copies(pages, digests, seen.before.inlinks.tolist())
+        copies = exact_copies(pages, texts.digests, seen.before.inlinks.tolist())
     if not len(today.graph.sources):
         return list(duplicate_findings(copies))
     n, limits = len(pages), material.limits
+    home = int(np.flatnonzero(seen.before.depth == 0)[0]) if (seen.before.depth == 0).any() else -1
     found = list(page_findings(seen))
-    found += circle_findings(seen, closed_circles(today.graph, n, home), offered)
+    found += circle_findings(seen, closed_circles(today.graph, n, home), offered.adopted)
     found += reciprocal_findings(seen, *(reciprocal_pairs(graph, n) for graph in (today.graph, both)))
-    proposed = degrees(offered, n)[1]
-    found += dense_findings(seen, today.counts, proposed, lengths)
+    in_text, proposed = (degrees(graph, n)[1] for graph in (offered.in_text, offered.adopted))
+    found += dense_findings(seen, today.counts, in_text, proposed, texts.lengths)
     found += ambiguous_anchors(today.anchored, seen.urls)
     found += repeated_anchors(today.anchored, seen.urls, limits)
     profiles = [words(f"{page.title} {page.h1} {unquote(page.key.rpartition('/')[2])}") for page in pages]
@@ -256,8 +272,7 @@ def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
     lengths, digests = np.zeros(len(pages), np.int64), []
     for row, page in enumerate(pages):
         text = str(page.content).strip()
-        # Without spaces between words, count pairs of characters instead.
-        lengths[row] = len(text.split()) if text.isascii() else len(words(text))
+        lengths[row] = word_count(text)
         digests.append(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest() if text else b"")
     return lengths, digests
 

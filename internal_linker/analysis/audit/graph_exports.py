@@ -106,7 +106,7 @@ def _nodes(audit: Audit) -> Iterator[tuple[Cell, ...]]:
 def _edges(audit: Audit) -> Iterator[tuple[int, int, str, float]]:
     """Yield row of the source, row of the target, "existing" or "proposed", and weight; existing links first."""
     yield from _links(audit.existing, "existing")
-    yield from _links(audit.proposed, "proposed")
+    yield from _links(audit.candidates, "proposed")
 
 
 def _links(graph: SiteGraph, state: str) -> Iterator[tuple[int, int, str, float]]:

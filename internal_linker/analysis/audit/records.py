@@ -1,7 +1,7 @@
 """The records of an audit: the figures of a site's link graph, its rules, and their findings."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal, Protocol, Self
 
@@ -9,7 +9,12 @@ import numpy as np
 
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.link_density import LinkDensity
 
+Adoption = Literal["accepted", "in-text", "all"]
+"""Which proposed links are adopted: those that editors accepted; these and the ones that are strong enough for the
+text; or all but rejected ones."""
+ADOPTIONS: tuple[Adoption, ...] = "accepted", "in-text", "all"
 Severity = Literal["error", "warning", "note"]
 Standing = Literal["resolved", "stays", "new"]
 """What adoption of the proposed links does to a finding: resolves it, leaves it, or causes it."""
@@ -147,6 +152,27 @@ class ClusterLinks:
 
 
 @dataclass(frozen=True, slots=True)
+class Balance:
+    """A number of links as a sum: what was counted, what was subtracted, and what was added.
+
+    Attributes:
+        parts: numbers with their names; the first is the whole, and each number below 0 is subtracted from it.
+    """
+
+    parts: Sequence[tuple[int, str]]
+
+    @property
+    def total(self) -> int:
+        """What remains."""
+        return sum(count for count, _ in self.parts)
+
+    def __str__(self) -> str:
+        (whole, name), *rest = self.parts
+        signed = (f" {'-' if count < 0 else '+'} {abs(count):,} {what}" for count, what in rest if count)
+        return f"{self.total:,} = {whole:,} {name}{''.join(signed)}"
+
+
+@dataclass(frozen=True, slots=True)
 class SectionMatrix:
     """The number of links from section to section.
 
@@ -170,8 +196,8 @@ class Limits:
         max_inlinks: inlinks beyond which a page is a hub, as a multiple of the mean; 0: no page is a hub.
         clicks: clicks from the home page beyond which a page is deep. Crawlers seldom visit pages deeper than 3 or 4
             clicks, and people hardly ever do.
-        links: links on one page. Google once stopped reading after 100, and readers still do.
-        links_per_100_words: links per 100 words of a page; every twentieth word is many, as in Wikipedia's leads.
+        density: links on a page and per 100 words of its text. Google once stopped reading after 100, and readers still
+            do; every twentieth word is many, as in Wikipedia's leads.
         same_anchor: links to one target with the same anchor that are fine.
         sidebar: strength from which a proposed link is good for a sidebar, 0 to 1.
         inline: strength from which a proposed link is good for the text, 0 to 1.
@@ -180,8 +206,7 @@ class Limits:
     min_inlinks: int = 2
     max_inlinks: float = 10.0
     clicks: int = 4
-    links: int = 100
-    links_per_100_words: float = 5.0
+    density: LinkDensity = field(default_factory=LinkDensity)
     same_anchor: int = 3
     sidebar: float = 0.65
     inline: float = 0.80
@@ -204,7 +229,11 @@ class Audit:
         clusters_by: what pages were grouped by: "content", "title", "h1" or "links".
         summary: the before/after table.
         before, offered, after: figures of today's links, of the proposed links alone, and of both.
-        existing, proposed: the links; a proposed link that exists already is in `existing` only.
+        after_by: which of the proposed links are adopted "after".
+        existing, proposed: today's links, and the adopted ones that don't exist yet.
+        candidates: all proposed links that don't exist yet and that no editor rejected.
+        counted_today, counted_new: how the numbers of `existing` and `proposed` links come about.
+        tiers: the number of candidates for the text, for a place beside it, and of the others.
         findings: the findings by severity, then rule, then page.
         histogram: (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths.
         thresholds: strengths from which a link is good for a sidebar, and for the text.
@@ -225,12 +254,30 @@ class Audit:
     before: GraphFigures
     offered: GraphFigures
     after: GraphFigures
+    after_by: Adoption
     existing: SiteGraph
     proposed: SiteGraph
+    candidates: SiteGraph
+    counted_today: Balance
+    counted_new: Balance
+    tiers: tuple[int, int, int]
     findings: Sequence[Finding]
     histogram: tuple[Vectors, Ints]
     thresholds: tuple[float, float]
     section_matrix: SectionMatrix
+
+    @property
+    def adopted_links(self) -> str:
+        """Which links the site has after adoption, for people."""
+        if self.after_by == "all":
+            every = f"all links of run {self.run_id} that no editor rejected, and " if self.run_id else ""
+            return f"{every}the links that editors accepted"
+        if self.after_by == "accepted" or not self.run_id:
+            return "the links that editors accepted"
+        return (
+            f"the links that editors accepted, and those of run {self.run_id} that are strong enough for the text "
+            f"(from {self.thresholds[1]:g}), as many as each text can carry"
+        )
 
     def known(self, figures: Ints | Vectors) -> Ints | Vectors:
         """Return figures of links by page, (n,); NaN if no links are known today."""

@@ -12,8 +12,6 @@ from internal_linker.core.arrays import Bools, Ints
 
 # A page with fewer inlinks is not a hub, whatever the mean: sites with hardly any links have a tiny mean.
 _HUB = 10
-# Links that even a short text may have.
-_FEW_LINKS = 5
 # Pages of a closed circle that its finding names.
 _NAMED = 5
 
@@ -94,26 +92,32 @@ def reciprocal_findings(states: States, before: Ints, after: Ints) -> Iterator[F
         )
 
 
-def dense_findings(states: States, links: Ints, proposed: Ints, words: Ints) -> Iterator[Finding]:
-    """Find pages with more links than their text can carry.
+def dense_findings(
+    states: States, links: Ints, in_text: Ints, adopted: Ints, words: Ints
+) -> Iterator[Finding]:
+    """Find pages with more links than their text can carry, or than a page should have.
 
     Args:
         states: the pages.
         links: (n,) links in each page's text today, to any page.
-        proposed: (n,) links proposed for each page.
+        in_text: (n,) adopted links that go into each page's text.
+        adopted: (n,) all adopted links of each page; those beside the text count for the page only.
         words: (n,) words of each page's text; 0 if unknown, and then only the number of links counts.
     """
-    limits = states.limits
-    by_length = np.maximum(_FEW_LINKS, words / 100 * limits.links_per_100_words)
-    most = np.where(words > 0, np.minimum(limits.links, by_length), limits.links)
+    density = states.limits.density
+    most = density.most(words)
+    crowded = links + adopted > density.links
 
     def detail(row: int) -> str:
-        after = int(links[row] + proposed[row])
-        density = f", {100 * links[row] / words[row]:.1f} per 100 words" if words[row] else ""
-        then = _then(int(links[row]), after)
-        return f"It has {links[row]} links{density}, with a limit of {int(most[row])} links{then}."
+        after = int(links[row] + (adopted if crowded[row] else in_text)[row])
+        count, share = (
+            int(links[row]),
+            f", {100 * links[row] / words[row]:.1f} per 100 words" if words[row] else "",
+        )
+        limit = int(density.links if crowded[row] else most[row])
+        return f"It has {count} link{'' if count == 1 else 's'}{share}, with a limit of {limit}{_then(count, after)}."
 
-    yield from states.found(Rule.DENSE, links > most, links + proposed > most, detail)
+    yield from states.found(Rule.DENSE, links > most, (links + in_text > most) | crowded, detail)
 
 
 def _hubs(states: States) -> Iterator[Finding]:

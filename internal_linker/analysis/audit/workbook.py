@@ -107,6 +107,9 @@ class AuditXlsx:
             (("Site", audit.site), False),
             (("Home page", audit.urls[audit.home] if audit.home >= 0 else "not among the pages"), False),
             (("Proposed links of run", audit.run_id or "none"), False),
+            (("After", f"{audit.adopted_links} (--after {audit.after_by})"), False),
+            (("Links today", str(audit.counted_today)), False),
+            (("New links after adoption", str(audit.counted_new)), False),
             ((), False),
             (("", "Today", "After adoption", "Change"), True),
         ]

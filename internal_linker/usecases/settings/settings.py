@@ -272,7 +272,8 @@ class Settings(BaseSettings):
         0.8,
         ge=0,
         le=1,
-        description="Minimum strength of a link in the text (tier inline), 0 to 1; calibrate proposes a value.",
+        description="Minimum strength of a link in the text (tier inline), 0 to 1; calibrate proposes a value. If a "
+        "text can carry no more links, further ones are in tier sidebar.",
     )
     tier_sidebar: float = Field(
         0.65,
@@ -294,10 +295,16 @@ class Settings(BaseSettings):
         description="Clicks from the home page above which audit reports a page as deep.",
     )
     max_links_on_page: int = Field(
-        100, ge=1, description="Links on a page above which audit reports it as dense."
+        100,
+        ge=1,
+        description="Links that a page can carry: audit reports a page with more as dense, and a run puts no more into "
+        "tier inline.",
     )
     max_links_per_100_words: float = Field(
-        5.0, gt=0, description="Links per 100 words above which audit reports a page as dense."
+        5.0,
+        gt=0,
+        description="Links that 100 words of a page can carry, but five in any text: audit reports a page with more as "
+        "dense, and a run puts no more into tier inline.",
     )
 
     store_url: str = Field(

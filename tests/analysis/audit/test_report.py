@@ -130,15 +130,19 @@ def test_the_curve_of_an_even_site_is_the_diagonal() -> None:
     assert [held for share, held in charts.concentration(one) if share >= 2] == [100.0] * 99
 
 
-def test_tiers_count_the_new_links() -> None:
+def test_tiers_count_the_new_links(tmp_path: Path) -> None:
     """Every new link is in exactly one tier; a score at a threshold belongs to the tier above."""
     found = audit(60)
-    weights = found.proposed.weights.copy()
-    weights[:3] = 0.8, 0.65, 0.6499
-    found = replace(found, proposed=replace(found.proposed, weights=weights))
-    counts = [tier.links for tier in charts.tiers(found)]
-    expected = [(weights >= 0.8).sum(), ((weights >= 0.65) & (weights < 0.8)).sum(), (weights < 0.65).sum()]
-    assert counts == [int(count) for count in expected]
+    weights = found.candidates.weights
+    beside = (weights >= 0.65) & (weights < 0.8)
+    assert found.tiers[0] <= (weights >= 0.8).sum() and found.tiers[2] == (weights < 0.65).sum()
+    assert found.tiers[1] == len(weights) - found.tiers[0] - found.tiers[2] >= beside.sum()
+    body = parsed(written(tmp_path, found)).body
+    text = " ".join(body.text().split()) if body else ""
+    inline, sidebar, review = found.tiers
+    assert f"Of the {len(weights)} proposed links that don’t exist yet:" in text
+    assert f"{inline} inline (from 0.8), {sidebar} sidebar (from 0.65), {review} review (below)" in text
+    assert f"Links today: {found.counted_today}." in text and f"after adoption: {found.counted_new}." in text
 
 
 def test_the_report_loads_nothing(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
 from internal_linker.analysis.audit.figures import figures
 from internal_linker.analysis.audit.records import Finding, GraphFigures, Limits, Rule
@@ -131,7 +132,7 @@ def test_dense_pages_have_more_links_than_their_text_carries(rows: list[tuple[in
     n, limits = len(rows), Limits()
     none = graph([], n)
     links, proposed, words = (np.array(column) for column in zip(*rows, strict=True))
-    found = list(dense_findings(states(n, none, none, [True] * n, limits), links, proposed, words))
+    found = list(dense_findings(states(n, none, none, [True] * n, limits), links, proposed, proposed, words))
     for at, (today, more, length) in enumerate(rows):
         most = 100 if not length else min(100, max(5, length / 20))
         expected = None if today + more <= most else "stays" if today > most else "new"
@@ -263,7 +264,7 @@ def test_an_audit_finds_the_same_however_its_rules_are_worded(
     links = [ExistingLink(url("a"), url(name), "here") for name in ("b", "moved", "hidden")]
     collected = Collected(pages, (), (), 0, tuple(links), {url("moved"): url("b")}, 3)
     material = Material(
-        collected, "", (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None
+        collected, Proposals(), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None
     )
 
     def found() -> list[tuple[Rule, str, str]]:

@@ -9,6 +9,7 @@ from typing import Any
 import openpyxl
 import pytest
 
+from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
 from internal_linker.analysis.audit.records import Audit, Finding, Limits, Rule
 from internal_linker.analysis.audit.workbook import AuditXlsx
@@ -25,7 +26,7 @@ def audit() -> Audit:
     links = tuple(ExistingLink(url(at), url(at + 1), "next") for at in range(5))
     collected = Collected(pages, (), (), 0, links, {}, len(links))
     return inspect(
-        Material(collected, "", (), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
+        Material(collected, Proposals(), None, nothing_excluded, "shop.example", "", Limits(), lambda _: None)
     )
 
 

@@ -64,11 +64,10 @@ def tiles(audit: Audit) -> list[Tile]:
 
 
 def tiers(audit: Audit) -> list[TierCount]:
-    """Return the new links by tier, the best tier first."""
+    """Return the candidates by tier, the best tier first."""
     sidebar, inline = audit.thresholds
     bounds = (("inline", inline), ("sidebar", sidebar), ("review", 0.0))
-    counts = Counter(np.digitize(audit.proposed.weights, [sidebar, inline]).tolist())
-    return [TierCount(*bound, counts[2 - place]) for place, bound in enumerate(bounds)]
+    return [TierCount(*bound, count) for bound, count in zip(bounds, audit.tiers, strict=True)]
 
 
 def concentration(pagerank: Vectors) -> list[list[float]]:

@@ -79,6 +79,7 @@ def _context(audit: Audit) -> dict[str, Any]:
         "audit": audit,
         "contents": _CONTENTS,
         "new_links": len(audit.proposed.sources),
+        "candidates": len(audit.candidates.sources),
         "cards": _cards(audit),
         "grouped_by": _grouped_by(audit),
         "tiles": sections,

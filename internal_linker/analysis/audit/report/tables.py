@@ -114,7 +114,7 @@ def _of_rule(rule: Rule, found: Sequence[Finding]) -> RuleFindings:
 
 def _best_sources(audit: Audit, targets: Sequence[int]) -> dict[int, Ints]:
     """Return the pages that would link to each of these pages, the strongest first, as many as are shown."""
-    links = audit.proposed
+    links = audit.candidates
     wanted = np.flatnonzero(np.isin(links.targets, targets))
     wanted = wanted[np.argsort(-links.weights[wanted], kind="stable")]
     ends = links.targets[wanted]

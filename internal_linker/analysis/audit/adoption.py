@@ -1,0 +1,211 @@
+"""Adoption of proposed links: which of them a site has "after", and how their number comes about."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from internal_linker.analysis.audit.records import Adoption, Balance, Limits
+from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of, pair_keys
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.edges import Edge, strengths
+from internal_linker.core.records import Collected
+from internal_linker.core.runs import VersionRow
+
+# The weight of a link without a score: the middle of the strengths, 0 to 1.
+_UNSCORED = 0.5
+# Decimal places of a score in files/links.csv; further ones mean nothing.
+_DECIMALS = 4
+# The minimum weight: a link without any strength is still a link.
+_LEAST = 0.01
+OUTSIDE = "with an end that is none of the audited pages"
+OWN = "of a page to itself"
+REPEATED = "repeated between the same two pages"
+# Why a link is not adopted, in the order of the checks; 0: it is.
+_OUTSIDE, _OWN, _REPEATED, _EXISTS, _REJECTED, _WEAK, _FULL = range(1, 8)
+_WHY = {
+    _OUTSIDE: OUTSIDE,
+    _OWN: OWN,
+    _REPEATED: REPEATED,
+    _EXISTS: "that exist already",
+    _REJECTED: "that editors rejected",
+    _WEAK: "not strong enough for the text",
+    _FULL: "from pages whose text can carry no more links",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """The proposed links of a site as they were stored.
+
+    Attributes:
+        run: the last run's id; "" if there is none.
+        rows: its rows.
+        rejected: targets that editors rejected, by source.
+        accepted: edges that editors accepted or edited, by source.
+        adoption: which links are adopted.
+    """
+
+    run: str = ""
+    rows: Iterable[VersionRow] = ()
+    rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
+    accepted: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
+    adoption: Adoption = "in-text"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """Links that the last run proposed, and those that editors accepted.
+
+    Attributes:
+        adopted: the new links between the pages that are adopted; their weights are strengths.
+        in_text: those of them that go into a page's text.
+        candidates: all new links between the pages, adopted or not, without rejected ones.
+        strengths: (p,) strengths of all links of the run, 0 to 1; NaN without a score.
+        run: the run's id; "" without links.
+        written: keys of source and target of the adopted links, as the links name them.
+        counted: how the number of `adopted` links comes about.
+        tiers: the number of candidates for the text, for a place beside it, and of the others.
+    """
+
+    adopted: SiteGraph
+    in_text: SiteGraph
+    candidates: SiteGraph
+    strengths: Vectors
+    run: str
+    written: Sequence[tuple[str, str]]
+    counted: Balance
+    tiers: tuple[int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Links:
+    """Proposed links: first those of the run, then those that editors accepted at any time.
+
+    Attributes:
+        ends: keys of source and target, as the links name them.
+        scores: the scores of the run's links.
+        earlier: the strengths of the others.
+        queries: how many further links of the run start at a query, which has no page to link from.
+    """
+
+    ends: list[tuple[str, str]]
+    scores: list[float]
+    earlier: list[float]
+    queries: int
+
+
+def proposed_links(
+    proposals: Proposals,
+    collected: Collected,
+    rows: Mapping[str, int],
+    existing: SiteGraph,
+    *,
+    limits: Limits,
+    room: Ints,
+) -> Proposed:
+    """Decide which of the links of the last run and of editors are adopted.
+
+    Args:
+        proposals: the links as they were stored.
+        collected: the pages and their aliases.
+        rows: the row of each of the n audited pages, by its key.
+        existing: today's links.
+        limits: has the thresholds of the tiers.
+        room: (n,) how many more links the pages' texts can carry.
+    """
+    links, n = _read(proposals, collected), len(rows)
+    of_run, aliases = len(links.scores), collected.aliases
+    sources = np.array([rows.get(aliases.get(source, source), -1) for source, _ in links.ends], np.int64)
+    targets = np.array([rows.get(aliases.get(target, target), -1) for _, target in links.ends], np.int64)
+    strong = np.concatenate([strengths(np.array(links.scores, np.float64)), np.array(links.earlier)])
+    weights = np.where(np.isnan(strong), _UNSCORED, np.maximum(strong, _LEAST))
+    keys = sources * n + targets
+    accepted = np.isin(keys, keys[of_run:]) & (sources >= 0) & (targets >= 0)
+    why = _reasons(links, proposals, sources, targets, existing=existing, n=n)
+    candidates = why == 0
+    inline = candidates & ((weights >= limits.inline) | accepted)
+    fits = inline & (_first(sources, weights, inline, accepted, room) | accepted)
+    if proposals.adoption != "all":
+        wanted = accepted if proposals.adoption == "accepted" else fits
+        why[candidates & ~wanted] = _WEAK
+        if proposals.adoption == "in-text":
+            why[inline & ~fits] = _FULL
+    adopted = why == 0
+
+    def graph(which: Bools) -> SiteGraph:
+        return graph_of(sources[which], targets[which], weights[which], n)
+
+    beside = int((candidates & ~fits & (weights >= limits.sidebar)).sum())
+    return Proposed(
+        adopted=graph(adopted),
+        in_text=graph(adopted & fits),
+        candidates=graph(candidates),
+        strengths=strong[:of_run],
+        run=proposals.run if links.ends else "",
+        written=[links.ends[at] for at in np.flatnonzero(adopted | (why == _OUTSIDE)).tolist()],
+        counted=_counted(proposals, links, why),
+        tiers=(int(fits.sum()), beside, int(candidates.sum() - fits.sum()) - beside),
+    )
+
+
+def _read(proposals: Proposals, collected: Collected) -> _Links:
+    found = _Links([], [], [], 0)
+    queries = 0
+    # Interning: millions of equal keys take the memory of one.
+    keys = {page.key: page.key for page in collected.pages}
+    for item in (row.recommendation for row in proposals.rows):
+        source = item.source.key
+        if not source:
+            queries += len(item.links)
+            continue
+        for link in item.links:
+            target = link.target.key
+            found.ends.append((keys.get(source, source), keys.get(target, target)))
+            found.scores.append(round(link.target.score, _DECIMALS))
+    for edges in proposals.accepted.values():
+        for edge in edges:
+            found.ends.append((edge.source, edge.target))
+            found.earlier.append(edge.strength)
+    return _Links(found.ends, found.scores, found.earlier, queries)
+
+
+def _reasons(
+    links: _Links, proposals: Proposals, sources: Ints, targets: Ints, *, existing: SiteGraph, n: int
+) -> Ints:
+    """Return (p,) why each link is no candidate, one of `_WHY`; 0: it is one."""
+    keys = sources * n + targets
+    outside = (sources < 0) | (targets < 0)
+    again = np.ones(len(keys), np.bool_)
+    again[np.unique(keys, return_index=True)[1]] = False
+    rejected = [target in proposals.rejected.get(source, ()) for source, target in links.ends]
+    checks = {
+        _OUTSIDE: outside,
+        _OWN: sources == targets,
+        _REPEATED: again,
+        _EXISTS: np.isin(keys, pair_keys(existing, n)),
+        _REJECTED: np.array(rejected, np.bool_),
+    }
+    why: Ints = np.select(list(checks.values()), list(checks), 0).astype(np.int64)
+    return why
+
+
+def _first(sources: Ints, weights: Vectors, which: Bools, accepted: Bools, room: Ints) -> Bools:
+    """Return (p,) which links are among the first that their pages' texts have room for, the strongest first."""
+    rows = np.flatnonzero(which)
+    rows = rows[np.lexsort((-weights[rows], ~accepted[rows], sources[rows]))]
+    starts = np.searchsorted(sources[rows], sources[rows])
+    found = np.zeros(len(which), np.bool_)
+    found[rows] = np.arange(len(rows)) - starts < room[sources[rows]]
+    return found
+
+
+def _counted(proposals: Proposals, links: _Links, why: Ints) -> Balance:
+    of_run = why[: len(links.scores)]
+    names = _WHY | ({_WEAK: "that no editor accepted"} if proposals.adoption == "accepted" else {})
+    parts = [
+        (len(of_run) + links.queries, f"links of run {proposals.run}" if proposals.run else "links of runs")
+    ]
+    parts += [(-links.queries, "of queries without a page")]
+    parts += [(-int((of_run == reason).sum()), name) for reason, name in names.items()]
+    return Balance([*parts, (int((why[len(of_run) :] == 0).sum()), "accepted in earlier runs")])
