@@ -193,7 +193,8 @@ def import_crawl(
         options: as below.
 
     Returns:
-        `.pages`, `.links` and other counts, and the DataFrames `.frames["counts"]` and `.frames["columns"]`.
+        `.pages`, `.links` and other counts, in `.gaps` what is missing because a site failed, and the DataFrames
+        `.frames["counts"]` and `.frames["columns"]`.
 
     Raises:
         InternalLinkerError: it could not be done.
