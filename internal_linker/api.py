@@ -18,6 +18,7 @@ from internal_linker.usecases.options import (
     CopyStoreOptions,
     DiffOptions,
     EvaluateOptions,
+    ExportVectorsOptions,
     ImportOptions,
     LookupOptions,
     Options,
@@ -541,12 +542,14 @@ def init(project: str | Path = ".") -> "InitResult":
     return usecase.init(Path(project).resolve())
 
 
-def export_vectors(project: str | Path = ".", *, progress: bool = False) -> "ExportResult":
+@_takes(ExportVectorsOptions)
+def export_vectors(project: str | Path = ".", *, progress: bool = False, **options: Any) -> "ExportResult":
     """Write every page's vector to files/vectorized_urls.csv, as the command `export-vectors` does.
 
     Args:
         project: the folder with config/ and files/.
         progress: show steps and notes on stderr.
+        options: as below.
 
     Returns:
         `.found` and `.missing`, and which pages have a vector as a DataFrame: `.to_frame()`.
@@ -557,7 +560,7 @@ def export_vectors(project: str | Path = ".", *, progress: bool = False) -> "Exp
     from internal_linker.usecases import export_vectors as usecase
 
     with _reporter(progress) as reporter:
-        return usecase.export_vectors(_opened(project), reporter)
+        return usecase.export_vectors(_opened(project), reporter, ExportVectorsOptions(**options))
 
 
 @_takes(CopyStoreOptions)

@@ -2,8 +2,16 @@
 
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, project_folder, reporting, typed
+from internal_linker.cli.command import (
+    ProjectOption,
+    opened_project,
+    project_folder,
+    reporting,
+    typed,
+    with_options,
+)
 from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.options import ExportVectorsOptions
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
 
@@ -56,20 +64,25 @@ def init(context: typer.Context, project: ProjectOption = None) -> None:
     )
 
 
-def export_vectors(context: typer.Context, project: ProjectOption = None) -> None:
+@with_options(ExportVectorsOptions)
+def export_vectors(
+    context: typer.Context, project: ProjectOption = None, *, options: ExportVectorsOptions
+) -> None:
     """Write every page's vector to files/vectorized_urls.csv.
 
-    The vectors are those of the last run: nothing is embedded or spent.
+    The vectors are those of the last run or, with --by title or h1, those of the last pairs or clusters by these
+    (files/vectorized_titles.csv, files/vectorized_h1.csv): nothing is embedded or spent.
     """
     opened = opened_project(context, project)
     from internal_linker.usecases import export_vectors as usecase
 
     with reporting() as reporter:
-        result = usecase.export_vectors(opened, reporter)
-    typer.echo(" ".join(result.remarks) or f"{result.found} vectors written to files/vectorized_urls.csv.")
+        result = usecase.export_vectors(opened, reporter, options)
+    typer.echo(" ".join(result.remarks) or f"{result.found} vectors written to files/{result.file}.")
     if result.missing:
+        last = "run (start a run)" if options.by == "content" else f"pairs --by {options.by} (start it)"
         typer.echo(
-            f"{result.missing} pages have no vector: they are new or changed since the last run (start a run), have "
-            "no text, or are in a language that the model does not support."
+            f"{result.missing} pages have no vector: they are new or changed since the last {last}, have no text, or "
+            "are in a language that the model does not support."
         )
         raise typer.Exit(ExitCode.GAPS)

@@ -72,7 +72,7 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         if len(pages) < 2:
             name = context.pages.name if context.pages else "files/urls_rawdata.csv"
             raise InputError(f"{name}: at least two pages are needed, and only {len(pages)} can be compared.")
-        titles, brands = _titles(pages, options)
+        titles, brands = titles_of(pages, options)
         encoders = _encoders(context, project, lifts, progress)
         similarity, gaps = field_similarity(pages, titles, fields, encoders, progress)
     rows = {page.key: row for row, page in enumerate(pages)}
@@ -155,7 +155,7 @@ def _encoders(
     return Encoders(encoder, context.vector_cache, content_words(), lifts)
 
 
-def _titles(pages: Sequence[Page], options: CompareOptions) -> tuple[list[str], list[str]]:
+def titles_of(pages: Sequence[Page], options: CompareOptions) -> tuple[list[str], list[str]]:
     """Return the pages' titles without brands, and the brands; each language has its own."""
     if options.keep_brands:
         return [page.title for page in pages], []
@@ -197,7 +197,7 @@ def clusters_of(
         "title": any(page.title.strip() for page in pages),
     }
     name = next((field for field, known in has.items() if known), "h1")
-    titles, _ = _titles(pages, CompareOptions())
+    titles, _ = titles_of(pages, CompareOptions())
     lift = _lifts(project, CompareOptions(), {name: 1.0})[name]
     encoder = context.encoder
     if lift is not None and not _is_free(encoder, pages, field_texts(name, pages, titles), context):

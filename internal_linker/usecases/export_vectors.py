@@ -1,18 +1,26 @@
-"""Export the pages' vectors from the cache to files/vectorized_urls.csv."""
+"""Export the pages' vectors from the cache to files/."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.analysis.similarity.fields import field_texts
 from internal_linker.core.arrays import Bools, Vectors
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.records import Page, Text
 from internal_linker.core.results import Columns, Result
 from internal_linker.embeddings.embed import BLOCK, all_texts, plan_embedding
-from internal_linker.ingest.collect import collect
+from internal_linker.ingest.collect import collect, gather
 from internal_linker.pipeline.context import RunContext
+from internal_linker.usecases.compare import COLUMNS, titles_of
+from internal_linker.usecases.options import CompareOptions, ExportVectorsOptions
 from internal_linker.usecases.project import Project
+
+FILES = {"content": "vectorized_urls.csv", "title": "vectorized_titles.csv", "h1": "vectorized_h1.csv"}
+"""The files in files/, by what was embedded."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,11 +30,13 @@ class ExportResult(Result):
     Attributes:
         urls: the n pages, in the input's order.
         exported: (n,) for each page, whether its vector is in the file.
+        file: the file's name.
         remarks: what was unusual about the writing, one sentence each.
     """
 
     urls: list[str]
     exported: Bools
+    file: str = "vectorized_urls.csv"
     remarks: tuple[str, ...] = ()
 
     @property
@@ -44,18 +54,23 @@ class ExportResult(Result):
         return {"pages": {"page": self.urls, "exported": self.exported}}
 
 
-def export_vectors(project: Project, progress: Progress) -> ExportResult:
-    """Write every page's vector to files/vectorized_urls.csv; nothing is embedded and nothing spent.
+def export_vectors(
+    project: Project, progress: Progress, options: ExportVectorsOptions | None = None
+) -> ExportResult:
+    """Write every page's vector to a file in files/; nothing is embedded and nothing spent.
 
     Raises:
         ConfigurationError: the encoder's vectors are never kept.
         InputError: there are no pages.
         OutputError: the file can't be written; it stays as it was.
     """
+    by = (options or ExportVectorsOptions()).by
+    if by not in FILES:
+        raise ConfigurationError(f"--by {shortened(by)}: choose one of {', '.join(FILES)}.")
     with project.context(progress, serp=False, deliver=False, read_only=True) as context:
         progress.start("Export", 0, "")
         _require_vectors(context)
-        return _exported(project, context)
+        return _exported(project, context, by, progress)
 
 
 def _require_vectors(context: RunContext) -> None:
@@ -68,13 +83,11 @@ def _require_vectors(context: RunContext) -> None:
         )
 
 
-def _exported(project: Project, context: RunContext) -> ExportResult:
+def _exported(project: Project, context: RunContext, by: str, progress: Progress) -> ExportResult:
     if context.pages is None:
         raise InputError("files/urls_rawdata.csv not found: put your pages there (URL, Title, Main Content).")
-    pages = collect(
-        None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, hosts=context.hosts
-    ).pages
-    plan = plan_embedding(all_texts(pages, {}, ()), context.encoder, context.vector_cache)
+    pages, texts = _texts(context, by, progress)
+    plan = plan_embedding(texts, context.encoder, context.vector_cache)
     kept = [row for row, key in enumerate(plan.hashes) if key and key not in plan.missing]
 
     def rows() -> Iterator[tuple[str, Vectors]]:
@@ -83,7 +96,31 @@ def _exported(project: Project, context: RunContext) -> ExportResult:
             found = context.vector_cache.get(context.encoder, [plan.hashes[row] for row in block])
             yield from ((pages[row].url, found[plan.hashes[row]]) for row in block)
 
-    remarks = project.vectors_csv().write(rows())
+    remarks = project.vectors_csv(FILES[by]).write(rows())
     exported = np.zeros(len(pages), bool)
     exported[kept] = True
-    return ExportResult([page.url for page in pages], exported, tuple(remarks))
+    return ExportResult([page.url for page in pages], exported, FILES[by], tuple(remarks))
+
+
+def _texts(context: RunContext, by: str, progress: Progress) -> tuple[Sequence[Page], Sequence[Text]]:
+    """Return the pages and the texts whose vectors are exported: as a run embeds them, or as `pairs` does."""
+    if by == "content":
+        assert context.pages is not None
+        pages = collect(
+            None, context.pages.stream(), queries_in_sheet=False, keep=context.keep, hosts=context.hosts
+        ).pages
+        return pages, all_texts(pages, {}, ())
+    collected = gather(
+        None,
+        context.pages,
+        None,
+        None,
+        queries_in_sheet=False,
+        progress=progress,
+        keep=context.keep,
+        needed=[COLUMNS[by]],
+        hosts=context.hosts,
+    )
+    linkable = [page for page in collected.pages if not page.issue]
+    titles, _ = titles_of(linkable, CompareOptions())
+    return linkable, field_texts(by, linkable, titles)

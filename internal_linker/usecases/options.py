@@ -390,6 +390,24 @@ class PairsOptions(CompareOptions):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportVectorsOptions(Options):
+    """Which vectors are exported.
+
+    Attributes:
+        by: "content": the vectors of runs; "title" or "h1": those by which `pairs` and `clusters` compare.
+    """
+
+    by: Annotated[
+        str,
+        Option(
+            "The vectors of the pages' contents, titles or first headings.",
+            metavar="content|title|h1",
+            choices=("content", "title", "h1"),
+        ),
+    ] = "content"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ClustersOptions(CompareOptions):
     """How pages are compared and grouped.
 

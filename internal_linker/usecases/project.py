@@ -279,9 +279,9 @@ class Project:
         """Return another table of links; a relative path starts at the current directory."""
         return CsvTable(path, str(path))
 
-    def vectors_csv(self) -> VectorsCsv:
-        """Return the file that `export-vectors` writes."""
-        return VectorsCsv(self.file("vectorized_urls.csv"))
+    def vectors_csv(self, name: str) -> VectorsCsv:
+        """Return a file that `export-vectors` writes."""
+        return VectorsCsv(self.file(name))
 
     def diff_csv(self) -> DiffCsv:
         """Return the file that `diff` writes."""

@@ -28,6 +28,7 @@ from internal_linker.pipeline.context import Rules
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
 from internal_linker.review.link_memory import Memory
+from internal_linker.usecases.export_vectors import export_vectors
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 from internal_linker.usecases.project import Project
@@ -156,12 +157,27 @@ def run(
             LOGGER.exception("The run ended unexpectedly")
             error.add_note(LOGGED)
             raise
+        if project.settings.write_vectors == "always" and not options.trial:
+            _write_vectors(project, timed, report)
         summary = summary_rows(report, timed.seconds, project.settings.links_per_page)
         found = PageLinks(report, summary, options.trial)
         for name, value in found.summary:
             LOGGER.info("Summary: %s: %s", name.strip(), value)
         LOGGER.info("%s", closing_line(found))
         return found
+
+
+def _write_vectors(project: Project, progress: Progress, report: Report) -> None:
+    """Write files/vectorized_urls.csv; a run that can't has delivered its links all the same."""
+    try:
+        result = export_vectors(project, progress)
+        progress.finish(f"{result.found} vectors in files/{result.file}, {result.missing} pages without one")
+        for remark in result.remarks:
+            progress.warn(remark)
+    except (ConfigurationError, InputError) as error:
+        progress.warn(f"write_vectors: {error}")
+    except OutputError as error:
+        report.gaps.append(str(error))
 
 
 def _back_up(project: Project, progress: Progress) -> None:

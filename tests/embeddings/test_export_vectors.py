@@ -63,6 +63,48 @@ def test_pages_with_and_without_a_vector_are_a_table(tmp_path: Path) -> None:
     assert (result.found, result.missing) == (4, 2)
 
 
+def vectors_in(path: Path) -> dict[str, list[float]]:
+    csv.field_size_limit(10_000_000)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return {row[0]: json.loads(row[1]) for row in list(csv.reader(file))[1:]}
+
+
+def test_each_run_writes_the_vectors_if_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With write_vectors a run ends with the file that export-vectors writes; a trial run does not write it."""
+    folder = make_project(tmp_path, {"embedding_provider": "local", "write_vectors": "always"})
+    file = folder / "files/vectorized_urls.csv"
+    assert command("run", "--limit", "2", "--project", str(folder)) == 0
+    assert not file.exists()
+    assert command("run", "--project", str(folder)) == 0
+    assert f"{len(URLS)} vectors in files/vectorized_urls.csv" in capsys.readouterr().out
+    found = vectors_in(file)
+    file.unlink()
+    assert command("export-vectors", "--project", str(folder)) == 0
+    assert vectors_in(file) == found and list(found) == URLS
+
+
+def test_a_run_without_vectors_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With word statistics there is nothing to write: a note says why, and the run succeeds."""
+    folder = make_project(tmp_path, {"write_vectors": "always"})
+    assert command("run", "--project", str(folder)) == 0
+    assert "write_vectors: Word statistics (LSA)" in capsys.readouterr().out
+
+
+def test_vectors_of_titles_can_be_exported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """--by title writes the vectors by which pairs compares titles, to a file of their own."""
+    folder = make_project(tmp_path, {"embedding_provider": "local"})
+    where = ("--project", str(folder))
+    assert command("export-vectors", "--by", "title", *where) == 6
+    assert "since the last pairs --by title (start it)" in capsys.readouterr().out
+    assert command("pairs", "--by", "title", *where) == 0
+    assert command("export-vectors", "--by", "title", *where) == 0
+    found = vectors_in(folder / "files/vectorized_titles.csv")
+    assert list(found) == URLS and {len(vector) for vector in found.values()} == {384}
+    assert not (folder / "files/vectorized_urls.csv").exists()
+    assert command("export-vectors", "--by", "words", *where) == 2
+    assert "choose one of content, title, h1" in capsys.readouterr().err
+
+
 def _pages(context: RunContext) -> Sequence[Page]:
     assert context.pages is not None
     return collect(None, context.pages.stream(), queries_in_sheet=False, keep=context.keep).pages

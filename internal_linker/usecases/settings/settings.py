@@ -159,6 +159,11 @@ class Settings(BaseSettings):
         description="Compare only the first N dimensions of each vector, for models trained for it; 0: all. The "
         "cache keeps whole vectors.",
     )
+    write_vectors: Literal["never", "always"] = Field(
+        "never",
+        description="always: at its end, each run writes every page's vector to files/vectorized_urls.csv, as "
+        "export-vectors does.",
+    )
     transformer_pooling: Literal["", "mean", "cls", "max"] = Field(
         "",
         title="Models of sentence-transformers",
