@@ -17,6 +17,7 @@ from internal_linker.core.ports import EdgeStore, Progress, RunStore
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
+from internal_linker.core.sections import verify
 from internal_linker.ingest.collect import collect, with_links
 from internal_linker.ingest.staging import host_hint
 from internal_linker.pipeline.context import RunContext
@@ -25,6 +26,7 @@ from internal_linker.review.transitions import decided
 from internal_linker.usecases.compare import clusters_of, languages_of
 from internal_linker.usecases.options import AuditOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of
 from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
 
 
@@ -109,7 +111,7 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
         OutputError: a file can't be written; it stays as it was.
     """
     bounds = failure_bounds(options.fail_on)
-    found, _ = _inspected(project, options.home, options.after, progress)
+    found, _ = _inspected(project, options.home, options.after, progress, sections=options.sections)
     files = _written(project, found, options, progress) if write else ()
     counts = Counter(one.rule for one in found.findings)
     failed = {rule: (bound, counts[rule]) for rule, bound in bounds.items() if counts[rule] >= bound}
@@ -146,7 +148,9 @@ def link_paths(
     return LinkPaths(today, then)
 
 
-def _inspected(project: Project, home: str, after: str, progress: Progress) -> tuple[Audit, Collected]:
+def _inspected(
+    project: Project, home: str, after: str, progress: Progress, *, sections: Sequence[str] = ()
+) -> tuple[Audit, Collected]:
     with (
         project.context(progress, serp=False, deliver=False, read_only=True) as context,
         project.graph() as (edges, runs),
@@ -156,6 +160,7 @@ def _inspected(project: Project, home: str, after: str, progress: Progress) -> t
             _material(project, context, runs, collected, home=home, progress=progress),
             proposals=_proposals(edges, runs, collected, after),
         )
+        material = _within_sections(material, project, sections, progress)
         progress.start("Audit", 0, "")
         found = inspect(material)
         progress.finish(
@@ -163,6 +168,20 @@ def _inspected(project: Project, home: str, after: str, progress: Progress) -> t
             f"{len(found.proposed.sources)} of them adopted"
         )
     return found, collected
+
+
+def _within_sections(
+    material: Material, project: Project, flags: Sequence[str], progress: Progress
+) -> Material:
+    """Restrict the findings to the sections of the settings and of `--section`."""
+    keys, scope = [page.key for page in material.collected.pages], scope_of(project.settings)
+    verify(named_sections(project.settings), keys, progress.warn)
+    chosen = chosen_sections(flags, keys)
+    return replace(
+        material,
+        gives=lambda key: chosen.hold(key) and scope.gives(key),
+        takes=lambda key: chosen.hold(key) and scope.targets.hold(key),
+    )
 
 
 def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,7 +15,9 @@ from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.reasons import NoTarget
 from internal_linker.core.records import Page, Text
+from internal_linker.core.sections import verify
 from internal_linker.embeddings.embed import encodable, plan_embedding
 from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import language_codes
@@ -23,6 +26,7 @@ from internal_linker.text.language import page_languages
 from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.providers import content_words
+from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of
 from internal_linker.usecases.settings.sources import provider
 
 # Where neither --encoder nor the settings name a model, contents are compared by their words alone: on 18f-blog they
@@ -32,6 +36,8 @@ _WITHOUT_A_MODEL = {"content": None}
 MOST_GROUPED = 10_000
 # Pages of a large site whose language is detected.
 _SAMPLED = 500
+# Why a page is not compared.
+OUTSIDE = "outside the sections"
 # The columns that the fields are in.
 COLUMNS = {"title": Kind.TITLE, "h1": Kind.H1, "content": Kind.CONTENT}
 
@@ -65,9 +71,13 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
             needed=[COLUMNS[name] for name in fields],
             hosts=context.hosts,
         )
-        left_out = Counter(str(page.issue) for page in collected.pages if page.issue)
-        pages = [page for page in collected.pages if not page.issue]
-        pages = pages[: options.limit or None]
+        roles = _roles(project, options, collected.pages, progress)
+        left_out = Counter(role for role in roles if isinstance(role, str))
+        able = [
+            (page, role) for page, role in zip(collected.pages, roles, strict=True) if isinstance(role, Able)
+        ]
+        able = able[: options.limit or None]
+        pages = [page for page, _ in able]
         progress.finish(f"{len(pages)} pages, {left_out.total()} left out, {collected.inner_links} links")
         if len(pages) < 2:
             name = context.pages.name if context.pages else "files/urls_rawdata.csv"
@@ -86,12 +96,38 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         titles,
         similarity,
         language_codes([page.lang for page in pages]),
+        np.array([role.gives for _, role in able], np.bool_),
+        np.array([role.takes for _, role in able], np.bool_),
         brands,
         np.array(sorted({link for link, _ in links}), np.int64),
         np.array(sorted({link for link, followed in links if followed}), np.int64),
         left_out,
         gaps,
     )
+
+
+class Able(NamedTuple):
+    """What a page can be in a link: whether it gets links, and whether links may lead to it."""
+
+    gives: bool
+    takes: bool
+
+
+def _roles(
+    project: Project, options: CompareOptions, pages: Sequence[Page], progress: Progress
+) -> list[Able | str]:
+    """Return what each page can be in a link, or why it can be neither source nor target."""
+    keys, scope = [page.key for page in pages], scope_of(project.settings)
+    verify(named_sections(project.settings), keys, progress.warn)
+    chosen = chosen_sections(options.sections, keys)
+    found: list[Able | str] = []
+    for page in pages:
+        inside = chosen.hold(page.key)
+        gives = inside and page.takes_links and scope.gives(page.key)
+        takes = inside and page.issue is None and scope.targets.hold(page.key)
+        other = page.issue if page.issue and page.issue.kind is not NoTarget.SOURCE_ONLY else OUTSIDE
+        found.append(Able(gives, takes) if gives or takes else str(other))
+    return found
 
 
 def _own_fields(project: Project, progress: Progress) -> dict[str, float]:

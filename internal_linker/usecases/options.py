@@ -324,6 +324,7 @@ class CompareOptions(Options):
         matryoshka: how many dimensions of a vector count; 0: as the settings say.
         brands: brand names at the end of titles, outermost first; empty: they are detected.
         keep_brands: leave titles as they are.
+        sections: "/blog": compare only pages below /blog; "/blog=off": all others.
         limit: compare only the first so many pages; 0: all.
     """
 
@@ -367,6 +368,14 @@ class CompareOptions(Options):
         ),
     ] = ()
     keep_brands: Annotated[bool, Option("Do not remove brands from titles.")] = False
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
+        ),
+    ] = ()
     limit: Annotated[int, Option("Compare only the first N pages (0: all).", least=0)] = 0
 
 
@@ -518,6 +527,7 @@ class AuditOptions(Options):
         after: which proposed links the site has "after": "accepted" by editors; "in-text": these and the ones that are
             strong enough for the text; or "all" but rejected ones.
         fail_on: rules such as "orphan" or "orphan=10"; the audit fails from so many findings on (default: 1).
+        sections: "/blog": only findings about pages below /blog; "/blog=off": about all others.
         report: whether the HTML report and the graph files are written beside the workbook.
     """
 
@@ -536,6 +546,14 @@ class AuditOptions(Options):
         Option(
             "Exit with code 7 if RULE has at least COUNT findings (default 1); may be repeated.",
             metavar="RULE[=COUNT]",
+        ),
+    ] = ()
+    sections: Annotated[
+        Sequence[str],
+        Option(
+            "Only pages below PATH; =off: all others; may be repeated.",
+            flag="--section",
+            metavar="PATH[=off]",
         ),
     ] = ()
     report: Annotated[bool, Option("Write the workbook only.", flag="--no-report")] = True

@@ -51,6 +51,8 @@ def _found(project: Project, options: PairsOptions, progress: Progress) -> Simil
         options.min_similarity,
         options.max_per_page,
         progress.advance,
+        gives=compared.gives,
+        takes=compared.takes,
     )
     progress.finish(f"{len(found.first)} of {found.found} pairs, {len(found.alone)} pages without a match")
     return SimilarPages(

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from internal_linker.usecases.audit import audit
+from internal_linker.usecases.options import AuditOptions
+from internal_linker.usecases.project import open_project
 from tests.standins import SerperStandIn
+from tests.support.builders import Told
 from tests.support.crawls import crawl, empty_project, imported, pages
 from tests.support.sites import read_csv, use_standins
 from tests.support.small_project import command, forget_settings, write_csv, write_settings
@@ -140,6 +144,9 @@ COMMANDS = {
     "dry run": ("run", "--dry-run", "--section", "/nope"),
     "diff": ("diff", "20300101-000001", "20300101-000002", "--section", "nope"),
     "rollback": ("rollback", "20300101-000001", "--section", "/nope"),
+    "pairs": ("pairs", "--section", "nope"),
+    "clusters": ("clusters", "--section", "/nope=off"),
+    "audit": ("audit", "--section", "/nope"),
 }
 
 
@@ -230,3 +237,80 @@ def test_a_brief_keeps_to_the_sections(tmp_path: Path, capsys: pytest.CaptureFix
     found = json.loads(capsys.readouterr().out)
     assert {link["target"] for link in found["links_to"]} <= {*MAG, *OLD} and found["links_to"]
     assert {link["source"] for link in found["links_from"]} <= set(SHOP) and found["links_from"]
+
+
+# -- commands that compare pages or audit links ----------------------------------------------------------
+
+
+def pairs(folder: Path, *options: str) -> set[frozenset[str]]:
+    """Return the pairs of similar pages."""
+    options = ("--min-similarity", "0.1", "--max-per-page", "0", *options)
+    assert command("pairs", "--project", str(folder), *options) == 0
+    return {frozenset((row["Page"], row["Match"])) for row in read_csv(folder / "files/pairs.csv")}
+
+
+def test_one_page_of_a_pair_can_link_to_the_other(tmp_path: Path) -> None:
+    """pairs lists no two sources, no two targets, and no page that is neither."""
+    folder = make_site(tmp_path)
+    everything = pairs(folder)
+    assert frozenset(MAG[:2]) in everything and frozenset(SHOP[:2]) in everything
+    make_site(folder, source_include=["/shop"], target_include=["/mag"], target_exclude=["/mag/old"])
+    found = pairs(folder)
+    assert found and all(len(pair & set(MAG)) == len(pair & set(SHOP)) == 1 for pair in found)
+
+
+def test_roles_count_like_sections(tmp_path: Path) -> None:
+    """A page that is only a source has pairs with targets, and misses links of its cluster, only from it."""
+    folder = make_site(tmp_path)
+    header, *rows = read_rows(folder)
+    role = dict.fromkeys(MAG, "source") | dict.fromkeys((*SHOP, *OLD), "target")
+    write_csv(folder / "files/urls_rawdata.csv", [(*header, "Role"), *((*row, role[row[0]]) for row in rows)])
+    found = pairs(folder)
+    assert found and all(len({role[url] for url in pair}) == 2 for pair in found)
+    assert command("clusters", "--k", "1", "--project", str(folder)) == 0
+    missing = read_csv(folder / "files/cluster_links.csv")
+    assert missing
+    assert all((role[row["Source"]], role[row["Target"]]) == ("source", "target") for row in missing)
+
+
+def read_rows(folder: Path) -> list[tuple[str, ...]]:
+    rows = read_csv(folder / "files/urls_rawdata.csv")
+    return [tuple(rows[0]), *(tuple(row.values()) for row in rows)]
+
+
+def test_only_a_section_is_compared(tmp_path: Path) -> None:
+    """With --section, pairs and clusters compare only these pages."""
+    folder = make_site(tmp_path)
+    found = pairs(folder, "--section", "/mag", "--section", "/mag/old=off")
+    assert found and all(pair <= set(MAG) for pair in found)
+    assert command("clusters", "--section", "shop", "--k", "1", "--project", str(folder)) == 0
+    assert {row["URL"] for row in read_csv(folder / "files/clusters.csv")} == set(SHOP)
+
+
+def findings(folder: Path, *options: str) -> set[tuple[str, str]]:
+    """Return the findings of an audit: rule and page."""
+    found = audit(open_project(folder), AuditOptions(sections=options), Told(), write=False).audit.findings
+    return {(str(one.rule), one.page) for one in found}
+
+
+def test_an_audit_is_about_the_pages_that_links_are_for(tmp_path: Path) -> None:
+    """Pages that no link may lead to are no orphans, pages that get no links no dead ends; all count as ways."""
+    folder = make_site(tmp_path)
+    ends = [(MAG[0], MAG[1]), (MAG[1], SHOP[0]), (SHOP[0], SHOP[1])]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *ends])
+    every = findings(folder)
+    assert {("orphan", MAG[2]), ("orphan", SHOP[2]), ("dead-end", SHOP[1]), ("dead-end", MAG[2])} <= every
+    make_site(folder, source_include=["/mag"], target_include=["/shop"])
+    some = findings(folder)
+    assert {("orphan", SHOP[2]), ("dead-end", MAG[2])} <= some <= every
+    assert not {("orphan", MAG[2]), ("dead-end", SHOP[1])} & some
+    make_site(folder)
+    section = {one for one in findings(folder, "/shop") if one[0] in ("orphan", "dead-end")}
+    assert section == {one for one in every if one[0] in ("orphan", "dead-end") and one[1] in SHOP}
+    header, *rows = read_rows(folder)
+    role = {MAG[2]: "target", MAG[3]: "source"}
+    roles = [(*header, "Role"), *((*row, role.get(row[0], "")) for row in rows)]
+    write_csv(folder / "files/urls_rawdata.csv", roles)
+    found = findings(folder)
+    assert ("dead-end", MAG[2]) not in found and ("orphan", MAG[2]) in found
+    assert ("dead-end", MAG[3]) in found and ("orphan", MAG[3]) not in found

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote
 
@@ -14,6 +14,8 @@ from internal_linker.analysis.audit.figures import figures, summary
 from internal_linker.analysis.audit.links import SiteLinks, site_links
 from internal_linker.analysis.audit.page_clusters import PageClusters, page_clusters
 from internal_linker.analysis.audit.records import (
+    OF_SOURCES,
+    OF_TARGETS,
     Audit,
     ClusterLinks,
     Finding,
@@ -70,6 +72,8 @@ class Material:
         limits: the limits beyond which the audit reports a finding.
         similar: returns (m,) the clusters of m pages and the field that they were compared by; None: too many pages.
         languages: returns m language codes of pages, "" where unknown.
+        gives: whether a page's section gets links, by its key; findings are about such pages only.
+        takes: whether links may lead to a page's section, by its key; likewise.
     """
 
     collected: Collected
@@ -81,6 +85,8 @@ class Material:
     limits: Limits
     similar: Callable[[Sequence[Page]], tuple[Ints, str] | None]
     languages: Callable[[Sequence[Page]], Sequence[str]] = lambda pages: [page.lang for page in pages]
+    gives: Callable[[str], bool] = lambda _: True
+    takes: Callable[[str], bool] = lambda _: True
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +123,8 @@ def inspect(material: Material) -> Audit:
     labels, names = clusters.labels, clusters.names
     states = [figures(graph, n, home, wanted, labels) for graph in (today.graph, offered.adopted, both)]
     before, alone, after = states
-    seen = States([page.url for page in pages], wanted, before, after, material.limits)
+    sources = np.array([page.takes_links for page in pages]) & _plain(pages, home, material)
+    seen = States([page.url for page in pages], wanted, sources, before, after, material.limits)
     texts = _Texts(lengths, digests)
     found = _findings(seen, pages, material, today, texts=texts, offered=offered, both=both)
     bad = {page.key: page for page in material.collected.pages if page.issue}
@@ -149,7 +156,7 @@ def inspect(material: Material) -> Audit:
         counted_today=today.counted,
         counted_new=offered.counted,
         tiers=offered.tiers,
-        findings=_sorted(found),
+        findings=_sorted(_within(found, material)),
         histogram=_histogram(offered.strengths),
         thresholds=(material.limits.sidebar, material.limits.inline),
         section_matrix=_matrix(sections, today.graph, both),
@@ -216,7 +223,13 @@ def page_row(url: str, option: str, collected: Collected, rows: dict[str, int]) 
 
 
 def _wanted(pages: Sequence[Page], home: int, material: Material) -> Bools:
-    wanted = np.array([not (page.issue or material.excluded(page.url, page.key)) for page in pages])
+    free = np.array([page.issue is None and material.takes(page.key) for page in pages])
+    return free & _plain(pages, home, material)
+
+
+def _plain(pages: Sequence[Page], home: int, material: Material) -> Bools:
+    """Return (n,) which pages match no exclusion and are not the home page."""
+    wanted = np.array([not material.excluded(page.url, page.key) for page in pages])
     if home >= 0:
         wanted[home] = False
     return wanted
@@ -277,7 +290,22 @@ def _lengths(pages: Sequence[Page]) -> tuple[Ints, list[bytes]]:
     return lengths, digests
 
 
-def _sorted(found: Sequence[Finding]) -> list[Finding]:
+def _within(found: Iterable[Finding], material: Material) -> Iterator[Finding]:
+    """Yield the findings about pages whose sections get links, or may be linked to, as the rule demands."""
+    keys = {page.url: page.key for page in material.collected.pages}
+    for one in found:
+        ends = [keys.get(url, url) for url in (one.page, one.other) if url]
+        if one.rule in OF_TARGETS:
+            within = material.takes(ends[0])
+        elif one.rule in OF_SOURCES:
+            within = material.gives(ends[0])
+        else:
+            within = any(material.gives(key) or material.takes(key) for key in ends)
+        if within:
+            yield one
+
+
+def _sorted(found: Iterable[Finding]) -> list[Finding]:
     order = {rule: at for at, rule in enumerate(Rule)}
     return sorted(found, key=lambda one: order[one.rule])
 

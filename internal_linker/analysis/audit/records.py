@@ -98,6 +98,18 @@ class Rule(StrEnum):
     DUPLICATE = "duplicate", "warning", "nearly the same text as another page, which should be kept"
 
 
+# Rules about the page that links lead to, and rules about the page that has them; the others are about both.
+OF_TARGETS = frozenset(
+    {Rule.ORPHAN, Rule.UNREACHABLE, Rule.DEEP, Rule.UNDER_LINKED, Rule.HUB, Rule.REPEATED_ANCHOR}
+)
+OF_SOURCES = frozenset(
+    {
+        *(Rule.BROKEN_TARGET, Rule.REDIRECTED_TARGET, Rule.COPY_TARGET, Rule.NOINDEX_TARGET),
+        *(Rule.DEAD_END, Rule.DENSE, Rule.MISLEADING_ANCHOR),
+    }
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A finding of an audit.

@@ -23,12 +23,14 @@ class States:
     Attributes:
         urls: n URLs in the user's own spelling.
         wanted: (n,) whether links should lead to the page: not excluded, not noindex, not the home page.
+        sources: (n,) whether the page should link to others: not excluded, noindex, only a target or the home page.
         before, after: the figures today, and with the proposed links.
         limits: the limits beyond which a page is a finding.
     """
 
     urls: Sequence[str]
     wanted: Bools
+    sources: Bools
     before: GraphFigures
     after: GraphFigures
     limits: Limits
@@ -59,7 +61,7 @@ def page_findings(states: States) -> Iterator[Finding]:
         yield from states.found(Rule.UNREACHABLE, lost, lost & (after.depth < 0), _clicks(states))
         deep = wanted & (before.depth > limits.clicks)
         yield from states.found(Rule.DEEP, deep, deep & (after.depth > limits.clicks), _clicks(states))
-    end = wanted & (before.outlinks == 0)
+    end = states.sources & (before.outlinks == 0)
     yield from states.found(Rule.DEAD_END, end, end & (after.outlinks == 0), _own_links(states))
     yield from _hubs(states)
 

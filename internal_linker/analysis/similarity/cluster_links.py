@@ -81,6 +81,9 @@ def missing_links(
     hubs: Ints,
     links: Ints,
     advance: Callable[[int], None] = lambda _: None,
+    *,
+    gives: Bools | None = None,
+    takes: Bools | None = None,
 ) -> MissingLinks:
     """Find the links that are missing between hub and members, and from each page to the nearest ones.
 
@@ -90,8 +93,12 @@ def missing_links(
         hubs: (k,) rows.
         links: keys of existing links, source * n + target, ascending.
         advance: called with the number of further pages done.
+        gives: (n,) whether each page gets links; None: all do.
+        takes: (n,) whether links may lead to each page; None: to all.
     """
     n, left_out = len(labels), 0
+    gives = np.ones(n, np.bool_) if gives is None else gives
+    takes = np.ones(n, np.bool_) if takes is None else takes
     parts: list[tuple[Ints, Ints, Ints]] = [(np.empty(0, np.int64),) * 3]
     ends = np.divmod(links, n)
     for label, hub in enumerate(hubs.tolist()):
@@ -99,10 +106,11 @@ def missing_links(
         others = members[members != hub]
         others = others[np.lexsort((others, -(points[others] @ points[hub])))]
         hubs_own = np.full(len(others), hub)
-        away, back = ~is_in(hub * n + others, links), ~is_in(others * n + hub, links)
+        away = gives[hub] & takes[others] & ~is_in(hub * n + others, links)
+        back = gives[others] & takes[hub] & ~is_in(others * n + hub, links)
         away, beyond = _first(away, MOST_FROM_HUB)
         left_out += beyond
-        near = [*_nearest(points, members, hub, ends, advance)]
+        near = [*_nearest(points, members, hub, ends, advance=advance, gives=gives, takes=takes)]
         parts += [_part(hubs_own[away], others[away], 0), _part(others[back], hubs_own[back], 1)]
         parts += [_part(sources, targets, 2) for sources, targets in near]
     sources, targets, reasons = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -120,7 +128,14 @@ def _first(wanted: Bools, most: int) -> tuple[Bools, int]:
 
 
 def _nearest(
-    points: Vectors, members: Ints, hub: int, links: tuple[Ints, Ints], advance: Callable[[int], None]
+    points: Vectors,
+    members: Ints,
+    hub: int,
+    links: tuple[Ints, Ints],
+    *,
+    advance: Callable[[int], None],
+    gives: Bools,
+    takes: Bools,
 ) -> Iterator[tuple[Ints, Ints]]:
     """Yield sources and targets for a block of the cluster's pages, each source's nearest first."""
     count = len(members)
@@ -131,8 +146,8 @@ def _nearest(
     for start in range(0, count, height):
         rows = members[start : start + height]
         near = points[rows] @ points[members].T
-        near[:, members == hub] = -np.inf
-        near[rows == hub] = -np.inf
+        near[:, (members == hub) | ~takes[members]] = -np.inf
+        near[(rows == hub) | ~gives[rows]] = -np.inf
         near[np.arange(len(rows)), np.arange(start, start + len(rows))] = -np.inf
         here = (sources >= start) & (sources < start + len(rows))
         near[sources[here] - start, targets[here]] = -np.inf

@@ -218,7 +218,15 @@ def described(
     progress.start("Links", n, "pages")
     # Pages of nearly the same text are not linked to each other: one of them should go.
     unwanted = np.union1d(compared.links, copies)
-    missing = missing_links(points, clusters.labels, inner.hubs, unwanted, progress.advance)
+    missing = missing_links(
+        points,
+        clusters.labels,
+        inner.hubs,
+        unwanted,
+        progress.advance,
+        gives=compared.gives,
+        takes=compared.takes,
+    )
     progress.finish(f"{len(missing.sources)} missing within clusters")
     urls = Lazy(n, lambda row: compared.pages[row].url)
     return SiteClusters(

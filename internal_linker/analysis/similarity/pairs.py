@@ -50,6 +50,9 @@ def similar_pairs(
     at_least: float,
     most: int = 0,
     advance: Callable[[int], None] = lambda _: None,
+    *,
+    gives: Bools | None = None,
+    takes: Bools | None = None,
 ) -> SimilarPairs:
     """Compare all pages with each other, except pages in different languages.
 
@@ -59,6 +62,8 @@ def similar_pairs(
         at_least: the lowest similarity of a pair.
         most: keep a pair only if it is among so many best matches of one of its pages; 0: all pairs.
         advance: called with the number of further pages compared.
+        gives: (n,) whether each page gets links; of two pages, one must be able to link to the other. None: all can.
+        takes: (n,) whether links may lead to each page; None: to all.
 
     Raises:
         InputError: there are more than `MOST_PAIRS` pairs.
@@ -68,6 +73,10 @@ def similar_pairs(
     for start, column, scores in similarity.tiles(upper=not most):
         ours, theirs = languages[start : start + len(scores), None], languages[None, column:]
         scores[(ours != theirs) & (ours >= 0) & (theirs >= 0)] = -np.inf
+        if gives is not None and takes is not None:
+            here = slice(start, start + len(scores))
+            forth = gives[here, None] & takes[None, column:]
+            scores[~(forth | (takes[here, None] & gives[None, column:]))] = -np.inf
         places = np.arange(len(scores))
         scores[places, places + start - column] = -np.inf
         found += int((scores >= at_least).sum()) if most else 0

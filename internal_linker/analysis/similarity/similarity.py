@@ -178,9 +178,11 @@ class ComparedPages:
         similarity: the pages' similarity.
         languages: (n,) language codes, -1 where unknown.
         brands: the brands removed from the titles.
+        gives: (n,) whether each page gets links, by its role and section.
+        takes: (n,) whether links may lead to it.
         links: keys of the links between the pages, source * n + target, ascending.
         followed: keys of those that pass weight, likewise.
-        left_out: how many pages no link may lead to, by the reason; they are not compared.
+        left_out: how many pages neither get links nor may be linked to, by the reason; they are not compared.
         gaps: what is missing, one sentence each.
     """
 
@@ -188,6 +190,8 @@ class ComparedPages:
     titles: Sequence[str]
     similarity: Similarity
     languages: Ints
+    gives: Bools
+    takes: Bools
     brands: Sequence[str]
     links: Ints
     followed: Ints

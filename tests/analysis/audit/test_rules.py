@@ -63,7 +63,7 @@ def states(n: int, today: SiteGraph, offered: SiteGraph, wanted: Sequence[bool],
     def of(each: SiteGraph) -> GraphFigures:
         return figures(each, n, HOME, mask, topics)
 
-    return States([url(at) for at in range(n)], mask, of(today), of(adopted(today, offered, n)), limits)
+    return States([url(at) for at in range(n)], mask, mask, of(today), of(adopted(today, offered, n)), limits)
 
 
 def by_rule(found: Sequence[Finding], rule: str) -> dict[str, str]:
