@@ -528,18 +528,20 @@ def check(project: str | Path = ".") -> "CheckResult":
     return usecase.check(Path(project).resolve())
 
 
-def init(project: str | Path = ".") -> "InitResult":
+def init(project: str | Path = ".", *, sheet: bool = False) -> "InitResult":
     """Write a commented configuration into a folder, as the command `init` does; existing files stay.
 
     Args:
         project: the folder; it is made if it doesn't exist.
+        sheet: also write the column names into the tab of the Google Sheet, if it is empty.
 
     Raises:
-        InternalLinkerError: the folder can't be written.
+        InternalLinkerError: the folder or the Sheet can't be written.
     """
     from internal_linker.usecases import init as usecase
+    from internal_linker.usecases.options import InitOptions
 
-    return usecase.init(Path(project).resolve())
+    return usecase.init(Path(project).resolve(), InitOptions(sheet=sheet))
 
 
 @_takes(ExportVectorsOptions)

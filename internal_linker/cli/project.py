@@ -11,7 +11,7 @@ from internal_linker.cli.command import (
     with_options,
 )
 from internal_linker.core.errors import ExitCode
-from internal_linker.usecases.options import ExportVectorsOptions
+from internal_linker.usecases.options import ExportVectorsOptions, InitOptions
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
 
@@ -40,22 +40,27 @@ def check(context: typer.Context, project: ProjectOption = None) -> None:
     raise typer.Exit(ExitCode.SUCCESS if result.ok else ExitCode.CONFIGURATION)
 
 
-def init(context: typer.Context, project: ProjectOption = None) -> None:
+@with_options(InitOptions)
+def init(context: typer.Context, project: ProjectOption = None, *, options: InitOptions) -> None:
     """Write a commented configuration into a folder.
 
-    Existing files are not changed.
+    Existing files are not changed, nor is a tab of a Sheet that is not empty.
     """
     folder = project_folder(context, project)
     from internal_linker.usecases import init as usecase
 
-    for file in usecase.init(folder).files:
+    result = usecase.init(folder, options)
+    for file in result.files:
         typer.echo(f"{'written' if file.written else 'kept':<8} {file.name}")
+    if result.sheet:
+        typer.echo(result.sheet)
     typer.echo(
         "\nNext:\n"
         "1. Import your pages from a crawl, saved pages or a sitemap, for example:\n"
         f"   {typed(context, 'import crawl.csv')}\n"
         "   Or put them into files/urls_rawdata.csv yourself (columns URL, Title, Main Content).\n"
-        "2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet.\n"
+        "2. Put your queries into files/main_queries.csv (URL, Main Query), or into a Google Sheet "
+        f"(`{typed(context, 'init --sheet')}` writes the column names).\n"
         "3. If you have a key for Serper or SerpApi, write your host into search_query_template in "
         "config/settings.toml.\n"
         "4. Check the configuration, then see what a run would cost:\n"

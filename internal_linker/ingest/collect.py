@@ -9,7 +9,14 @@ from functools import lru_cache
 from urllib.parse import urljoin
 
 from internal_linker.adapters.files.plain_text import shortened
-from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of, display
+from internal_linker.adapters.tables.columns import (
+    Kind,
+    cells_of,
+    columns_of,
+    display,
+    find_column,
+    is_link_column,
+)
 from internal_linker.core.canonical_hosts import CanonicalHosts, HostVotes, Variants
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import ListSink, Progress, StreamSource
@@ -96,7 +103,7 @@ def collect(
         _set_languages(site.pages, languages)
     rows: Sequence[tuple[int, dict[Kind, str]]] = ()
     if queries:
-        rows = [*cells_of(queries, columns_of(queries, required=(Kind.URL, Kind.MAIN_QUERY)))]
+        rows = [*_query_rows(queries)]
     variants = site.votes.variants(site.hosts) + _add_hosts(site, [cells[Kind.URL] for _, cells in rows])
     leads_to = {key: site.hosts.of(to) for key, to in site.leads_to.items() if site.page(key).issue}
     aliases = _followed(leads_to)
@@ -377,6 +384,17 @@ def _set_languages(
             pages[at] = replace(pages[at], lang=language)
 
 
+def _query_rows(queries: Table | TableStream) -> Iterator[tuple[int, dict[Kind, str]]]:
+    """Yield the rows of a table with URLs and main queries; a table with URLs alone has empty queries.
+
+    Raises:
+        InputError: the table has no column of URLs.
+    """
+    columns = columns_of(queries, required=(Kind.URL,), optional=(Kind.MAIN_QUERY,))
+    for number, cells in cells_of(queries, columns):
+        yield number, {Kind.MAIN_QUERY: "", **cells}
+
+
 def _queries(
     name: str,
     rows: Iterable[tuple[int, dict[Kind, str]]],
@@ -437,8 +455,11 @@ def gather(
         OutputError: the contents can't be stored.
         ServiceError: the service that a table comes from failed.
     """
+    queried = _opened(queries, progress)
+    if queried and (sentence := without_queries(queried)):
+        progress.warn(sentence)
     collected = collect(
-        _opened(queries, progress),
+        queried,
         _opened(pages, progress),
         queries_in_sheet=queries_in_sheet,
         keep=keep,
@@ -453,6 +474,17 @@ def gather(
     if not collected.sources:
         raise InputError(_nothing_to_do([table.name for table in (queries, pages) if table]))
     return collected
+
+
+def without_queries(queries: Table | TableStream) -> str:
+    """Return a sentence if a table has URLs and other columns, but none with queries: it may be misnamed; else ""."""
+    others = [name for name in queries.header if name.strip() and not is_link_column(name)]
+    if find_column(queries.header, Kind.MAIN_QUERY) is not None or len(others) < 2:
+        return ""
+    return (
+        f"{queries.name} has no column '{display(Kind.MAIN_QUERY)}' (it has: {shortened(', '.join(others), 500)}): "
+        "its rows are pages without a query."
+    )
 
 
 def with_links(collected: Collected, links: StreamSource | None, progress: Progress) -> Collected:

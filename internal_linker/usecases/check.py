@@ -9,7 +9,7 @@ from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import verify
-from internal_linker.ingest.collect import collect
+from internal_linker.ingest.collect import collect, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.project import Project, open_project
@@ -126,10 +126,12 @@ def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fa
     def count() -> str:
         nonlocal found
         rows = table.stream()
+        doubt = "" if is_pages else without_queries(rows)
         found = collect(
             None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False, keep=_mark
         )
-        return f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
+        counted = f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
+        return f"{counted}. {doubt}" if doubt else counted
 
     return _tried(name, count), found
 

@@ -4,8 +4,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from internal_linker.core.errors import OutputError
+from internal_linker.adapters.google_sheets.queries_tab import template_columns
+from internal_linker.core.errors import ConfigurationError, OutputError
 from internal_linker.core.results import Columns, Result, columns_of
+from internal_linker.usecases.options import InitOptions
+from internal_linker.usecases.project import open_project
 from internal_linker.usecases.settings.settings import EXCLUSIONS_FILE, KEY_FILES, SETTINGS_FILE
 from internal_linker.usecases.settings.template import render_settings
 
@@ -33,21 +36,31 @@ class InitResult(Result):
     Attributes:
         folder: the project folder.
         files: the files of the configuration.
+        sheet: the tab of the Google Sheet, and whether its column names were written or it was not empty; "": nobody
+            asked for it.
     """
 
     folder: Path
     files: tuple[ConfigFile, ...]
+    sheet: str = ""
 
     def tables(self) -> dict[str, Columns]:
         """Return `files`: each file, and whether it was written or there already."""
         return {"files": columns_of(self.files, "name", "written")}
 
 
-def init(folder: Path) -> InitResult:
+def init(folder: Path, options: InitOptions | None = None) -> InitResult:
     """Write what is missing of the configuration; files that are there stay as they are.
 
+    Args:
+        folder: the project folder.
+        options: what is made besides; None: nothing.
+
     Raises:
+        ConfigurationError: the settings name no Sheet or lack its key.
+        InputError: there is no such spreadsheet or tab.
         OutputError: the folder can't be written.
+        ServiceError: Google refused or failed.
     """
     # Only the owner may read what will hold a key.
     keys = [(path, "", 0o600) for path, _ in KEY_FILES.values()]
@@ -61,7 +74,27 @@ def init(folder: Path) -> InitResult:
             f"{error.filename or folder} can't be written ({error.strerror}). Check the path and its permissions."
         ) from None
     names = [name.as_posix() for name, _, _ in texts]
-    return InitResult(folder, tuple(map(ConfigFile, names, written)))
+    sheet = _head_sheet(folder) if options and options.sheet else ""
+    return InitResult(folder, tuple(map(ConfigFile, names, written)), sheet)
+
+
+def _head_sheet(folder: Path) -> str:
+    """Write the column names into the tab of the queries if it is empty; return what was done."""
+    project = open_project(folder)
+    sheet = project.clients.sheet([])
+    if sheet is None:
+        raise ConfigurationError(
+            "init --sheet needs google_sheet_id in config/settings.toml and a key in config/service_account.txt, and "
+            'query_source must not be "csv". Fill them in and run it again.'
+        )
+    try:
+        written = sheet.write_header()
+    finally:
+        sheet.close()
+    columns = ", ".join(template_columns(project.settings.links_per_page))
+    return f"{sheet.name}: " + (
+        f"the columns {columns} were written into row 1." if written else "not empty, so nothing was written."
+    )
 
 
 def _write(path: Path, text: str, mode: int) -> bool:

@@ -610,6 +610,19 @@ class CalibrateOptions(Options):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class InitOptions(Options):
+    """What is made besides the configuration.
+
+    Attributes:
+        sheet: whether the column names are written into the tab of the Google Sheet, if it is empty.
+    """
+
+    sheet: Annotated[
+        bool, Option("Also write the column names into the tab of your Google Sheet, if it is empty.")
+    ] = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CopyStoreOptions(Options):
     """Two databases.
 

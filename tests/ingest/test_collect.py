@@ -1,6 +1,7 @@
 """Collecting input rows as pages and sources: columns by name, one page per URL, and a reason for each reject."""
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from internal_linker.core.errors import InputError
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import Collected, Page, Table
-from internal_linker.ingest.collect import collect
+from internal_linker.ingest.collect import collect, without_queries
 from tests.support.builders import GONE, MOVED, pages_table, queries_table
 
 A, B = "https://e.example/a", "https://e.example/b"
@@ -49,13 +50,25 @@ def test_columns_are_found_by_name(header: list[str], row: list[str]) -> None:
         (Table("pages.csv", ("URL", "Body Mass"), []), None, "pages.csv: .*'Main Content'.*URL, Body Mass"),
         (Table("pages.csv", (), []), None, "pages.csv: .*'URL'.*nothing"),
         (None, Table("My Sheet", ("Main Query",), []), "My Sheet: .*'URL'"),
-        (None, Table("My Sheet", ("URL", "Volume"), []), "My Sheet: .*'Main Query'.*URL, Volume"),
     ],
 )
 def test_a_missing_column_is_named(pages: Table | None, queries: Table | None, name: str) -> None:
     """A table without a required column is refused with the table's name, the missing column and the existing ones."""
     with pytest.raises(InputError, match=name):
         collect(queries, pages, queries_in_sheet=False)
+
+
+def test_urls_alone_are_rows_without_a_query() -> None:
+    """A table of queries needs no column of queries; a table with other columns but none of queries is doubted."""
+    table = Table("My Sheet", ("URL", "Link 1", "link_2"), [(2, (A, "x", "y")), (3, ("", "", ""))])
+    found = collect(table, None, queries_in_sheet=True)
+    assert [(source.url, source.query, source.in_sheet) for source in found.sources] == [(A, "", True)]
+    assert without_queries(table) == ""
+    volume = replace(table, header=("URL", "Search term", "Volume"))
+    assert without_queries(volume) == (
+        "My Sheet has no column 'Main Query' (it has: URL, Search term, Volume): its rows are pages without a query."
+    )
+    assert without_queries(replace(table, header=("URL", "Keyword", "Volume"))) == ""
 
 
 def test_what_is_far_too_long_is_cut_and_told() -> None:

@@ -250,7 +250,6 @@ def wrong_schedule(at: Services) -> None:
         (key_deleted, "Google Sheet", "Make a new key"),
         (broken_account, "Google Sheet", "Make a new key"),
         (no_such_tab, "Google Sheet", "The spreadsheet's tabs are: Main. Put one of these names into"),
-        (no_query_column, "Main queries", "Name a column 'Main Query' in the first row"),
         (no_content_column, "Pages", "Name a column 'Main Content' in the first row"),
         (pages_in_excel, "Pages", 'save it as "CSV UTF-8"'),
         (placeholder, "Search template", "Replace it with your own host"),
@@ -272,6 +271,13 @@ def test_a_fault_is_found_alone_with_its_remedy(
     assert len(failed) == 1 and failed[0].startswith(f"FAIL {name}: ") and remedy in failed[0]
     assert lines[-1] == "1 to fix."
     assert not services.serper.calls("POST") and not services.openai.calls("POST")
+
+
+def test_a_tab_whose_queries_are_not_recognised_is_pointed_out(services: Services) -> None:
+    """A tab with URLs but no column of queries can be used, and `check` says that it has none."""
+    no_query_column(services)
+    told = {fact.name: (fact.ok, fact.text) for fact in check(services.folder).facts}["Main queries"]
+    assert told[0] and "has no column 'Main Query' (it has: URL, Notes): its rows are pages" in told[1]
 
 
 def test_several_faults_are_all_told(services: Services) -> None:

@@ -8,8 +8,11 @@ import pytest
 
 from internal_linker.core.errors import OutputError
 from internal_linker.usecases.init import init
+from internal_linker.usecases.options import InitOptions
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings, load_settings
-from tests.support.small_project import command, forget_settings, write_text
+from tests.standins import GoogleStandIn
+from tests.support.sites import make_project, use_standins
+from tests.support.small_project import REPOSITORY, command, forget_settings, write_text
 
 WRITTEN = [
     "config/settings.toml",
@@ -99,3 +102,28 @@ def test_a_run_on_a_new_project_names_both_files(tmp_path: Path, capsys: pytest.
     assert said.startswith("Error: ")
     assert "files/urls_rawdata.csv" in said and "files/main_queries.csv" in said
     assert "rejected_rows.csv" not in said
+
+
+def test_the_column_names_of_the_sheet(
+    tmp_path: Path, google: GoogleStandIn, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`init --sheet` writes the template's columns into an empty tab, says so, and leaves other tabs as they are."""
+    google.set_grid("Main", [])
+    make_project(tmp_path)
+    use_standins(tmp_path, google=google)
+    assert command("init", "--sheet", "--project", str(tmp_path)) == 0
+    template = (REPOSITORY / "docs/sheet-template.csv").read_text().strip().split(",")
+    assert google.grid("Main") == [template]
+    assert "Google Sheet 'Main': the columns URL, Main Query, Link 1," in capsys.readouterr().out
+    assert (
+        init(tmp_path, InitOptions(sheet=True)).sheet
+        == "Google Sheet 'Main': not empty, so nothing was written."
+    )
+    assert google.grid("Main") == [template]
+
+
+def test_a_sheet_that_is_not_set_up_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Without a Sheet or its key, `init --sheet` writes the configuration and says what to fill in."""
+    assert command("init", "--sheet", "--project", str(tmp_path)) == 2
+    assert "init --sheet needs google_sheet_id in config/settings.toml" in capsys.readouterr().err
+    assert (tmp_path / "config/settings.toml").exists()

@@ -1,5 +1,6 @@
 """The Sheet's tab with the main queries: reads its rows as a table, and writes links into columns of its own."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -11,12 +12,14 @@ from internal_linker.adapters.google_sheets.spreadsheet import (
     Tab,
     chunks,
     new_columns,
+    new_header,
     tabs_of,
 )
 from internal_linker.adapters.http.limits import FEW_ATTEMPTS, with_retries
 from internal_linker.adapters.tables.columns import Kind, display, find_column, link_column, link_name
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.hints import command
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.reasons import FewLinks
 from internal_linker.core.records import Recommendation, Table, TableStream
@@ -24,6 +27,37 @@ from internal_linker.core.records import Recommendation, Table, TableStream
 # Writes beyond those planned: one to place links again after editors moved rows, but no more, so as not to fight with
 # editors or merged cells; and some to restore editors' cells that a write hit.
 _REPAIRS, _CORRECTIONS = 1, 6
+
+
+# Rows at the beginning of a tab among which the header is looked for.
+_HEAD = 10
+# The columns that identify rows.
+_KEYS = (Kind.URL, Kind.MAIN_QUERY)
+_ADDRESS = re.compile(r"https?://", re.IGNORECASE)
+
+
+def template_columns(links: int) -> list[str]:
+    """Return the columns of a new tab: those that people fill in, then the given count of our own."""
+    return [display(Kind.URL), display(Kind.MAIN_QUERY), *(link_name(rank) for rank in range(1, links + 1))]
+
+
+def header_row(values: Sequence[Sequence[str]]) -> int | None:
+    """Return the position, from 0, of the row with the column names, which may be below titles; None without one."""
+    best, most = None, 0
+    for at, row in enumerate(values[:_HEAD]):
+        names = sum(find_column(row, kind) is not None for kind in _KEYS)
+        if names < len(_KEYS) and any(map(_ADDRESS.match, map(str.strip, row))):
+            break
+        if names > most:
+            best, most = at, names
+    return best
+
+
+def _bare_urls(values: Sequence[Sequence[str]]) -> int | None:
+    """Return the only column with content, from 0, if its first cell is a URL; else None."""
+    filled = {at for row in values for at, cell in enumerate(row) if cell.strip()}
+    first = next((cell for row in values for cell in row if cell.strip()), "")
+    return filled.pop() if len(filled) == 1 and _ADDRESS.match(first.strip()) else None
 
 
 class Delivery:
@@ -50,9 +84,12 @@ class Delivery:
         self._placed: dict[int, Recommendation] = {}
         self._owed: dict[tuple[int, int], str] = {}
         self._wrong: dict[tuple[int, int], str] = {}
+        self._columns: Sequence[int] = ()
         self._corrections_left = _CORRECTIONS
         self.writes_left = -1
         """The count of requests that may still change the tab; -1 before the first reading."""
+        self.above = 0
+        """The count of rows above the header in the last reading; rows of cells and of `Grid` count from the header."""
 
     def compare(self, values: Sequence[Sequence[str]], tab: str) -> tuple[Cells, Grid]:
         """Return the cells to write, urgent ones first, and the reading; insert its missing columns before writing.
@@ -60,10 +97,22 @@ class Delivery:
         Raises:
             OutputError: the tab has no column that identifies rows.
         """
-        now = Grid(values, self._links, self._hosts)
+        above = header_row(values) or 0
+        if self._strays.has_read and above != self.above:
+            self._strays.moved()
+        self.above = above
+        now = Grid(values[above:], self._links, self._hosts)
+        # A row inserted above the header makes a write hit the names of our columns.
+        names = {
+            (1, column): link_name(rank)
+            for rank, column in enumerate(self._columns, 1)
+            if self._strays.wrote(now.text(1, column))
+        }
+        if names:
+            now = Grid(now.with_cells(names).values, self._links, self._hosts)
         if now.url is None and now.query is None:
             raise OutputError(
-                f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY} in row 1, so no links can be written. "
+                f"{tab} has no column {Kind.URL} or {Kind.MAIN_QUERY}, so no links can be written. "
                 "Restore the column names and run again."
             )
         strays, _ = self._strays.corrections(now)
@@ -77,7 +126,8 @@ class Delivery:
         }
         if self.writes_left < 0:
             self.writes_left = sum(1 for _ in chunks(self._wrong)) + bool(now.missing) + _REPAIRS
-        urgent = {**self._owed, **self._misplaced(now)}
+        self._columns = [] if grid.missing else grid.links
+        urgent = {**names, **self._owed, **self._misplaced(now)}
         if urgent and not self.writes_left and self._corrections_left:
             self._corrections_left -= 1
             self.writes_left = 1
@@ -97,16 +147,15 @@ class Delivery:
             if (identity := self._identity(item)) not in placed:
                 reason = "the Sheet no longer has a row for it."
             elif identity in wrong:
-                reason = (
-                    f"row {wrong[identity]} did not keep them. Check whether it is merged or being edited."
-                )
+                row = wrong[identity] + self.above
+                reason = f"row {row} did not keep them. Check whether it is merged or being edited."
             else:
                 continue
             sentences.append(f"{_name(item)}: the links could not be written: {reason}")
         for row in sorted({row for row, _ in self._owed} | self._strays.lost):
             sentences.append(
-                f"Row {row} could not be restored: it may contain another row's links, because rows moved while "
-                "links were written. File > Version history shows its earlier content."
+                f"Row {row + self.above} could not be restored: it may contain another row's links, because rows "
+                "moved while links were written. File > Version history shows its earlier content."
             )
         return sentences
 
@@ -196,13 +245,16 @@ class GoogleSheet:
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, _OURS, _TAB_REMEDY)
         self._wanted, self._links, self._hosts = tab, links_per_page, hosts
         self._tab_number: int | None = None
+        self._headed = False
         self.name = f"Google Sheet '{tab}'" if tab else "Google Sheet"
 
     def read(self) -> Table:
-        """Read the tab: row 1 is the header, rows keep their numbers, and empty rows at the end are dropped.
+        """Read the tab: rows keep their numbers, and rows above the header and empty rows at the end are dropped.
+
+        A tab with nothing but URLs needs no header.
 
         Raises:
-            InputError: there is no such spreadsheet or tab, or its first row is empty.
+            InputError: there is no such spreadsheet or tab, or it has no row that could be the header.
             ServiceError: Google refused or failed.
         """
         return self._table(self._find_tab(with_retries(self._spreadsheet.metadata)))
@@ -214,16 +266,24 @@ class GoogleSheet:
 
     def _table(self, tab: Tab, attempts: int | None = None) -> Table:
         values = with_retries(lambda: self._values(tab), attempts=attempts)
-        header = values[0] if values else []
+        while values and not any(map(str.strip, values[-1])):
+            values.pop()
+        top = header_row(values)
+        if top is None and (at := _bare_urls(values)) is not None:
+            header, below = [*[""] * at, display(Kind.URL)], 0
+        else:
+            header, below = (values[top or 0] if values else []), (top or 0) + 1
         if not any(map(str.strip, header)):
             raise InputError(
                 f"{self.name}: row 1 is empty. Put the column names there, "
-                f"such as {display(Kind.URL)} and {display(Kind.MAIN_QUERY)}."
+                f"such as {display(Kind.URL)} and {display(Kind.MAIN_QUERY)}; in an empty tab, "
+                f"`{command('init --sheet')}` does it."
             )
-        while not any(map(str.strip, values[-1])):
-            values.pop()
-        rows = [(number, row + [""] * (len(header) - len(row))) for number, row in enumerate(values, start=1)]
-        return Table(self.name, tuple(header), rows[1:])
+        rows = [
+            (number, row + [""] * (len(header) - len(row)))
+            for number, row in enumerate(values[below:], start=below + 1)
+        ]
+        return Table(self.name, tuple(header), rows)
 
     def deliver(
         self, recommendations: Sequence[Recommendation], run_id: str, edge_of: EdgeOf | None = None
@@ -276,21 +336,45 @@ class GoogleSheet:
         with_retries(lambda: self._spreadsheet.write(None, {}), attempts=FEW_ATTEMPTS)
         return [*facts, "Permission to edit: not refused (tested with an empty write)"]
 
+    def write_header(self) -> bool:
+        """Write the column names into the tab if it is empty; return whether it was.
+
+        Raises:
+            InputError: there is no such spreadsheet or tab.
+            ServiceError: Google refused or failed.
+        """
+        tab = self._find_tab(with_retries(self._spreadsheet.metadata))
+        # A retry reads the tab again: the first attempt may have been carried out.
+        return with_retries(lambda: self._head(tab))
+
+    def _head(self, tab: Tab) -> bool:
+        if any(any(map(str.strip, row)) for row in self._values(tab)):
+            return False
+        self._spreadsheet.change(new_header(tab, template_columns(self._links)))
+        return True
+
     def close(self) -> None:
         """Close the connections."""
         self._spreadsheet.close()
 
     def _look_and_write(self, tab: Tab, delivery: Delivery) -> bool:
         """Read the tab and write the first part of what is wrong; return False if nothing is, or no write is left."""
-        cells, grid = delivery.compare(self._values(tab), self.name)
+        values = self._values(tab)
+        if not self._headed and header_row(values) is None and (at := _bare_urls(values)) is not None:
+            self._headed = True
+            self._spreadsheet.change(new_header(tab, [*[""] * at, display(Kind.URL)]))
+            return True
+        cells, grid = delivery.compare(values, self.name)
         if not cells or not delivery.writes_left:
             return False
         if grid.missing:
-            self._spreadsheet.change(new_columns(tab, grid.width, grid.missing))
+            self._spreadsheet.change(new_columns(tab, grid.width, grid.missing, top=delivery.above))
         else:
             part = next(chunks(cells))
             delivery.sending(part)
-            self._spreadsheet.write(tab, part)
+            self._spreadsheet.write(
+                tab, {(row + delivery.above, column): cell for (row, column), cell in part.items()}
+            )
         delivery.writes_left -= 1
         return True
 

@@ -312,6 +312,15 @@ class Strays:
         """Record the rows that are about to be deleted."""
         self._doomed = {*rows}
 
+    @property
+    def has_read(self) -> bool:
+        """Whether there was a reading before."""
+        return self._true is not None
+
+    def moved(self) -> None:
+        """Record that all rows moved between two readings, which their numbers don't show."""
+        self._moved = True
+
     def wrote(self, text: str) -> bool:
         """Return whether we wrote this text; False for an empty one."""
         return bool(text) and text in self._sent

@@ -189,14 +189,30 @@ def tabs_of(metadata: Mapping[str, Any]) -> list[Tab]:
     ]
 
 
-def new_columns(tab: Tab, after: int, names: Sequence[str]) -> list[dict[str, Any]]:
-    """Return requests that insert columns with these names; send them together, so that they overwrite nothing."""
+def new_header(tab: Tab, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return requests that insert a first row with these names; send them together, so that they overwrite nothing."""
+    span = {"sheetId": tab.number, "dimension": "ROWS", "startIndex": 0, "endIndex": 1}
+    cells = [{"userEnteredValue": {"stringValue": name}} if name else {} for name in names]
+    start = {"sheetId": tab.number, "rowIndex": 0, "columnIndex": 0}
+    header = {"start": start, "rows": [{"values": cells}], "fields": "userEnteredValue"}
+    return [{"insertDimension": {"range": span, "inheritFromBefore": False}}, {"updateCells": header}]
+
+
+def new_columns(tab: Tab, after: int, names: Sequence[str], *, top: int = 0) -> list[dict[str, Any]]:
+    """Return requests that insert columns with these names; send them together, so that they overwrite nothing.
+
+    Args:
+        tab: the tab.
+        after: the count of columns to the left of the new ones.
+        names: the names.
+        top: the count of rows above the header.
+    """
     span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": after}
     span["endIndex"] = after + len(names)
     # At the grid's edge there is no column on the right to inherit the format from.
     insert = {"range": span, "inheritFromBefore": after >= tab.columns}
     cells = [{"userEnteredValue": {"stringValue": name}} for name in names]
-    start = {"sheetId": tab.number, "rowIndex": 0, "columnIndex": after}
+    start = {"sheetId": tab.number, "rowIndex": top, "columnIndex": after}
     header = {"start": start, "rows": [{"values": cells}], "fields": "userEnteredValue"}
     return [{"insertDimension": insert}, {"updateCells": header}]
 

@@ -215,6 +215,11 @@ def link_name(number: int) -> str:
     return f"Link {number}"
 
 
+def is_link_column(name: str) -> bool:
+    """Return whether a column has the name of one of ours: "Link 1", "Link 2", ..., in any case and spacing."""
+    return bool(re.fullmatch(r"link ?[1-9][0-9]*", fold_header(name[:_LONGEST])))
+
+
 def display(kind: Kind) -> str:
     """Return the column's name for a message."""
     return kind.value

@@ -57,11 +57,99 @@ def test_nothing_is_contacted_before_it_is_used(google: GoogleStandIn) -> None:
     assert google.ledger == []
 
 
-def test_an_empty_first_row_is_said(google: GoogleStandIn) -> None:
+@pytest.mark.parametrize("rows", [[], [["", " "]], [["", ""], ["x", "y"]]])
+def test_an_empty_first_row_is_said(google: GoogleStandIn, rows: list[list[str]]) -> None:
     """A sheet without column names raises an input error that says what row 1 must contain."""
-    google.set_grid("Main", [["", ""], ["URL", "Main Query"]])
-    with pytest.raises(InputError, match=r"row 1 is empty.*URL and Main Query"):
+    google.set_grid("Main", rows)
+    with pytest.raises(InputError, match=r"row 1 is empty.*URL and Main Query.*init --sheet"):
         sheet(google).read()
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        [["Links of shop.com"]],
+        [["Main queries"], [], ["Updated", "2026-11-23"]],
+        [["", ""]],
+        [["Page"], ["", "", "", "", "", "", "a note far to the right"]],
+    ],
+)
+def test_the_header_may_be_below_titles(google: GoogleStandIn, above: list[list[str]]) -> None:
+    """Rows above the header are left out of the reading, and the links stand below the header in their rows."""
+    google.set_grid("Main", [*above, *google.grid("Main")])
+    table = sheet(google).read()
+    assert (table.header, [number for number, _ in table.rows]) == (
+        tuple(HEADER),
+        [len(above) + 2, len(above) + 3, len(above) + 4],
+    )
+    wanted = [links_for(SITE + name, "/1", "/2", "/3", "/4", query=f"{name} query") for name in "ab"]
+    assert sheet(google, links=4).deliver(wanted, "run") == []
+    grid = google.grid("Main")
+    assert [[cell for cell in row if cell] for row in grid[: len(above)]] == [
+        [cell for cell in row if cell] for row in above
+    ]
+    assert [cell for cell in grid[len(above)] if cell] == [*HEADER, "Link 4"]
+    assert [[cell for cell in row if cell][2:] for row in grid[len(above) + 1 :]] == [
+        *(["/1", "/2", "/3", "/4"],) * 2,
+        [],
+    ]
+
+
+def test_a_title_that_comes_during_the_run_moves_no_links(google: GoogleStandIn) -> None:
+    """A title line inserted or deleted while links are written leaves them, and the header, as they should be."""
+    for change in (lambda grid: [["Our links"], *grid], lambda grid: grid[1:]):
+        before(google, WRITE, edit(google, change))
+        assert sheet(google).deliver(a_to_c(), "run") == []
+        google.on_request = None
+        rows = [row for row in google.grid("Main") if row and row[0].startswith(SITE)]
+        assert rows == [row_of(name) for name in "abc"] and HEADER in google.grid("Main")
+        assert sum(map(bool, google.grid("Main"))) == 4 + (google.grid("Main")[0] != HEADER)
+        google.set_grid("Main", [row[:2] if row[0].startswith(SITE) else row for row in google.grid("Main")])
+
+
+def test_a_tab_of_urls_alone(google: GoogleStandIn) -> None:
+    """A tab that has only URLs is read as it is, and gets column names above its first row with its first links."""
+    google.set_grid("Main", [["", SITE + name] for name in "abc"])
+    table = sheet(google).read()
+    assert table.header == ("", "URL") and [number for number, _ in table.rows] == [1, 2, 3]
+    assert sheet(google, links=2).deliver([links_for(SITE + "b", "/1")], "run") == []
+    assert google.grid("Main") == [
+        ["", "URL", "Link 1", "Link 2"],
+        ["", SITE + "a"],
+        ["", SITE + "b", "/1"],
+        ["", SITE + "c"],
+    ]
+
+
+def test_a_column_of_urls_alone(google: GoogleStandIn) -> None:
+    """A tab needs no column of queries: its rows are known by their URLs."""
+    google.set_grid("Main", [["URL"], *([SITE + name] for name in "ab")])
+    assert sheet(google, links=1).deliver([links_for(SITE + name, "/1") for name in "ab"], "run") == []
+    assert google.grid("Main") == [["URL", "Link 1"], [SITE + "a", "/1"], [SITE + "b", "/1"]]
+
+
+# -- a new tab -------------------------------------------------------------------------------------
+
+
+def test_an_empty_tab_gets_the_column_names(google: GoogleStandIn) -> None:
+    """Column names are written once into an empty tab, even if Google's answer got lost, and over nothing."""
+    google.set_grid("Main", [])
+    google.script(Reset(after_work=True), on="^POST /v4/spreadsheets/[^/]*:batchUpdate")
+    assert sheet(google).write_header() in (True, False)
+    assert google.grid("Main") == [HEADER]
+    assert not sheet(google).write_header()
+    assert google.grid("Main") == [HEADER]
+
+
+def test_a_tab_that_is_not_empty_gets_none(google: GoogleStandIn) -> None:
+    """A tab with anything in it stays as it is, and text typed at the last moment is not overwritten."""
+    google.set_grid("Main", [[], ["", "somebody's own"]])
+    assert not sheet(google).write_header()
+    assert google.grid("Main") == [[], ["", "somebody's own"]]
+    google.set_grid("Main", [])
+    before(google, "^POST", lambda: google.set_grid("Main", [["typed", "just now"]]))
+    assert sheet(google).write_header()
+    assert google.grid("Main") == [HEADER, ["typed", "just now"]]
 
 
 # -- writing ---------------------------------------------------------------------------------------
