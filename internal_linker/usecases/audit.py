@@ -11,10 +11,11 @@ from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.outputs import audit_sinks
 from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.link_density import LinkDensity
 from internal_linker.core.ports import EdgeStore, Progress, RunStore
-from internal_linker.core.records import Collected
+from internal_linker.core.records import Collected, Duplicate
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
 from internal_linker.core.sections import verify
@@ -250,6 +251,17 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
     return replace(linked, aliases=collected.aliases)
 
 
+def _duplicates(runs: RunStore, hosts: CanonicalHosts) -> list[Duplicate] | None:
+    """Return the last run's near-duplicates with the site's URLs of today; None if none are stored."""
+    found = runs.duplicates()
+    if found is None:
+        return None
+    return [
+        replace(pair, page=hosts.written(pair.page), canonical=hosts.written(pair.canonical))
+        for pair in found
+    ]
+
+
 def _material(
     project: Project,
     context: RunContext,
@@ -268,7 +280,7 @@ def _material(
     return Material(
         collected,
         Proposals(),
-        runs.duplicates(),
+        _duplicates(runs, collected.hosts),
         project.exclusions.match,
         "" if settings.site.partition("/")[0] == PLACEHOLDER_SITE else settings.site,
         home,

@@ -99,10 +99,12 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
         )
     file = project.labels_csv()
     rows = file.read()
-    labelled = [row for row in rows if row.label]
-    by_labels = len(labelled) >= LEAST_LABELS
     with project.context(progress, serp=False, deliver=False) as context:
         ranking, links = _ranking(project, context, progress)
+        key = ranking.targets.hosts.restored
+        rows = [replace(row, ends=(key(row.ends[0]), key(row.ends[1]))) for row in rows]
+        labelled = [row for row in rows if row.label]
+        by_labels = len(labelled) >= LEAST_LABELS
         progress.start("Candidates", 0, "pairs")
         pairs = list(candidate_pairs(ranking))
         if by_labels:

@@ -4,13 +4,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import verify
-from internal_linker.ingest.collect import collect, without_queries
+from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
+from internal_linker.ingest.staging import host_hint
 from internal_linker.serp.search import require_site
 from internal_linker.usecases.project import Project, open_project
 from internal_linker.usecases.providers import facts_of
@@ -94,10 +96,11 @@ def _input(project: Project) -> Iterator[Fact]:
         )
         yield Fact("Input", False, text)
         return
-    of_queries, queried = _table("Main queries", queries, is_pages=False)
-    of_pages, known = _table("Pages", pages, is_pages=True)
+    of_pages, known = _table("Pages", pages, project.settings.hosts, is_pages=True)
+    of_queries, queried = _table("Main queries", queries, known.hosts, is_pages=False)
     yield of_queries
     yield of_pages
+    yield from _hosts(queried, known)
     yield _existing_links(project.existing_links(), queried, known)
     keys = {source.key for source in (*queried.sources, *known.sources) if source.key}
     yield _tried("Search template", lambda: _template(project, keys))
@@ -117,9 +120,22 @@ def _queries(project: Project) -> tuple[StreamSource | None, Fact]:
         return None, Fact(name, False, str(error))
 
 
-def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fact, Collected]:
-    """Return a fact about a table, and what it has."""
-    found = Collected((), (), (), 0)
+def _hosts(queries: Collected, pages: Collected) -> Iterator[Fact]:
+    """Yield a fact if pages or queries have another host than the site, or URLs in another form."""
+    both = replace(
+        pages, sources=queries.sources, variants=pages.variants + queries.variants, hosts=queries.hosts
+    )
+    if told := host_hint(both):
+        yield Fact("Hosts", False, told)
+    elif told := other_forms(both):
+        yield Fact("Hosts", True, told)
+
+
+def _table(
+    name: str, table: StreamSource | None, hosts: CanonicalHosts, *, is_pages: bool
+) -> tuple[Fact, Collected]:
+    """Return a fact about a table, and what it has; `hosts` are mapped, or known from another table."""
+    found = Collected((), (), (), 0, hosts=hosts)
     if table is None:
         return Fact(name, None, "none: the run continues without them"), found
 
@@ -128,7 +144,11 @@ def _table(name: str, table: StreamSource | None, *, is_pages: bool) -> tuple[Fa
         rows = table.stream()
         doubt = "" if is_pages else without_queries(rows)
         found = collect(
-            None if is_pages else rows, rows if is_pages else None, queries_in_sheet=False, keep=_mark
+            None if is_pages else rows,
+            rows if is_pages else None,
+            queries_in_sheet=False,
+            keep=_mark,
+            hosts=hosts,
         )
         counted = f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
         return f"{counted}. {doubt}" if doubt else counted

@@ -22,6 +22,7 @@ from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.urls import NormalForms
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.crawl_files import compared_site
 from internal_linker.usecases.options import ClustersOptions
@@ -115,8 +116,10 @@ def _check_method(options: ClustersOptions) -> None:
 
 def _copies(project: Project, compared: ComparedPages) -> Ints:
     """Return the keys, source * n + target, of links between near-duplicates of the last run."""
-    n, rows = len(compared.pages), {page.url: row for row, page in enumerate(compared.pages)}
+    forms = NormalForms(of=project.settings.hosts.identity)
+    n, rows = len(compared.pages), {forms[page.url]: row for row, page in enumerate(compared.pages)}
     with project.graph() as (_, runs):
-        found = [(rows.get(one.page), rows.get(one.canonical)) for one in runs.duplicates() or ()]
+        kept = runs.duplicates() or ()
+        found = [(rows.get(forms[one.page]), rows.get(forms[one.canonical])) for one in kept]
     pairs = [(one, other) for one, other in found if one is not None and other is not None]
     return np.array([key for one, other in pairs for key in (one * n + other, other * n + one)], np.int64)

@@ -87,6 +87,20 @@ def test_labels_are_never_lost(folder: Path) -> None:
     assert len({(row["Source"], row["Target"]) for row in after}) == len(after) == 25
 
 
+def test_labels_hold_in_another_form_of_the_host(folder: Path) -> None:
+    """Pairs that were labelled under http:// without www. are known, and not drawn a second time."""
+    assert calibrate(folder, "--pairs", "10") == ExitCode.SUCCESS
+    rows = read_csv(folder / "files/labels.csv")
+    pairs = {(row["Source"], row["Target"]) for row in rows}
+    for row in rows:
+        row |= {name: row[name].replace("https://www.", "http://") for name in ("Source", "Target")}
+    write_rows(folder, rows)
+    assert calibrate(folder, "--pairs", "20") == ExitCode.SUCCESS
+    after = read_csv(folder / "files/labels.csv")
+    assert after[:10] == rows
+    assert not pairs & {(row["Source"], row["Target"]) for row in after[10:]}
+
+
 def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """If pairs are good from 0.6 and borderline from 0.4, the settings are these thresholds, with precision 1."""
     calibrate(folder, "--pairs", "80")

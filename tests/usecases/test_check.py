@@ -96,6 +96,18 @@ def test_without_any_key_all_is_in_order(tmp_path: Path, capsys: pytest.CaptureF
     assert lines[-1] == "Everything is in order." and len(lines) == len(found) + 1
 
 
+def test_forms_of_hosts_and_staging_sites_are_told(tmp_path: Path) -> None:
+    """URLs in another form than the site's are counted; queries of another host than the pages are a failure."""
+    folder = make_project(tmp_path)
+    other = [url.replace("https://www.", "http://") for url in URLS]
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *((url, "tea") for url in other)])
+    found = facts(folder)
+    assert found["Hosts"].ok and found["Hosts"].text.startswith("6 URLs are written in another form")
+    rows = [(url.replace("www.", "live."), "tea") for url in URLS]
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *rows])
+    assert 'map_hosts = ["www.tiny.example=live.tiny.example"]' in faults(folder)["Hosts"]
+
+
 def test_with_every_key_each_service_says_what_it_knows(services: Services) -> None:
     """`check` confirms balance, Sheet, model, files and template."""
     write_csv(services.folder / "files/existing_links.csv", [("Source", "Destination"), URLS[:2], ("x", "y")])
