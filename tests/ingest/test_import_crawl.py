@@ -111,8 +111,8 @@ ERRORS = {
     ),
     "all filtered": (
         f"URL\n{A}\n",
-        ("--include", "/z"),
-        "(left out: 1 not in --include). Nothing was written.",
+        ("--exclude", "/a"),
+        "(left out: 1 in --exclude). Nothing was written.",
     ),
     "damaged row": (f'URL,Title\n{A},"Tea\n', (), "the file ends inside a cell"),
     "no file": ("", (), "crawl.csv not found"),

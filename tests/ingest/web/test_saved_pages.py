@@ -141,7 +141,7 @@ def test_files_without_an_address_are_told_of_on_the_terminal(
 ERRORS = {
     "empty folder": ((), "has no HTML file"),
     "no address": (("--base-url", "example"), "--base-url example: not a full URL"),
-    "no page left": (("--include", "/none"), "no rows left to import"),
+    "no page left": (("--exclude", "/a"), "no rows left to import"),
 }
 
 
