@@ -5,11 +5,13 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Literal
+from urllib.parse import unquote
 
 import numpy as np
 
 from internal_linker.core.arrays import Ints
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.urls import encoded_path
 
 
 class Sections:
@@ -21,13 +23,15 @@ class Sections:
     """
 
     def __init__(self, patterns: Iterable[str] = ()) -> None:
-        self.patterns = tuple(dict.fromkeys("/" + pattern.strip().strip("/") for pattern in patterns))
+        self.patterns = tuple(
+            dict.fromkeys("/" + encoded_path(pattern.strip().strip("/")) for pattern in patterns)
+        )
 
     def __bool__(self) -> bool:
         return bool(self.patterns)
 
     def __str__(self) -> str:
-        return ", ".join(self.patterns)
+        return shown(self.patterns)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sections) and self.patterns == other.patterns
@@ -147,14 +151,16 @@ class SectionUse:
         for one, unused in zip(self._named, self._unused, strict=True):
             if not unused:
                 continue
-            sentence = f"{one.name}: no page is in {', '.join(unused)}. {self._largest()}"
+            sentence = f"{one.name}: no page is in {shown(unused)}. {self._largest()}"
             if one.least == "each" or (one.least == "one" and len(unused) == len(one.sections.patterns)):
                 raise ConfigurationError(sentence)
             warn(sentence)
 
     def _largest(self) -> str:
         largest = sorted(self._counts.items(), key=lambda item: (-item[1], item[0]))[:_NAMED]
-        return "The largest sections are " + ", ".join(f"{name} ({count})" for name, count in largest) + "."
+        return (
+            f"The largest sections are {', '.join(f'{unquote(name)} ({count})' for name, count in largest)}."
+        )
 
 
 def verify(
@@ -169,6 +175,11 @@ def verify(
     for key in keys:
         use.note(key)
     use.verify(warn)
+
+
+def shown(patterns: Iterable[str]) -> str:
+    """Return paths as people write them, in one line."""
+    return ", ".join(map(unquote, patterns))
 
 
 # Sections that an error message names.

@@ -124,6 +124,11 @@ def encoded(url: str) -> str:
     return url.strip(_UNSEEN).replace(" ", "%20")
 
 
+def encoded_path(path: str) -> str:
+    """Return a path, or a pattern with `*`, with its characters encoded as in normal forms."""
+    return _one_spelling(path, _PATH_SAFE)
+
+
 def without_tracking(url: str) -> str:
     """Remove tracking parameters and fragment from a URL that has a normal form; keep its spelling."""
     parts = urlsplit(url.strip(_UNSEEN))

@@ -1,11 +1,12 @@
 """Why a run found no links: the cause, with its remedy, in one sentence."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from internal_linker.core.reasons import FewLinks, NoTarget, Reason
+from internal_linker.core.reasons import FewLinks, NoSource, NoTarget, Reason
 from internal_linker.core.records import Collected, Recommendation, Targets
+from internal_linker.core.sections import Scope
 from internal_linker.ingest.staging import host_hint
 
 _REMEDIES = {
@@ -15,8 +16,10 @@ _REMEDIES = {
     NoTarget.REDIRECT_STATUS: "Crawl the site at the address that it redirects to",
     NoTarget.REDIRECT: "Crawl the site at the address that it redirects to",
     NoTarget.EXCLUDED: "Correct the patterns in config/excluded_urls.txt",
+    NoTarget.OTHER_SECTION: "Correct target_include and target_exclude, or the path in search_query_template",
     NoTarget.SOURCE_ONLY: "Give pages that links may lead to another Role than source",
 }
+_SECTIONS = "Correct source_include and source_exclude, or the path in search_query_template"
 # Reasons in a sentence.
 _MOST_REASONS = 3
 
@@ -35,7 +38,12 @@ class NoLinks:
 
 
 def why_no_links(
-    collected: Collected, recommendations: Sequence[Recommendation], targets: Targets, *, partial: bool
+    collected: Collected,
+    recommendations: Sequence[Recommendation],
+    targets: Targets,
+    *,
+    scope: Scope,
+    partial: bool,
 ) -> NoLinks | None:
     """Return why no page got a link; None if any did, or if only queries were to get suggestions and some did.
 
@@ -43,6 +51,7 @@ def why_no_links(
         collected: the input.
         recommendations: the rows of the run.
         targets: where links may lead.
+        scope: which pages get links.
         partial: whether some rows were left out.
     """
     pages = [item for item in recommendations if item.source.is_page]
@@ -54,12 +63,12 @@ def why_no_links(
     if waiting := sum(len(item.held) for item in pages):
         return NoLinks(f"{found} that need no approval; {waiting} wait for it in the review.", complete=True)
     if not recommendations:
-        return _without_rows(collected)
+        return _without_rows(collected, scope)
     if not targets.known:
         return NoLinks(f"{found}, because no page is a possible target: {_barred(collected, targets)}")
-    takers = [item for item in pages if not item.source.obstacle]
+    takers = [item for item in pages if not _obstacle(item)]
     if not takers:
-        return NoLinks(f"{found}, because {_obstacles([item.source.obstacle for item in pages])}.")
+        return NoLinks(f"{found}, because {_obstacles(map(_obstacle, pages))}.")
     if len(targets.known) == 1 and len(takers) == 1 and takers[0].source.key in targets.known:
         only = "the only page" if len(collected.pages) == 1 else "the only page that is a possible target"
         return NoLinks(
@@ -73,7 +82,13 @@ def why_no_links(
     return NoLinks(f"{found}: {_shortages(takers)}.")
 
 
-def _without_rows(collected: Collected) -> NoLinks:
+def _obstacle(item: Recommendation) -> str:
+    """Return why the row's page gets no links, "" if it gets some."""
+    kind = item.shortage.reason.kind if item.shortage else None
+    return item.shortage.reason.detail if item.shortage and kind is FewLinks.NO_SOURCE else ""
+
+
+def _without_rows(collected: Collected, scope: Scope) -> NoLinks:
     obstacles = [source.obstacle for source in collected.sources]
     if all(obstacles):
         barred = Counter(page.issue for page in collected.pages if page.issue)
@@ -81,6 +96,10 @@ def _without_rows(collected: Collected) -> NoLinks:
             reasons = _by_reason(collected, barred)
             return NoLinks(f"No links were found, because no page is a possible source or target: {reasons}")
         return NoLinks(f"No links were found, because {_obstacles(obstacles)}.")
+    able = [source for source in collected.sources if source.key and not source.obstacle]
+    if not any(scope.gives(source.key, queried=bool(source.row_url)) for source in able):
+        outside = NoSource.OTHER_SECTION.message
+        return NoLinks(f"No links were looked for: all pages are {outside}. {_SECTIONS}.")
     return NoLinks(
         "No links were looked for: every page is in a section that is off, and keeps its links of the last run.",
         complete=True,
@@ -112,10 +131,12 @@ def _by_reason(collected: Collected, barred: Counter[Reason[NoTarget]]) -> str:
     return f"{counted}{more}. {remedy.rstrip('.')}."
 
 
-def _obstacles(obstacles: Sequence[str]) -> str:
+def _obstacles(obstacles: Iterable[str]) -> str:
     counts = Counter(filter(None, obstacles)).most_common(_MOST_REASONS)
     listed = ", ".join(f"{count} {obstacle}" for obstacle, count in counts)
-    return f"no page may get links ({listed}). Correct the columns of files/urls_rawdata.csv that say so"
+    outside = counts and counts[0][0] == NoSource.OTHER_SECTION.message
+    remedy = _SECTIONS if outside else "Correct the columns of files/urls_rawdata.csv that say so"
+    return f"no page may get links ({listed}). {remedy}"
 
 
 def _shortages(items: Sequence[Recommendation]) -> str:

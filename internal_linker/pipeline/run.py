@@ -99,7 +99,9 @@ class Run:
             report.gaps.append(
                 f"Not every query could be searched: see the notes in {len(searched.notes)} rows of Output.csv."
             )
-        report.no_links = why_no_links(collected, recommendations, targets, partial=self.choice.partial)
+        report.no_links = why_no_links(
+            collected, recommendations, targets, scope=self.rules.scope, partial=self.choice.partial
+        )
         if report.no_links and not report.no_links.complete:
             report.gaps.append(report.no_links.sentence)
         self._step()

@@ -83,6 +83,8 @@ def named_sections(settings: Settings, options: RunOptions | None = None) -> lis
         found.append(NamedSections("--target-exclude", Sections(options.target_exclude)))
     if not (options and options.target_include):
         found.append(NamedSections("target_include", Sections(settings.target_include), "one"))
+        if (path := settings.site.partition("/")[2]) and not settings.target_include:
+            found.append(NamedSections("search_query_template", Sections([path]), "one"))
     found.append(NamedSections("source_include", Sections(settings.source_include), "one"))
     for name in ("target_exclude", "source_exclude", "sections_off", "approval_sections"):
         found.append(NamedSections(name, Sections(getattr(settings, name)), "none"))

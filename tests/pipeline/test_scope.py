@@ -49,7 +49,7 @@ def make_site(folder: Path, queries: Sequence[Sequence[str]] = (), **settings: o
 def run(folder: Path, *options: str, code: int = 0) -> dict[str, list[str]]:
     """Run and return the links by page; a page without a row is missing."""
     assert command("run", "--project", str(folder), *options) == code
-    return output(folder)
+    return {} if code else output(folder)
 
 
 def output(folder: Path) -> dict[str, list[str]]:
@@ -237,6 +237,38 @@ def test_a_brief_keeps_to_the_sections(tmp_path: Path, capsys: pytest.CaptureFix
     found = json.loads(capsys.readouterr().out)
     assert {link["target"] for link in found["links_to"]} <= {*MAG, *OLD} and found["links_to"]
     assert {link["source"] for link in found["links_from"]} <= set(SHOP) and found["links_from"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"target_exclude": ["/"]}, "10 outside the sections that links may lead to. Correct target_include"),
+        ({"source_exclude": ["/"]}, "outside the sections whose pages get links"),
+        (
+            {"source_include": ["/shop"], "source_exclude": ["/shop"]},
+            "Correct source_include and source_exclude",
+        ),
+    ],
+)
+def test_no_links_because_of_sections_is_no_success(
+    settings: dict[str, list[str]], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Sections that leave no source or no target end a run with code 6 and name the settings."""
+    folder = make_site(tmp_path, [[MAG[0], "kettle"]], **settings)
+    assert command("run", "--project", str(folder)) == 6
+    assert told in capsys.readouterr().out
+
+
+def test_a_path_in_the_template_without_a_page_stops(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A misspelled path ends the run, since no page would be a target; a setting for the targets replaces it."""
+    template = "site:www.tiny.example/magg {main_query}"
+    run(make_site(tmp_path, search_query_template=template), code=2)
+    assert "search_query_template: no page is in /magg." in capsys.readouterr().err
+    assert run(
+        make_site(tmp_path, search_query_template=template, target_include=["/"], source_include=["/"])
+    )
 
 
 # -- commands that compare pages or audit links ----------------------------------------------------------
