@@ -8,10 +8,12 @@ from difflib import get_close_matches
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
+from internal_linker.analysis.audit.link_details import link_details
 from internal_linker.analysis.audit.outputs import audit_sinks
 from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.edges import with_hosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.link_density import LinkDensity
 from internal_linker.core.ports import EdgeStore, Progress, RunStore
@@ -112,7 +114,9 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
         OutputError: a file can't be written; it stays as it was.
     """
     bounds = failure_bounds(options.fail_on)
-    found, _ = _inspected(project, options.home, options.after, progress, sections=options.sections)
+    found, collected = _inspected(project, options.home, options.after, progress, sections=options.sections)
+    if write and options.report:
+        found = _detailed(project, found, collected)
     files = _written(project, found, options, progress) if write else ()
     counts = Counter(one.rule for one in found.findings)
     failed = {rule: (bound, counts[rule]) for rule, bound in bounds.items() if counts[rule] >= bound}
@@ -183,6 +187,16 @@ def _within_sections(
         gives=lambda key: chosen.hold(key) and scope.gives(key),
         takes=lambda key: chosen.hold(key) and scope.targets.hold(key),
     )
+
+
+def _detailed(project: Project, found: Audit, collected: Collected) -> Audit:
+    """Add what is known about single links, for the graph files."""
+    keys = {page.url: page.key for page in collected.pages}
+    rows = {keys[url]: row for row, url in enumerate(found.urls)}
+    graphs = found.existing, found.candidates
+    with project.graph() as (edges, _):
+        known = (with_hosts(edge, collected.hosts) for edge in edges.each())
+        return replace(found, details=link_details(graphs, collected, rows, known))
 
 
 def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:

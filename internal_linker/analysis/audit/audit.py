@@ -29,6 +29,7 @@ from internal_linker.analysis.audit.rules_anchors import (
     misleading_anchors,
     repeated_anchors,
 )
+from internal_linker.analysis.audit.rules_links import near_threshold_findings
 from internal_linker.analysis.audit.rules_pages import (
     States,
     circle_findings,
@@ -132,6 +133,7 @@ def inspect(material: Material) -> Audit:
     aliases = material.collected.aliases
     links = ((link.source, link.target) for link in material.collected.links)
     found += target_findings(links, bad, aliases, urls, "stays")
+    found += near_threshold_findings(offered.candidates, seen.urls, material.limits)
     found += target_findings(offered.written, bad, aliases, urls, "new")
     sections = sections_of([page.key for page in pages])
     return Audit(

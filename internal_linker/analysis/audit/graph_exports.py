@@ -5,12 +5,12 @@ One node a page, one edge a link. Files are written row by row: a large graph ta
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import repeat
 from pathlib import Path
 from xml.sax.saxutils import escape
 
 from internal_linker.adapters.files.atomic import remarks_on, replace_whole
 from internal_linker.adapters.tables.csv_writer import write_rows
+from internal_linker.analysis.audit.link_details import UNKNOWN, number
 from internal_linker.analysis.audit.records import Audit
 from internal_linker.analysis.graph.site_graph import SiteGraph
 
@@ -27,7 +27,13 @@ _NODE_COLUMNS = (
     ("depth", "int"),
     ("pagerank", "double"),
 )
-_EDGE_COLUMNS = (("state", "string"), ("weight", "double"))
+# Gephi has a column "Type" of its own.
+_EDGE_COLUMNS = (
+    *(("state", "string"), ("weight", "double"), ("link_type", "string"), ("anchor", "string")),
+    *(("followed", "boolean"), ("status", "string"), ("tier", "string"), ("model", "string")),
+    *(("run", "string"), ("inline_threshold", "double"), ("sidebar_threshold", "double")),
+    *(("approver", "string"), ("approved_at", "string")),
+)
 # Characters that XML 1.0 allows; escaping doesn't make the others legal, and a single one makes the file unreadable.
 _FORBIDDEN = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 # Not every import skips a byte order mark; it would become part of the first column's name.
@@ -79,10 +85,11 @@ class EdgesCsv:
         Raises:
             OutputError: it can't be written; the earlier file is as it was.
         """
-        header = (":START_ID", ":END_ID", "state", "weight:double", ":TYPE")
+        columns = (name if kind == "string" else f"{name}:{kind}" for name, kind in _EDGE_COLUMNS)
+        header = (":START_ID", ":END_ID", *columns, ":TYPE")
         rows = (
-            (audit.urls[source], audit.urls[target], state, _csv_cell(weight), "LINKS_TO")
-            for source, target, state, weight in _edges(audit)
+            (audit.urls[source], audit.urls[target], *map(_csv_cell, cells), "LINKS_TO")
+            for source, target, cells in _edges(audit)
         )
         return write_rows(self.path, header, rows, replace_whole, _CSV_ENCODING)
 
@@ -103,15 +110,20 @@ def _nodes(audit: Audit) -> Iterator[tuple[Cell, ...]]:
     )
 
 
-def _edges(audit: Audit) -> Iterator[tuple[int, int, str, float]]:
-    """Yield row of the source, row of the target, "existing" or "proposed", and weight; existing links first."""
-    yield from _links(audit.existing, "existing")
-    yield from _links(audit.candidates, "proposed")
+def _edges(audit: Audit) -> Iterator[tuple[int, int, tuple[Cell, ...]]]:
+    """Yield row of the source, row of the target, and `_EDGE_COLUMNS`; existing links come first."""
+    yield from _links(audit, audit.existing, "existing")
+    yield from _links(audit, audit.candidates, "proposed")
 
 
-def _links(graph: SiteGraph, state: str) -> Iterator[tuple[int, int, str, float]]:
-    sources, targets = graph.sources.tolist(), graph.targets.tolist()
-    return zip(sources, targets, repeat(state, len(sources)), graph.weights.tolist(), strict=True)
+def _links(audit: Audit, graph: SiteGraph, state: str) -> Iterator[tuple[int, int, tuple[Cell, ...]]]:
+    ends = zip(graph.sources.tolist(), graph.targets.tolist(), strict=True)
+    for (source, target), weight in zip(ends, graph.weights.tolist(), strict=True):
+        one = audit.details.get((source, target), UNKNOWN)
+        followed = "true" if weight > 0 else "false"
+        told = one.kind, _one_line(one.anchor), followed, one.status, one.tier, one.model, one.run
+        thresholds = number(one.inline), number(one.sidebar)
+        yield source, target, (state, weight, *told, *thresholds, one.approver, one.approved_at)
 
 
 def _one_line(text: str) -> str:
@@ -127,12 +139,15 @@ def _graphml(audit: Audit) -> Iterator[str]:
             yield f'<key id="{name}" for="{end}" attr.name="{name}" attr.type="{kind}"/>'
     yield '<graph edgedefault="directed">'
     names = [name for name, _ in _NODE_COLUMNS]
-    for number, cells in enumerate(_nodes(audit)):
+    for row, cells in enumerate(_nodes(audit)):
         url, title, *_ = cells
         data = "".join(_data(name, cell) for name, cell in zip(names, cells, strict=True) if cell is not None)
-        yield f'<node id="{number}">{_data("label", title or url)}{data}</node>'
-    for source, target, state, weight in _edges(audit):
-        yield f'<edge source="{source}" target="{target}">{_data("state", state)}{_data("weight", weight)}</edge>'
+        yield f'<node id="{row}">{_data("label", title or url)}{data}</node>'
+    names = [name for name, _ in _EDGE_COLUMNS]
+    for source, target, cells in _edges(audit):
+        known = ((name, cell) for name, cell in zip(names, cells, strict=True) if cell not in (None, ""))
+        data = "".join(_data(name, cell) for name, cell in known)
+        yield f'<edge source="{source}" target="{target}">{data}</edge>'
     yield "</graph>"
     yield "</graphml>"
 

@@ -7,6 +7,7 @@ from typing import Literal, Protocol, Self
 
 import numpy as np
 
+from internal_linker.analysis.audit.link_details import LinkDetails
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.link_density import LinkDensity
@@ -96,6 +97,11 @@ class Rule(StrEnum):
     REPEATED_ANCHOR = "repeated-anchor", "warning", "the same anchor text in most links to one target"
     MISLEADING_ANCHOR = "misleading-anchor", "warning", "the anchor names a page other than the link's target"
     DUPLICATE = "duplicate", "warning", "nearly the same text as another page, which should be kept"
+    NEAR_THRESHOLD = (
+        "near-threshold",
+        "note",
+        "a proposed link whose strength is close to a threshold of the tiers",
+    )
 
 
 # Rules about the page that links lead to, and rules about the page that has them; the others are about both.
@@ -250,6 +256,7 @@ class Audit:
         histogram: (bins + 1) edges from 0 to 1 and (bins) counts of the proposed links' strengths.
         thresholds: strengths from which a link is good for a sidebar, and for the text.
         section_matrix: the number of links between sections.
+        details: what is known about single links, by the rows of source and target.
     """
 
     run_id: str
@@ -277,6 +284,7 @@ class Audit:
     histogram: tuple[Vectors, Ints]
     thresholds: tuple[float, float]
     section_matrix: SectionMatrix
+    details: LinkDetails = field(default_factory=dict)
 
     @property
     def adopted_links(self) -> str:

@@ -1,5 +1,6 @@
 """`audit` as a user or a scheduler calls it: the table, the findings, exit codes, paths, and no costs."""
 
+import csv
 import re
 import shutil
 import sqlite3
@@ -14,10 +15,12 @@ from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
 from internal_linker.analysis.audit.page_clusters import by_vectors, ordered, title_vectors
 from internal_linker.analysis.audit.records import Audit, Limits, Rule
+from internal_linker.api import decide, waiting_links
 from internal_linker.core.records import Collected, ExistingLink
 from internal_linker.core.sections import MOST_SECTIONS, grouped, sections_of
 from internal_linker.text.stop_words import stop_words
 from internal_linker.usecases.project import open_project
+from internal_linker.usecases.review import LinkDecision
 from tests.support.audits import audited
 from tests.support.builders import nothing_excluded, page, url
 from tests.support.sites import read_csv
@@ -98,6 +101,34 @@ def test_nofollow_links_are_no_inlinks(project: Path, capsys: Capture) -> None:
         "1",
     )
     assert command("clusters", "--project", str(project), "--by", "title", "--k", "2") == 0
+
+
+def test_each_link_of_the_graph_files_says_where_it_comes_from(project: Path, capsys: Capture) -> None:
+    """Links have type, anchor and rel; proposed ones model, run, thresholds and, if accepted, who accepted them."""
+    rows = [(*LINKS[0], "Rel"), *((*link, "nofollow" if link[1] == URLS[4] else "") for link in LINKS[1:])]
+    write_csv(project / "files/existing_links.csv", rows)
+    assert command("run", "--project", str(project)) == 0
+    waiting = waiting_links(project).links
+    decide([LinkDecision(waiting[0].id, status="accepted")], project, by="Ann")
+    assert command("audit", "--project", str(project)) == 0
+    with (project / "files/audit_edges.csv").open(encoding="utf-8", newline="") as file:
+        links = {(row[":START_ID"], row[":END_ID"]): row for row in csv.DictReader(file)}
+    told = links[URLS[0], URLS[1]]
+    assert (told["link_type"], told["anchor"], told["followed:boolean"]) == (
+        "contextual",
+        "black tea",
+        "true",
+    )
+    assert (told["status"], told["run"], told["approver"]) == ("live", "", "")
+    assert links[URLS[3], URLS[4]]["followed:boolean"] == "false"
+    accepted = links[waiting[0].source, waiting[0].target]
+    assert (accepted["state"], accepted["status"], accepted["approver"]) == ("proposed", "accepted", "Ann")
+    assert accepted["approved_at"] and accepted["anchor"] == waiting[0].anchor
+    others = [row for row in links.values() if row["state"] == "proposed" and row is not accepted]
+    assert others and not any(row["approver"] for row in others)
+    for row in [accepted, *others]:
+        assert row["link_type"] and row["tier"] and row["model"] and row["run"]
+        assert (row["inline_threshold:double"], row["sidebar_threshold:double"]) == ("0.8", "0.65")
 
 
 def test_adoption_of_a_runs_links_mends(project: Path, capsys: Capture) -> None:

@@ -17,6 +17,7 @@ from internal_linker.analysis.audit.rules_anchors import (
     misleading_anchors,
     repeated_anchors,
 )
+from internal_linker.analysis.audit.rules_links import near_threshold_findings
 from internal_linker.analysis.audit.rules_pages import (
     States,
     circle_findings,
@@ -278,3 +279,13 @@ def test_an_audit_finds_the_same_however_its_rules_are_worded(
         monkeypatch.setattr(kind, "message", "status 404")
     assert found() == before
     assert failure_bounds([f"{rule.value}=2"]) == bounds == {rule: 2}
+
+
+def test_close_decisions_are_told() -> None:
+    """A proposed link within 0.02 of a threshold is a finding that names the nearer threshold and the side."""
+    strengths = np.array([0.79, 0.805, 0.64, 0.7, 0.95])
+    graph = SiteGraph(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 0, 2, 0]), strengths)
+    found = [*near_threshold_findings(graph, [url(at) for at in range(3)], Limits())]
+    assert [(one.page, one.other) for one in found] == [(url(0), url(2)), (url(0), url(1)), (url(1), url(0))]
+    assert "0.805 is just above tier_inline (0.8)" in found[0].detail
+    assert "0.640 is just below tier_sidebar (0.65)" in found[2].detail
