@@ -3,9 +3,11 @@
 import atexit
 import gc
 import io
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +25,7 @@ from internal_linker.cli.pairs import pairs
 from internal_linker.cli.project import check, export_vectors, init
 from internal_linker.cli.review import review
 from internal_linker.cli.run import content_brief, lookup, run, schedule
+from internal_linker.core.errors import ExitCode
 from internal_linker.core.version import __version__
 
 EPILOG = (
@@ -85,12 +88,39 @@ def main(arguments: Sequence[str] | None = None, default_project: Path | None = 
     gc.set_threshold(100_000)
     # The last search of all takes a third of a second.
     atexit.register(gc.freeze)
-    # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    caught = _catch_interrupts()
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A Windows code page lacks most of the world's letters: "?" in a title must not end a run.
         sys.stdout.reconfigure(errors="replace")
     start = Start(default_project)
     # Not None: typer would then expand * and %...% in URLs on Windows.
     given = list(sys.argv[1:] if arguments is None else arguments)
-    sys.exit(guarded(lambda: app(args=given, obj=start, standalone_mode=False), start))
+    code = guarded(lambda: app(args=given, obj=start, standalone_mode=False), start)
+    for number in caught:
+        # All is done; an interrupt of the interpreter's own end would leave a traceback.
+        signal.signal(number, lambda *_: os._exit(code))
+    sys.exit(code)
+
+
+def _catch_interrupts() -> list[int]:
+    """Let a first Ctrl-C or SIGTERM end the command in order, and a second one at once; return the signals."""
+    # cron's and systemd's way to end a run: as an interrupt it leaves a line in the log. nohup ignores Ctrl-C.
+    ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+    caught = [signal.SIGTERM] if ignored else [signal.SIGTERM, signal.SIGINT]
+
+    def interrupt(*_: object) -> None:
+        for number in caught:
+            signal.signal(number, _leave)
+        raise KeyboardInterrupt
+
+    for number in caught:
+        signal.signal(number, interrupt)
+    return [*caught]
+
+
+def _leave(*_: object) -> None:
+    """End at once, in the middle of the clean-up that the first interrupt began: files and caches are whole anyway."""
+    with suppress(OSError):
+        # A progress bar hides the cursor.
+        os.write(2, (b"\x1b[?25h" if os.isatty(2) else b"") + b"\nInterrupted twice: ended at once.\n")
+    os._exit(ExitCode.INTERRUPTED)

@@ -4,7 +4,7 @@ import json
 import logging
 import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
@@ -41,11 +41,13 @@ def run_log(project: Path, run_id: str, hidden: Sequence[str]) -> Iterator[None]
     Raises:
         OutputError: the file can't be written.
     """
+    if (project / LOG_FILE).is_fifo():
+        raise OutputError(f"{LOG_FILE} is a pipe, not a file: move or delete it and run again.")
     try:
         handler = _LogFile(project / LOG_FILE, maxBytes=MAX_BYTES, backupCount=OLD_FILES, encoding="utf-8")
     except OSError as error:
         raise OutputError(
-            f"{LOG_FILE} can't be written ({error.strerror}). Check the folder's permissions."
+            f"{LOG_FILE} can't be written ({error.strerror}). Check the free space and the folder's permissions."
         ) from None
     handler.setFormatter(_Redacting(run_id, hidden))
     LOGGER.setLevel(logging.INFO)
@@ -68,6 +70,11 @@ class _LogFile(RotatingFileHandler):
         except OSError:
             self.maxBytes = 0  # each further try would push the old files on, and the last of them out
             self.stream = self.stream or self._open()
+
+    def close(self) -> None:
+        """Close the file; what a full disk does not take of it is lost."""
+        with suppress(OSError):
+            super().close()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - logging's name
         """Ignore a full disk, which loses lines of the log: the step that needs the disk reports it."""

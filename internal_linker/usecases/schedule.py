@@ -3,13 +3,15 @@
 import json
 import re
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from internal_linker.adapters.files.atomic import replace_whole
 from internal_linker.core.errors import ConfigurationError, OutputError
@@ -63,6 +65,9 @@ _AHEAD = timedelta(days=1)
 STATE_FILE = "files/.internal_linker.schedule.json"
 # Seconds between two looks at the clock: waits stand still while the computer sleeps, and signals interrupt none.
 _PAUSE_S = 0.5
+_STOPPING = "Stopping after the current step."
+
+Stopped = Callable[[], bool]
 
 
 class Times(Protocol):
@@ -174,25 +179,54 @@ def run_schedule(
         while not stopped():
             if due := schedule.due():
                 schedule.start(due)
-                try:
-                    job(stopped)
-                except Exception as error:  # the last net: the next run may do better
-                    say(f"The run failed ({type(error).__name__}).")
+                _work(job, say, stopped)
                 if stopped():
-                    break
+                    return
                 schedule.finish()
                 schedule.announce()
             pause(_PAUSE_S)
-        say("Stopping after the current step.")
+        say(_STOPPING)
+
+
+def _work(job: Callable[[Callable[[], bool]], None], say: Callable[[str], None], stopped: Stopped) -> None:
+    """Run the job in a thread, so that a signal is answered while a step is in progress."""
+    ended: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            job(stopped)
+        except BaseException as error:
+            ended.append(error)
+
+    # A daemon, so that a second Ctrl-C need not wait for the step.
+    thread, told = threading.Thread(target=work, daemon=True), False
+    thread.start()
+    while thread.is_alive():
+        thread.join(_PAUSE_S)
+        if stopped() and not told:
+            say(_STOPPING)
+            told = True
+    for error in ended:
+        if not isinstance(error, Exception):
+            raise error
+        say(f"The run failed ({type(error).__name__}).")  # the last net: the next run may do better
 
 
 @contextmanager
-def _stop_signals() -> Iterator[Callable[[], bool]]:
-    """Return the function that says whether SIGTERM or Ctrl-C came."""
+def _stop_signals() -> Iterator[Stopped]:
+    """Return the function that says whether SIGTERM or Ctrl-C came; a second one acts as it did before."""
     # A plain list: the lock of an event could be held by the very code that the signal interrupts.
     came: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        before = previous.get(number)
+        if len(came) > 1 and callable(before):
+            before(number, frame)
+
     numbers = (signal.SIGTERM, signal.SIGINT)
-    previous = {number: signal.signal(number, lambda got, _: came.append(got)) for number in numbers}
+    previous: dict[int, Any] = {}
+    previous |= {number: signal.signal(number, stop) for number in numbers}
     try:
         yield lambda: bool(came)
     finally:

@@ -222,6 +222,57 @@ def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
     assert not (folder / "files/.internal_linker.usecases.run").exists()
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
+def test_any_number_of_interrupts_leaves_no_traceback(tmp_path: Path) -> None:
+    """Ctrl-C pressed again and again ends a run at once with 130, and no traceback reaches the terminal."""
+    with SerperStandIn(lambda words, site: [], latency=2) as serper:
+        settings = {"serper_url": serper.url, "serp_requests_in_flight": 4, "max_serp_pages": 10}
+        folder = make_project(tmp_path, settings)
+        write_text(folder / "config/serper_api_key.txt", serper.api_key)
+        process = start("-m", "internal_linker", "run", cwd=folder)
+        assert process.stdout and process.stdout.readline().startswith("Input:")
+        began = time.monotonic()
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        code, out, err = finish(process)
+        assert time.monotonic() - began < 30
+    assert code == 130 and "Traceback" not in out + err and "Exception ignored" not in err
+    assert "Interrupted" in err
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize(
+    ("name", "code", "said"),
+    [
+        ("logfile.txt", 3, "logfile.txt is a pipe, not a file: move or delete it and run again."),
+        ("files/review.xlsx", 6, "review.xlsx is a pipe or a device, not a file."),
+        pytest.param("files/cache.sqlite3", 2, "it is a pipe, not a file", marks=pytest.mark.long),
+        pytest.param("files/.internal_linker.usecases.run", 0, "", marks=pytest.mark.long),
+    ],
+)
+def test_a_pipe_in_a_files_place_is_named(tmp_path: Path, name: str, code: int, said: str) -> None:
+    """A pipe in the place of a file ends a run with a sentence, or is replaced; nothing waits for its other end."""
+    folder = make_project(tmp_path)
+    os.mkfifo(folder / name)
+    ended, out, err = finish(start("-m", "internal_linker", "run", cwd=folder))
+    assert ended == code and said in out + err and "Traceback" not in out + err
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no device that is always full")
+def test_a_log_on_a_full_disk_hides_no_message(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With no room for the log, a run ends as it would with a log, and so does an error."""
+    (folder / "logfile.txt").symlink_to("/dev/full")
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    (folder / "files/urls_rawdata.csv").write_bytes(b"")
+    (folder / "files/main_queries.csv").unlink(missing_ok=True)
+    capsys.readouterr()
+    assert command("run", "--no-serp", "--project", str(folder)) == 3
+    said = capsys.readouterr().err
+    assert "urls_rawdata.csv" in said and "Unexpected" not in said
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("run",), *(pytest.param(other, marks=pytest.mark.long) for other in [("lookup", "tea"), ("check",)])],

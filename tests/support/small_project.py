@@ -69,10 +69,11 @@ def snapshot(folder: Path) -> dict[str, tuple[bytes, int]]:
 
 def command(*arguments: str) -> int:
     """Run a command in this process and return its exit code."""
-    before = signal.getsignal(signal.SIGTERM)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
     with pytest.raises(SystemExit) as ended:
         main(arguments)
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
     return int(str(ended.value.code))
 
 

@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -348,12 +350,30 @@ def test_the_end_signal_lets_the_step_in_progress_finish(number: signal.Signals,
     def job(should_stop: Stop) -> None:
         seen.append(should_stop())
         os.kill(os.getpid(), number)
+        while not should_stop():  # the main thread takes the signal
+            time.sleep(0.001)
         seen.append(should_stop())
 
     lines = scheduled(job, tmp_path)
     assert seen == [False, True]
     assert re.fullmatch(r"Next run: \w+ \d{4}-\d\d-\d\d \d\d:\d\d UTC", lines[0])
     assert lines[-1] == "Stopping after the current step."
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_step(tmp_path: Path) -> None:
+    """The second Ctrl-C ends the scheduler at once, in the middle of a step."""
+    never = threading.Event()
+
+    def job(should_stop: Stop) -> None:
+        os.kill(os.getpid(), signal.SIGINT)
+        while not should_stop():
+            time.sleep(0.001)
+        os.kill(os.getpid(), signal.SIGINT)
+        never.wait()
+
+    with pytest.raises(KeyboardInterrupt):
+        scheduled(job, tmp_path)
+    never.set()
 
 
 def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -364,6 +384,8 @@ def test_a_failing_run_does_not_end_the_scheduler(capfd: pytest.CaptureFixture[s
         runs.append(1)
         if len(runs) == 2:
             os.kill(os.getpid(), signal.SIGTERM)
+            while not should_stop():
+                time.sleep(0.001)
             return
         raise RuntimeError("with a secret in it")
 

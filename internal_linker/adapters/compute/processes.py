@@ -105,6 +105,7 @@ class Processes:
 
 def _write(what: object, file: Path) -> _Given:
     """Write the arrays of an object to a file."""
+    file.unlink(missing_ok=True)
     spans: list[tuple[int, int]] = []
     arrays: list[pickle.PickleBuffer] = []
     rest = pickle.dumps(what, protocol=5, buffer_callback=arrays.append)

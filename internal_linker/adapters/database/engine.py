@@ -106,6 +106,8 @@ def open_database(url: str, project: Path, *, password: str = "", read_only: boo
         password = str(address.password or "")
         shown = _shown(address)
         if (path := database_file(address)) is not None:
+            if path.is_fifo():
+                raise ArgumentError("it is a pipe, not a file")
             if not read_only:
                 path.parent.mkdir(parents=True, exist_ok=True)
             elif not path.exists():

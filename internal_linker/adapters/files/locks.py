@@ -34,6 +34,8 @@ class SignedLock:
         try:
             self._sign.parent.mkdir(parents=True, exist_ok=True)
             self._lock.acquire()
+            if self._sign.exists() and not self._sign.is_file():
+                self._sign.unlink()  # opening a pipe could wait for ever
             self._sign.write_text(this_process(), encoding="utf-8")
         except Timeout:
             return False
@@ -45,7 +47,8 @@ class SignedLock:
                     "could damage each other's results. Move the project folder to a disk of this computer."
                 ) from None
             raise OutputError(
-                f"{error.filename or self._sign} can't be written ({error.strerror}). Check the folder's permissions."
+                f"{error.filename or self._sign} can't be written ({error.strerror}). "
+                "Check the free space and the folder's permissions."
             ) from None
         return True
 
@@ -53,7 +56,7 @@ class SignedLock:
     def holder(self) -> str:
         """The process that has the lock, as its `this_process` describes it."""
         try:
-            return self._sign.read_text(encoding="utf-8") or "another process"
+            return (self._sign.is_file() and self._sign.read_text(encoding="utf-8")) or "another process"
         except OSError:  # the holder has not written its name yet, or has just released the lock
             return "another process"
 

@@ -45,8 +45,10 @@ def readable(path: Path, remedy: str) -> Iterator[None]:
         remedy: a second sentence, on what to do.
 
     Raises:
-        InputError: the block failed to read the file.
+        InputError: the block failed to read the file, or it is a pipe, which might never end.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is a pipe or a device, not a file. {remedy}")
     try:
         yield
     except TooLarge as error:
