@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import xlsxwriter
 
 from internal_linker.adapters.files.atomic import PAUSES_S, copy_aside, dated_name, remarks_on, replace_binary
-from internal_linker.adapters.tables.xlsx_reader import readable, worksheets
+from internal_linker.adapters.tables.xlsx_reader import Sheet, readable, worksheets
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.review.merge import (
@@ -151,7 +151,7 @@ class ReviewWorkbook:
     def _tables(self) -> list[list[list[Any]]]:
         """Return the cells of each sheet."""
         with readable(self.path, _REMEDY):
-            return [sheet.to_python(skip_empty_area=False) for sheet in worksheets(self.path)]
+            return [_from_the_corner(sheet) for sheet in worksheets(self.path)]
 
     def _set_aside(self) -> list[str]:
         """Copy a file with content that the new one can't contain."""
@@ -163,6 +163,11 @@ class ReviewWorkbook:
             return []
         copy = copy_aside(self.path).name
         return [f"{self.name} had more than rows of links (sheets, comments or formulas); {copy} is a copy."]
+
+
+def _from_the_corner(sheet: Sheet) -> list[list[Any]]:
+    """Return the cells from A1 on; nothing of an empty sheet."""
+    return [[*[""] * sheet.column, *cells] for cells in sheet.rows]
 
 
 def _fill(file: BinaryIO, board: Board, found: Merge) -> None:

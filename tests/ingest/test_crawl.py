@@ -209,15 +209,15 @@ def test_a_crawl_without_long_texts_has_no_contents(project: Path, tmp_path: Pat
     assert pages(project) == [("URL", "Title"), (A, "Tea"), (B, "Tea")]
 
 
-def test_a_workbook_that_would_fill_the_memory_is_refused(
+def test_a_workbook_without_pages_is_refused(
     project: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A workbook with a cell far out, an empty and a missing workbook each give one sentence and exit code 3."""
+    """A workbook with one cell far out, an empty and a missing workbook each give one sentence and exit code 3."""
     with xlsxwriter.Workbook(tmp_path / "far.xlsx") as book:
         book.add_worksheet().write("XFD1048576", "x")
     workbook(tmp_path / "empty.xlsx", [])
     for name, sentence in {
-        "far": "has more than 5,000,000 cells. Export it again as CSV",
+        "far": "is empty: add a",
         "empty": "is empty: add a",
         "missing": "missing.xlsx not found: check the path",
     }.items():

@@ -1,44 +1,70 @@
-"""Reading .xlsx workbooks, except damaged ones and those that would fill the memory."""
+"""Reading .xlsx workbooks, each in a process of its own, which may neither fill the memory nor end the program."""
 
-import functools
-import re
+import pickle
+import subprocess
+import sys
+import threading
 import zipfile
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
-
-from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook, SheetTypeEnum
+from typing import Any
 
 from internal_linker.adapters.tables.columns import Kind, find_column, names_columns
 from internal_linker.core.errors import InputError
 from internal_linker.core.records import TableStream
 
-# The address of a cell with content.
-_CELL = re.compile(rb'<c r="([A-Z]{1,3})([0-9]+)"[^>]*[^/]>')
-# Limits: decompressed bytes of a part, and cells from the first to the last, twenty times a review workbook's.
-_MOST_BYTES, _MOST_CELLS = 100_000_000, 5_000_000
+# Limits of the process that reads a workbook: bytes of memory, and seconds of processor time. Five million cells of a
+# crawl take about half of each on a slow computer.
+MOST_BYTES, MOST_SECONDS = 1_000_000_000, 60.0
+# Seconds between two looks at that process, in which it takes up to some 50 MB more.
+_LOOK_S = 0.02
+# Decompressed bytes of a part of the workbook that are worth an attempt.
+_MOST_PART_BYTES = 1_000_000_000
+_CHILD = Path(__file__).with_name("xlsx_child.py")
+# Rows of each sheet in which its header is looked for.
+_HEAD_ROWS = 100
+_DAMAGED = "it is damaged or not an Excel file"
 
 
-class TooLarge(ValueError):
-    """The workbook would fill the memory."""
+class Unreadable(ValueError):
+    """The workbook can't be read; the message says why."""
 
 
-def worksheets(path: Path) -> Iterator[CalamineSheet]:
-    """Yield each worksheet, one at a time; iterate within `readable`."""
-    with path.open("rb") as file:
-        _refuse_bombs(file)
-        book = CalamineWorkbook.from_filelike(file)
-        for each in book.sheets_metadata:
-            if each.typ == SheetTypeEnum.WorkSheet:
-                yield book.get_sheet_by_name(each.name)
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A worksheet.
+
+    Attributes:
+        name: its name.
+        column: the first one with a cell, from 0.
+        rows: all rows from the first, each from that column on, with numbers and dates as such and "" for an empty
+            cell; none in an empty sheet.
+    """
+
+    name: str
+    column: int
+    rows: list[list[Any]]
+
+
+def worksheets(path: Path, *, most: int = 0) -> list[Sheet]:
+    """Return the worksheets with their first `most` rows, or all (0); call it within `readable`.
+
+    Raises:
+        Unreadable: the file is no workbook, is damaged, or reading it exceeds a limit.
+    """
+    found: dict[str, Sheet] = {}
+    for name, column, rows in _portions(path, most=most):
+        found.setdefault(name, Sheet(name, column, [])).rows.extend(rows)
+    return list(found.values())
 
 
 @contextmanager
 def readable(path: Path, remedy: str) -> Iterator[None]:
-    """Translate the libraries' errors on reading a file into one sentence.
+    """Translate the errors on reading a workbook into one sentence.
 
     Args:
         path: the file.
@@ -51,42 +77,94 @@ def readable(path: Path, remedy: str) -> Iterator[None]:
         raise InputError(f"{path} is a pipe or a device, not a file. {remedy}")
     try:
         yield
-    except TooLarge as error:
+    except Unreadable as error:
         raise InputError(f"{path} can't be read: {error}. {remedy}") from None
-    except (
-        CalamineError,
-        zipfile.BadZipFile,
-        zlib.error,
-        OSError,
-        EOFError,
-        ValueError,
-        NotImplementedError,
-    ) as error:
-        why = (error.strerror if isinstance(error, OSError) else "") or "it is damaged or not an Excel file"
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or _DAMAGED
         raise InputError(f"{path} can't be read: {why}. {remedy}") from None
 
 
-def _refuse_bombs(file: BinaryIO) -> None:
-    """Refuse a workbook whose decompressed parts, or whose empty cells before a distant one, would fill the memory.
+Portion = tuple[str, int, list[list[Any]]]
+
+
+def _portions(path: Path, *, sheet: str = "", most: int = 0) -> Iterator[Portion]:
+    """Yield (sheet, its first column, some of its rows), read by another process.
 
     Raises:
-        TooLarge: the workbook exceeds a limit.
+        Unreadable: see `worksheets`.
+        OSError: the process can't be started.
     """
-    with zipfile.ZipFile(file) as parts:
+    _refuse_bombs(path)
+    origin = find_spec("python_calamine")
+    assert origin and origin.origin, "the package is a dependency of this one"
+    command = [sys.executable, "-I", "-S", str(_CHILD), str(Path(origin.origin).parents[1])]
+    with subprocess.Popen(
+        [*command, str(path), sheet, str(most)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+    ) as child:
+        watch = _Watch(child)
+        try:
+            assert child.stdout, "it is a pipe"
+            while True:
+                portion = pickle.load(child.stdout)
+                if portion[0] is None:
+                    break
+                yield portion
+        except (EOFError, pickle.UnpicklingError):
+            # The process has died: of a limit, or of what it read.
+            raise Unreadable(watch.reason or _DAMAGED) from None
+        finally:
+            watch.end()
+        if portion[1]:
+            raise Unreadable(portion[1])
+
+
+class _Watch:
+    """Ends a process that exceeds a limit; `reason` then says which one."""
+
+    def __init__(self, child: "subprocess.Popen[bytes]") -> None:
+        self.reason = ""
+        self._child, self._ended = child, threading.Event()
+        self._thread = threading.Thread(target=self._look, name="workbook", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """End the process and the watch."""
+        self._ended.set()
+        self._child.kill()
+        self._thread.join()
+
+    def _look(self) -> None:
+        import psutil
+
+        with suppress(psutil.NoSuchProcess):
+            process = psutil.Process(self._child.pid)
+            while not self._ended.wait(_LOOK_S):
+                memory, times = process.memory_info().rss, process.cpu_times()
+                if memory > MOST_BYTES:
+                    self.reason = f"reading it takes more than {MOST_BYTES // 1_000_000:,} MB of memory"
+                elif times.user + times.system > MOST_SECONDS:
+                    self.reason = f"reading it takes more than {MOST_SECONDS:g} seconds"
+                if self.reason:
+                    self._child.kill()
+                    return
+
+
+def _refuse_bombs(path: Path) -> None:
+    """Refuse a workbook with a part that decompresses to more than the memory limit.
+
+    Raises:
+        Unreadable: there is one.
+    """
+    with zipfile.ZipFile(path) as parts:
         for part in parts.infolist():
-            if part.file_size > _MOST_BYTES:
-                raise TooLarge(f"its part {part.filename} decompresses to more than {_MOST_BYTES:,} bytes")
-            if part.filename.startswith("xl/worksheets/"):
-                cells = _CELL.findall(parts.read(part))
-                columns = max((_column(letters) for letters, _ in cells), default=0)
-                if columns * max((int(row[:9]) for _, row in cells), default=0) > _MOST_CELLS:
-                    raise TooLarge(f"its part {part.filename} has more than {_MOST_CELLS:,} cells")
-    file.seek(0)
-
-
-def _column(letters: bytes) -> int:
-    """Return a column's number from its letters: 1 for A, 28 for AB."""
-    return int(functools.reduce(lambda number, letter: 26 * number + letter - 64, letters, 0))
+            if part.file_size > _MOST_PART_BYTES:
+                raise Unreadable(
+                    f"its part {part.filename} decompresses to more than {_MOST_PART_BYTES // 1_000_000:,} MB"
+                )
 
 
 _REMEDY = 'Export it again as CSV, or open it in a spreadsheet program and save it as "CSV UTF-8".'
@@ -117,43 +195,48 @@ class XlsxTable:
         if not self.path.is_file():
             raise InputError(f"{self.path} not found: check the path.")
         with readable(self.path, _REMEDY):
-            sheet, names = self._chosen()
+            chosen, names = self._chosen()
         if not names:
             raise InputError(f"{self.path} is empty: add a header row and at least one row below it.")
-        if sheet is None:
+        if not chosen:
             raise InputError(
                 f"{self.path} has no sheet {self._sheet} with cells (it has: {', '.join(names)})."
             )
         if not self._sheet and len(names) > 1:
-            others = ", ".join(name for name in names if name != sheet.name)
+            others = ", ".join(name for name in names if name != chosen)
             self.remarks = (
-                f"{self.path}: only the sheet {sheet.name} is read, not {others}. To read another one, use "
+                f"{self.path}: only the sheet {chosen} is read, not {others}. To read another one, use "
                 "import --sheet.",
             )
-        records = _table_of(sheet)
+        with readable(self.path, _REMEDY):
+            records = _table_of(self._rows(chosen))
         _, header = next(records)
         return TableStream(self.name, tuple(cell.strip() for cell in header), records)
 
-    def _chosen(self) -> tuple[CalamineSheet | None, list[str]]:
-        """Return the sheet to read, None if there is none of its name, and the names of all sheets with cells."""
-        chosen, names, fits = None, list[str](), False
-        for sheet in worksheets(self.path):
-            header = next(_table_of(sheet), None) if sheet.start is not None else None
+    def _rows(self, sheet: str) -> Iterator[Record]:
+        with readable(self.path, _REMEDY):
+            portions = _portions(self.path, sheet=sheet)
+            yield from _records(cells for _, _, rows in portions for cells in rows)
+
+    def _chosen(self) -> tuple[str, list[str]]:
+        """Return the name of the sheet to read, "" if there is none of its name, and those of all sheets with cells."""
+        chosen, names, fits = "", list[str](), False
+        for sheet in worksheets(self.path, most=_HEAD_ROWS):
+            header = next(_table_of(_records(sheet.rows)), None)
             if header is None:
                 continue
             names.append(sheet.name)
             if self._sheet:
                 if sheet.name.strip().casefold() == self._sheet.strip().casefold():
-                    chosen = sheet
-            elif chosen is None or not fits:
+                    chosen = sheet.name
+            elif not chosen or not fits:
                 now = _has_pages_or_links(header[1])
-                chosen, fits = (sheet, now) if chosen is None or now else (chosen, fits)
+                chosen, fits = (sheet.name, now) if not chosen or now else (chosen, fits)
         return chosen, names
 
 
-def _table_of(sheet: CalamineSheet) -> Iterator[Record]:
+def _table_of(records: Iterator[Record]) -> Iterator[Record]:
     """Yield the header and the rows of a sheet, without a title line such as the "All Inlinks" of older exports."""
-    records = _records(sheet)
     head = list(islice(records, 2))
     if len(head) == 2 and _is_title(head[0][1]) and names_columns(head[1][1]):
         del head[0]
@@ -170,10 +253,9 @@ def _is_title(cells: Sequence[str]) -> bool:
     return sum(map(bool, cells)) == 1 and not names_columns(cells)
 
 
-def _records(sheet: CalamineSheet) -> Iterator[Record]:
-    """Yield each row that has content, with its number."""
-    assert sheet.start is not None, "an empty sheet has no rows"
-    for number, cells in enumerate(sheet.iter_rows(), sheet.start[0] + 1):
+def _records(rows: Iterable[Sequence[Any]]) -> Iterator[Record]:
+    """Yield each row of a sheet that has content, with its number."""
+    for number, cells in enumerate(rows, 1):
         texts = tuple(map(_text, cells))
         if any(text and not text.isspace() for text in texts):
             yield number, texts

@@ -1,0 +1,52 @@
+"""Reads one workbook and writes its cells to standard output; `xlsx_reader` starts it in a process of its own.
+
+It runs without site-packages but for one folder, so it imports nothing of this project.
+"""
+
+import pickle
+import sys
+
+# Rows that are written at a time.
+ROWS = 500
+
+
+def main(folder: str, path: str, name: str, most: str) -> None:
+    """Write (sheet, its first column, rows) for each worksheet, in portions; last (None, an error).
+
+    Args:
+        folder: where the package python_calamine is.
+        path: the workbook.
+        name: the only sheet to read; "": all.
+        most: count of rows to read of each sheet; "0": all.
+    """
+    sys.path.insert(0, folder)
+    from python_calamine import CalamineWorkbook, SheetTypeEnum
+
+    out, error = sys.stdout.buffer, ""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - pathlib takes longer to import than this to run
+            book = CalamineWorkbook.from_filelike(file)
+            for each in book.sheets_metadata:
+                if each.typ != SheetTypeEnum.WorkSheet or (name and each.name != name):
+                    continue
+                sheet = book.get_sheet_by_name(each.name)
+                column, some = sheet.start[1] if sheet.start else 0, list[object]()
+                # These rows begin at row 1, but at the first column with a cell.
+                for number, cells in enumerate(sheet.iter_rows() if sheet.start else (), 1):
+                    some.append(cells)
+                    if len(some) == ROWS:
+                        pickle.dump((each.name, column, some), out)
+                        some = []
+                    if number == int(most):
+                        break
+                pickle.dump((each.name, column, some), out)
+    except OSError as failure:
+        error = failure.strerror or "it can't be opened"
+    except Exception:
+        error = "it is damaged or not an Excel file"
+    pickle.dump((None, error), out)
+    out.flush()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
