@@ -1,7 +1,7 @@
 """Planning of writes to the tab Review while editors work in it."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from internal_linker.adapters.google_sheets.reconcile import Strays, Table
@@ -120,6 +120,7 @@ class Placing:
         self._board: Board | None = None
         self._anchors: dict[str, tuple[str, str]] = {}
         self._work = Work()
+        self._restored = set[str]()
         self._inserts_left, self._reunions_left = _INSERTS, _REUNIONS
         self._corrections_left = _CORRECTIONS
         self._writes_left = -1
@@ -133,12 +134,13 @@ class Placing:
         require_ids(now)
         table = _table(now)
         strays, gone = self._strays.corrections(table)
+        self._restored.update(now.missing)
         if now.missing:
             self._work = Work(columns=now.missing)
             self._inserts_left -= 1
             return self._work if self._inserts_left >= 0 else Work()
         strays |= self._half_anchors(_board(table.with_cells(strays)))
-        self._board = corrected = _board(table.with_cells(strays))
+        self._board = corrected = _board(table.with_cells(strays), self._restored)
         if apart := _places(corrected, corrected.apart):
             return self._reunite(apart)
         found = merge(corrected, self._wanted)
@@ -247,8 +249,8 @@ def _line(board: Board, cells: Mapping[str, Cell]) -> Line:
     return line
 
 
-def _board(table: Table) -> Board:
-    return Board(table.values[0], table.values[1:])
+def _board(table: Table, restored: Collection[str] = ()) -> Board:
+    return Board(table.values[0], table.values[1:], restored)
 
 
 def _table(board: Board) -> Table:

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, get_args
@@ -18,6 +18,8 @@ SOURCE, TARGET = "Source", "Target"
 # Hidden: the row's id, the anchor and the status that a run wrote last, and a digest of the row's source and target,
 # which shows that somebody sorted the visible columns without the hidden ones.
 LINK_ID, PROPOSED, WRITTEN, ROW_KEY = "Link ID", "Proposed Anchor", "Written Status", "Row Key"
+# Stands for the proposed anchor where the record of it got lost, because somebody deleted the hidden column.
+UNKNOWN = "(unknown)"
 # Editors may add this column to say who decided.
 WHO = "Who"
 # In the order of a new desk.
@@ -55,15 +57,17 @@ class Board:
     Args:
         header: the first row.
         rows: all other rows, including those without an id.
+        restored: names of our columns that were missing and have just been added, so that they are empty.
     """
 
-    def __init__(self, header: Row, rows: Sequence[Row]) -> None:
+    def __init__(self, header: Row, rows: Sequence[Row], restored: Collection[str] = ()) -> None:
         self.header, self.rows = [text_of(cell) for cell in header], rows
         folded = [fold_header(name) for name in self.header]
         known = {name: fold_header(name) for name in (*COLUMNS, WHO)}
         self.columns = {name: folded.index(text) for name, text in known.items() if text in folded}
         """The positions of our columns, from 0; other columns may be between them."""
         self.missing = [name for name in COLUMNS if name not in self.columns]
+        self._restored = restored
         self._homes = self._moved_apart()
 
     def cell(self, row: int, column: int | None) -> Any:
@@ -75,6 +79,12 @@ class Board:
         """Return the text in one of our columns; the hidden ones belong to the row's source and target."""
         home = self._homes.get(row, row) if name in HIDDEN else row
         return "" if home is None else self._raw(home, name)
+
+    def proposed(self, row: int) -> str | None:
+        """Return the anchor that a run last wrote into the row; None if the record of it got lost."""
+        text = self.text(row, PROPOSED)
+        lost = PROPOSED not in self.columns or PROPOSED in self._restored
+        return None if lost or text == UNKNOWN else text
 
     def restored(self, row: int) -> dict[str, Cell]:
         """Return the hidden cells of a row whose visible cells were sorted without them; {} for all other rows."""
@@ -178,7 +188,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
             board.text(at, ANCHOR),
             board.text(at, NOTES),
             board.text(at, WHO).strip() or by,
-            board.text(at, PROPOSED) if PROPOSED in board.columns else None,
+            board.proposed(at),
             board.text(at, WRITTEN).strip() or None,
         )
         for at in rows
@@ -223,13 +233,14 @@ def _changes(board: Board, at: int, row: ReviewRow | None) -> dict[str, Cell]:
     undecided = board.status(at) in UNDECIDED
     if not undecided:
         del cells[STATUS], cells[WRITTEN]
-    anchor, proposed = board.text(at, ANCHOR).strip(), board.text(at, PROPOSED).strip()
-    is_ours = undecided and anchor == proposed
+    anchor, proposed = board.text(at, ANCHOR).strip(), board.proposed(at)
+    is_ours = undecided and proposed is not None and anchor == proposed.strip()
     is_older = row.proposed is not None and anchor == row.read.anchor.strip() and anchor != cells[ANCHOR]
     if anchor and not (is_ours or is_older):
-        # Where the record of the tool's text got lost, the text itself shows that it is the tool's.
-        if proposed or row.proposed is not None or anchor != cells[ANCHOR]:
+        if proposed is not None:
             del cells[PROPOSED]
+        elif row.proposed is None and anchor != cells[ANCHOR]:
+            cells[PROPOSED] = UNKNOWN
         del cells[ANCHOR]
     return _different(board, at, {**board.restored(at), **cells})
 

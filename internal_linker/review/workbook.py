@@ -117,7 +117,7 @@ class ReviewWorkbook:
         Raises:
             _SavedMeanwhileError: `path` is our file, and its content is no longer the one that was `seen`.
         """
-        board = Board([*board.header, *board.missing], board.rows)
+        board = Board([*board.header, *board.missing], board.rows, board.missing)
         found = merge(board, wanted)
 
         def replace(new: Path, target: Path) -> None:

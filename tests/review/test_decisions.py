@@ -275,3 +275,34 @@ def test_the_terminal_works_without_a_table_of_pages(project: Path) -> None:
     counts = review(open_project(project), ReviewOptions(source=URLS[0], tier=""), typist, told)
     assert (counts.accepted, typist.shown[0].source_title) == (1, "")
     assert told.warnings[0].startswith("Links are shown without titles")
+
+
+@pytest.mark.parametrize(
+    "gone",
+    [["Written Status", "Row Key"], ["Proposed Anchor"], ["Proposed Anchor", "Written Status", "Row Key"]],
+)
+def test_a_workbook_whose_hidden_columns_are_gone(project: Path, tmp_path: Path, gone: list[str]) -> None:
+    """Without its hidden columns, as an older version wrote it, a workbook decides nothing that no editor decided."""
+    path = project / "files/review.xlsx"
+    book = openpyxl.load_workbook(path)
+    header = [cell.value for cell in book.worksheets[0][1]]
+    for name in sorted(gone, key=header.index, reverse=True):
+        book.worksheets[0].delete_cols(header.index(name) + 1)
+    book.save(path)
+    other = make_project(tmp_path / "other", SETTINGS)
+    reword(other)
+    do(other)
+    links = [link for link in rows(other) if rows(project).get(link, {}).get("Status") == "proposed"]
+    shutil.copy(path, other / "files/review.xlsx")
+    for _ in range(3):
+        do(other)
+        assert decided(other) == {}
+        assert {*gone} <= rows(other)[links[0]].keys()
+
+    def decide(row: dict[str, Any]) -> None:
+        if row["Link ID"].value == links[0]:
+            row["Anchor"].value = "my own words"
+
+    edit(other, decide)
+    do(other)
+    assert decided(other) == {links[0]: ("edited", "my own words")}
