@@ -53,7 +53,10 @@ def _show(result: "Clustering") -> list[tuple[str, str]]:
     return [
         ("Clusters", str(len(found.clusters))),
         ("Pages in no cluster", str(result.alone)),
-        ("Links within clusters", str(sum(one.links for one in found.clusters))),
+        (
+            "Links within clusters",
+            f"{sum(one.links for one in found.clusters)} of {len(result.compared.links)} between the compared pages",
+        ),
         ("Missing links in files/cluster_links.csv", str(len(found.missing.sources))),
         ("Missing links from hubs, not listed", str(found.missing.left_out)),
     ]

@@ -35,6 +35,11 @@ def history(context: typer.Context, project: ProjectOption = None) -> None:
         for one, name in zip(versions, usecase.names(versions), strict=True)
     ]
     print_aligned(open_console(), header, rows)
+    # Scripts read the table.
+    note = (
+        "Links: those of the pages' rows in files/Output.csv, without suggestions for queries without a page."
+    )
+    typer.echo(note, err=True)
 
 
 @with_options(DiffOptions)
@@ -56,6 +61,7 @@ def diff(context: typer.Context, project: ProjectOption = None, *, options: Diff
         typer.echo(f"... and {len(found) - SHOWN} more")
     for (change, why), count in result.counts.items():
         typer.echo(f"{count} {change}: {why}")
+    typer.echo(f"Links: {result.links}, suggestions for queries without a page included.")
     typer.echo(" ".join(result.remarks) or f"{len(found)} differences written to files/diff.csv.")
 
 

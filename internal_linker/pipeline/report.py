@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from math import isnan
 
 from internal_linker.anchors.llm import Rephrased
+from internal_linker.core.balance import Balance
 from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import Collected, Recommendation, Searched, Usage
@@ -163,7 +164,7 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Main queries", str(sum(bool(source.query) for source in collected.sources))),
         ("Rows to find links for", str(len(report.recommendations))),
         ("Rows rejected / merged", f"{len(collected.rejects)} / {collected.merged_rows}"),
-        ("Existing links / rows left out", f"{collected.inner_links} / {collected.skipped_links}"),
+        ("Existing links / rows left out", _existing(collected)),
         ("SERP calls / credits", f"{searched.calls} / {searched.credits}"),
         ("SERP pages from the cache", str(searched.cached_pages)),
         ("SERP pages saved after short ones", str(searched.saved_pages)),
@@ -172,7 +173,8 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
         ("Tokens / cost", f"{embedded.usage.tokens} / ${embedded.usage.cost_usd:.4f}"),
         ("Links by search / by similarity", f"{origins['serp']} / {origins['semantic']}"),
         *([("Suggestions for queries without a page", str(suggested))] if suggested else []),
-        *_graph_rows(report),
+        ("Links", _written(origins.total(), suggested)),
+        *_graph_rows(report, origins.total()),
         ("Pages compared", str(report.joined or "one at a time")),
         (f"Rows with fewer than {wanted} links", str(reasons.total())),
     ]
@@ -188,18 +190,51 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
     return [*rows, ("Seconds", timing)]
 
 
-def _graph_rows(report: Report) -> list[tuple[str, str]]:
+def _existing(collected: Collected) -> str:
+    """Return the number of links between the site's pages, and of the rows that are no links in a text."""
+    others = len(collected.links) - collected.inner_links
+    counted = Balance(
+        [(len(collected.links), "links in the pages' texts"), (-others, "to or from other pages")]
+    )
+    told = f"{collected.inner_links} / {collected.skipped_links}"
+    return f"{told} ({counted})" if others else told
+
+
+def _written(links: int, suggested: int) -> str:
+    """Return the number of links of pages, which files/links.csv lists, out of those in files/Output.csv."""
+    parts = [
+        (links + suggested, "in files/Output.csv"),
+        (-suggested, "suggestions for queries without a page"),
+    ]
+    return f"{Balance(parts)}, one per row of files/links.csv"
+
+
+def _by_tier(report: Report, memory: Memory, links: int) -> str:
+    """Return the number of links of each tier, and how their sum follows from the number of links."""
+    told = ", ".join(f"{memory.tiers[name]} {name}" for name in ("inline", "sidebar", "review"))
+    held = sum(len(item.held) for item in report.recommendations if item.source.is_page)
+    shared = links + held - memory.tiers.total()
+    if not held and not shared:
+        return told
+    parts = [
+        (links, "links"),
+        (-shared, "that several rows of a page have in common"),
+        (held, "waiting for approval"),
+    ]
+    return f"{told} ({Balance(parts)})"
+
+
+def _graph_rows(report: Report, links: int) -> list[tuple[str, str]]:
     """Return the lines on the link graph and editors' decisions."""
     if report.memory is None:
         return []
-    counts = ((name, report.memory.tiers[name]) for name in ("inline", "sidebar", "review"))
-    rows = [
-        ("Links by tier", ", ".join(f"{count} {name}" for name, count in counts)),
-        *_rephrased(report),
-    ]
-    if statuses := report.memory.statuses:
+    memory = report.memory
+    rows = [("Links by tier", _by_tier(report, memory, links)), *_rephrased(report)]
+    if statuses := memory.statuses:
         counted = ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()))
-        rows.append(("Links in the graph", counted))
+        rows.append(("Links in the graph", f"{counted} (of all runs, each page and target once)"))
+    if memory.reviewed:
+        rows.append(("Links in the review", str(memory.reviewed)))
     for each in report.accepted[:MOST_GROUPS]:
         name = {"all": "Accepted by editors"}.get(each.by, f"  of {each.by} {each.name or 'of queries'}")
         if each.decided:
@@ -216,7 +251,8 @@ def _rephrased(report: Report) -> list[tuple[str, str]]:
 def _by_reason(excluded: Mapping[Reason[NoTarget], int]) -> str:
     """Return the counts in one line, the largest first."""
     ranked = sorted(excluded.items(), key=lambda item: (-item[1], item[0]))
-    counts = ", ".join(f"{count} {reason}" for reason, count in ranked)
+    pairs = {NoTarget.ALREADY_LINKED: " pairs of pages"}
+    counts = ", ".join(f"{count} {reason}{pairs.get(reason.kind, '')}" for reason, count in ranked)
     return f"{counts} (files/excluded_targets.csv)" if counts else "none"
 
 

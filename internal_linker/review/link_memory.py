@@ -7,10 +7,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from heapq import nlargest
-from itertools import chain
+from itertools import chain, count
 from math import inf, isnan
 from operator import attrgetter
 
+from internal_linker.core.balance import Balance
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import (
     Anchor,
@@ -85,6 +86,7 @@ class Memory:
         hashes: the hash of the text by page or query.
         decided: editors' decisions so far.
         least: the lowest score of the `SHOWN` strongest links; weaker links get no anchors.
+        reviewed: how the number of links in the review comes about, after `review_rows`.
         text_links: the number of links in the text of each page today; 0 if unknown.
         heard: whether the editors' cells could be read.
         statuses: the count of links by status, after `keep`.
@@ -103,6 +105,7 @@ class Memory:
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     hashes: Mapping[str, str] = field(default_factory=dict)
     decided: Decided = field(default_factory=Decided)
+    reviewed: Balance | None = None
     text_links: Mapping[str, int] = field(default_factory=dict)
     heard: bool = True
     least: float = -inf
@@ -217,7 +220,13 @@ class Memory:
             for edge in self.store.each(*REVIEWABLE, besides=self.run)
             if is_link(edge) and not self._barred(edge.source)
         )
-        shown = nlargest(SHOWN, chain(self.foremost, others), key=urgency)
+        of_run, earlier = self.tiers.total(), count()
+        former = (edge for edge, _ in zip(others, earlier, strict=False))
+        shown = nlargest(SHOWN, chain(self.foremost, former), key=urgency)
+        former_links = next(earlier)
+        beyond = of_run + former_links - len(shown)
+        parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
+        self.reviewed = Balance([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
         shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
         return [review_row(edge) for edge in shown]
 

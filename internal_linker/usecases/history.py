@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from internal_linker.core.balance import Balance
 from internal_linker.core.canonical_hosts import CanonicalHosts, hosts_of
 from internal_linker.core.edges import edge_id, with_hosts
 from internal_linker.core.errors import InputError, OutputError, ServiceError
@@ -44,11 +45,13 @@ class DiffResult(Result):
 
     Attributes:
         differences: the links that the runs do not both have at the same place.
+        links: how the number of links of the later run follows from that of the earlier one.
         files: the files of files/ that were written.
         remarks: what was unusual about the writing, one sentence each.
     """
 
     differences: Sequence[Difference]
+    links: Balance
     files: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
@@ -159,10 +162,26 @@ def diff(project: Project, options: DiffOptions, *, write: bool = True) -> DiffR
         judged = edges.each("accepted", "rejected", "edited", "live")
         statuses = {with_hosts(edge, hosts).id: edge.status for edge in judged}
         found = list(differences(older, newer, before, after, lambda *ends: statuses.get(edge_id(*ends))))
+    links = _links_between(older, newer, before, found)
     if not write:
-        return DiffResult(found)
+        return DiffResult(found, links)
     place = project.diff_csv()
-    return DiffResult(found, (place.name,), tuple(place.write(found)))
+    return DiffResult(found, links, (place.name,), tuple(place.write(found)))
+
+
+def _links_between(
+    older: Version, newer: Version, before: Sequence[VersionRow], found: Sequence[Difference]
+) -> Balance:
+    """Return the number of links of the later run; of a row's links to one target, one counts."""
+    links = sum(len({link.target.key for link in row.recommendation.links}) for row in before)
+    changes = Counter(one.change for one in found)
+    return Balance(
+        [
+            (links, f"links in the rows of run {older.run}"),
+            (-changes["gone"], "gone"),
+            (changes["new"], f"new in run {newer.run}"),
+        ]
+    )
 
 
 def rollback(project: Project, options: RollbackOptions, progress: Progress) -> RollbackResult:

@@ -11,6 +11,7 @@ from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.files.text_spool import TextSpool
 from internal_linker.adapters.tables.columns import text_of
 from internal_linker.anchors.finder import Anchoring
+from internal_linker.core.balance import waiting
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.edges import Edge, ReviewRow, Tier, Verdict, is_link
 from internal_linker.core.errors import InputError, OutputError
@@ -136,6 +137,11 @@ def review(
     hosts = project.settings.hosts
     only = LinkFilter(Sections(options.sections), _source(options.source, hosts), _tier(options.tier), hosts)
     with project.graph(read_only=False) as (edges, _), _texts(project, progress) as texts:
+        if counts := edges.counts():
+            chosen = (
+                " Shown are those that match." if options.sections or options.source or options.tier else ""
+            )
+            face.say(f"Links that wait for a decision: {waiting(counts)}.{chosen}")
         queue = EdgeQueue(edges, texts, only)
         return session.review(queue, face, options.by or _login())
 

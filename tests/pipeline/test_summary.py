@@ -11,7 +11,8 @@ from tests.support.small_project import command, forget_settings
 ROWS = """Run, Pages, Main queries, Rows to find links for, Rows rejected / merged, Existing links / rows left out
 SERP calls / credits, SERP pages from the cache, SERP pages saved after short ones
 Search results below serp_floor / dropped
-Texts embedded / from the cache, Tokens / cost, Links by search / by similarity, Links by tier, Links in the graph
+Texts embedded / from the cache, Tokens / cost, Links by search / by similarity, Links
+Links by tier, Links in the graph, Links in the review
 Pages compared, Rows with fewer than 5 links, Excluded targets, Near-duplicates, Orphans, Ranker, Seconds"""
 
 

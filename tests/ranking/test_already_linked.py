@@ -45,7 +45,7 @@ def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.Cap
     out = capsys.readouterr().out
     assert "  Excluded targets: none\n" in out and ", 1 existing links, 0 rows rejected" in out
     assert "  Existing links / rows left out: 1 / 1\n" in out
-    line = "Excluded targets: 1 already linked (files/excluded_targets.csv)"
+    line = "Excluded targets: 1 already linked pairs of pages (files/excluded_targets.csv)"
     assert f"  {line}\n" in out and line in (folder / "logfile.txt").read_text(encoding="utf-8")
 
 

@@ -262,6 +262,7 @@ def test_the_terminal_shows_titles_and_warns(project: Path) -> None:
         page["Title"] for page in read_csv(project / "files/urls_rawdata.csv") if page["URL"] == first.source
     )
     assert typist.told == [
+        "Links that wait for a decision: 12 links of all runs.",
         "Warning: anchor not in the text. Press e to enter another one, or a to accept it all the same.",
         "Accepted with a warning: anchor not in the text. Add the words to the page's text.",
     ]

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from internal_linker.analysis.audit.records import Adoption, Balance, Limits
+from internal_linker.analysis.audit.records import Adoption, Limits
 from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of, pair_keys
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.balance import Balance
 from internal_linker.core.edges import Edge, strengths
 from internal_linker.core.records import Collected
 from internal_linker.core.runs import VersionRow
@@ -86,7 +87,7 @@ class _Links:
         ends: keys of source and target, as the links name them.
         scores: the scores of the run's links.
         earlier: the strengths of the others.
-        queries: how many further links of the run start at a query, which has no page to link from.
+        queries: how many further links of the run are suggestions for queries, which have no page to link from.
     """
 
     ends: list[tuple[str, str]]
@@ -156,7 +157,7 @@ def _read(proposals: Proposals, collected: Collected) -> _Links:
     keys = {page.key: page.key for page in collected.pages}
     for item in (row.recommendation for row in proposals.rows):
         source = item.source.key
-        if not source:
+        if not item.source.is_page:
             queries += len(item.links)
             continue
         for link in item.links:
@@ -206,6 +207,6 @@ def _counted(proposals: Proposals, links: _Links, why: Ints) -> Balance:
     parts = [
         (len(of_run) + links.queries, f"links of run {proposals.run}" if proposals.run else "links of runs")
     ]
-    parts += [(-links.queries, "of queries without a page")]
+    parts += [(-links.queries, "suggestions for queries without a page")]
     parts += [(-int((of_run == reason).sum()), name) for reason, name in names.items()]
     return Balance([*parts, (int((why[len(of_run) :] == 0).sum()), "accepted in earlier runs")])

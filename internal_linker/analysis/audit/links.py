@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.analysis.audit.adoption import OUTSIDE, OWN, REPEATED
-from internal_linker.analysis.audit.records import Balance
 from internal_linker.analysis.audit.rules_anchors import AnchoredLinks
 from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of
 from internal_linker.core.arrays import Ints
+from internal_linker.core.balance import Balance
 from internal_linker.core.records import Collected
 from internal_linker.text.words import normalise
 

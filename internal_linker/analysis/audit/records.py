@@ -10,6 +10,7 @@ import numpy as np
 from internal_linker.analysis.audit.link_details import LinkDetails
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.balance import Balance
 from internal_linker.core.link_density import LinkDensity
 
 Adoption = Literal["accepted", "in-text", "all"]
@@ -167,27 +168,6 @@ class ClusterLinks:
     hub: int
     inner: tuple[int, int]
     outer: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """A number of links as a sum: what was counted, what was subtracted, and what was added.
-
-    Attributes:
-        parts: numbers with their names; the first is the whole, and each number below 0 is subtracted from it.
-    """
-
-    parts: Sequence[tuple[int, str]]
-
-    @property
-    def total(self) -> int:
-        """What remains."""
-        return sum(count for count, _ in self.parts)
-
-    def __str__(self) -> str:
-        (whole, name), *rest = self.parts
-        signed = (f" {'-' if count < 0 else '+'} {abs(count):,} {what}" for count, what in rest if count)
-        return f"{self.total:,} = {whole:,} {name}{''.join(signed)}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.analysis.audit.adoption import Proposals, Proposed, proposed_links
-from internal_linker.analysis.audit.records import ADOPTIONS, Adoption, Balance, Limits
+from internal_linker.analysis.audit.records import ADOPTIONS, Adoption, Limits
 from internal_linker.analysis.graph.site_graph import graph_of
+from internal_linker.core.balance import Balance, waiting
 from internal_linker.core.edges import Edge, edge_id, strength
 from internal_linker.core.records import Candidate, Collected, Link, Recommendation, Source
 from internal_linker.core.runs import VersionRow
@@ -91,8 +92,9 @@ def test_every_subtraction_is_named() -> None:
         links, existing=[(1, 0)], rejected=[(0, 4)], accepted=[(3, 0)], adoption="in-text", room=1
     )
     assert str(found.counted) == (
-        "2 = 9 links of run 1 - 1 of queries without a page - 1 with an end that is none of the audited pages "
-        "- 1 of a page to itself - 1 repeated between the same two pages - 1 that exist already "
+        "2 = 9 links of run 1 - 1 suggestions for queries without a page "
+        "- 1 with an end that is none of the audited pages - 1 of a page to itself "
+        "- 1 repeated between the same two pages - 1 that exist already "
         "- 1 that editors rejected - 1 not strong enough for the text "
         "- 1 from pages whose text can carry no more links + 1 accepted in earlier runs"
     )
@@ -135,6 +137,10 @@ def test_a_balance_reads_as_a_sum() -> None:
     """A balance names the whole and each part, and leaves out parts of zero."""
     told = Balance([(1234, "links"), (-1000, "of menus"), (0, "of others"), (3, "new")])
     assert (told.total, str(told)) == (237, "237 = 1,234 links - 1,000 of menus + 3 new")
+    assert str(Balance([(7, "links"), (0, "lost")])) == "7 links"
+    assert str(waiting({"proposed": 5, "rejected": 1, "accepted": 2})) == (
+        "5 = 8 links of all runs - 2 accepted - 1 rejected"
+    )
 
 
 def test_a_site_is_audited_with_each_adoption(
@@ -157,7 +163,7 @@ def test_a_site_is_audited_with_each_adoption(
         capsys.readouterr()
         assert command("audit", *where, "--after", after) == 0
         told = capsys.readouterr().out
-        assert "Links today: 1 = 1 links in the pages' texts" in told and f"(--after {after})" in told
+        assert "Links today: 1 links in the pages' texts" in told and f"(--after {after})" in told
         counts[after] = int(told.partition("New links after adoption: ")[2].split()[0])
         assert f"--after {after}" in (folder / "files/audit.html").read_text("utf-8")
     assert counts["accepted"] == 1 <= counts["in-text"] < counts["all"] == total - 1
