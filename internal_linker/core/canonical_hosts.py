@@ -39,7 +39,7 @@ class CanonicalHosts:
     def restored(self, end: str) -> str:
         """Return a key, or a query, that was stored earlier, as the key that its page has today."""
         try:
-            return self.key(end) if origin_of(end) else end
+            return self.key(end) if origin_of(end) and names_index_page(end) else self.of(end)
         except ValueError:
             return end
 

@@ -37,6 +37,7 @@ _UNSEEN = (
 _INDEX = re.compile(
     r"/(?:index\.(?:html?|xhtml|shtml|php\d?|aspx?|jsp|cfm)|default\.(?:aspx?|html?))$", re.IGNORECASE
 )
+_OTHER_PATH = re.compile(r"/\.|/%2E|/index\.|/default\.", re.IGNORECASE)
 _DOTS = re.compile(r"/(?:\.|%2[Ee]){1,2}(?=/|$)")
 # Letters, digits and -._~ are never encoded; these need no encoding in a path and in a query.
 _PATH_SAFE = "/:@!$&'()*+,;="
@@ -88,6 +89,8 @@ def normal_form(url: str) -> str:
 
 def names_index_page(url: str) -> bool:
     """Return whether a full URL writes its page with `.`, `..` or the file name of an index page."""
+    if not _OTHER_PATH.search(url):  # few URLs need to be split
+        return False
     path = urlsplit(url.strip(_UNSEEN)).path
     return bool(_DOTS.search(path) or _INDEX.search(path))
 

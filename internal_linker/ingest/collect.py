@@ -368,6 +368,11 @@ def _filled(first: Page, other: Page) -> Page:
         for name in ("title", "h1", "content", "lang")
         if not getattr(first, name) and getattr(other, name)
     }
+    if not first.target_only and first.issue is None:
+        if other.target_only:
+            gaps["target_only"] = True
+        elif other.issue == _SOURCE_ONLY:
+            gaps["issue"] = _SOURCE_ONLY
     if not gaps:
         return first
     if "content" in gaps:

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from internal_linker.core.urls import TRACKING_PARAMETERS, encoded, normal_form, within_site, without_tracking
+from internal_linker.core.urls import (
+    TRACKING_PARAMETERS,
+    encoded,
+    names_index_page,
+    normal_form,
+    within_site,
+    without_tracking,
+)
 
 HOSTS = st.sampled_from(
     ["example.com", "www.example.com", "bücher.example", "例え.example", "a-b.c_d.example"]
@@ -162,6 +169,30 @@ def test_a_host_in_any_script_is_its_punycode(unicode: str, punycode: str) -> No
 def test_two_pages_stay_two(one: str, other: str) -> None:
     """URLs for which a server may give different answers stay different."""
     assert normal_form(one) != normal_form(other)
+
+
+@pytest.mark.parametrize(
+    ("path", "same"),
+    [
+        ("/mag/index.html", "/mag"),
+        ("/Index.HTM?id=1", "/?id=1"),
+        ("/mag/default.aspx#top", "/mag/"),
+        ("/index.php/index.php", "/"),
+        ("/a/./b/../c/%2E%2E/", "/a"),
+        ("/../../a", "/a"),
+        ("/a/..", "/"),
+        ("/mag/reindex.html", None),
+        ("/index.php/article", None),
+        ("/index.html.gz", None),
+        ("/a/..%2Fb", None),
+        ("/a/...", None),
+    ],
+)
+def test_index_pages_and_dots_are_their_folder(path: str, same: str | None) -> None:
+    """The file name of an index page, `.` and `..` make no other page; names that only look like them do."""
+    url = f"https://e.example{path}"
+    assert names_index_page(url) is (same is not None)
+    assert normal_form(url) == (normal_form(f"https://e.example{same}") if same else url)
 
 
 @pytest.mark.parametrize(

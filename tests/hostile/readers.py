@@ -23,6 +23,7 @@ from internal_linker.adapters.tables.columns import Kind, cells_of, columns_of
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.briefs import Brief
+from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import ConfigurationError, InputError, InternalLinkerError, ServiceError
 from internal_linker.core.records import Collected, Reject, SerpMarket
 from internal_linker.core.urls import normal_form, without_tracking
@@ -290,7 +291,8 @@ def _file(raw: bytes, kind: type[InternalLinkerError], name: str = "table.csv") 
 def _is_used(url: str, number: int, keys: set[str], rejects: tuple[Reject, ...]) -> None:
     """Assert that a row's URL has a known normal form, or the row has a reason."""
     if number not in {reject.row for reject in rejects}:
-        assert normal_form(url) in keys
+        form = CanonicalHosts().identity
+        assert form(normal_form(url)) in map(form, keys)
 
 
 def _status(raw: bytes) -> tuple[int, bytes]:

@@ -100,6 +100,27 @@ def test_existing_links_in_another_form_are_known() -> None:
     assert found.variants.count == 3
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_role_under_another_form_is_kept(order: int) -> None:
+    """A table of roles with http:// addresses gives the crawled pages their roles, before or after their rows."""
+    rows = [
+        ("http://e.example/a", "", "target"),
+        ("http://e.example/b", "", "source"),
+        ("https://e.example/a", "text a", ""),
+        ("https://e.example/b", "text b", ""),
+        ("https://e.example/c", "text c", ""),
+    ]
+    table = pages_table(*rows[::order], header=(Kind.URL, Kind.CONTENT, Kind.ROLE))
+    found = collect(None, table, queries_in_sheet=False)
+    assert {
+        page.url[-1]: (page.target_only, str(page.issue or ""), page.content) for page in found.pages
+    } == {
+        "a": (True, "", "text a"),
+        "b": (False, "its Role is source", "text b"),
+        "c": (False, "", "text c"),
+    }
+
+
 def test_a_different_host_is_a_different_page() -> None:
     """blog.e.example/a and www.e.example/a are two pages, each with its own form."""
     found = read(

@@ -113,6 +113,7 @@ def test_a_folder_in_its_place_is_refused(tmp_path: Path) -> None:
         ("^http://", "https://e.example/", False),
         ("https://staging.e.example/tag/", "https://www.e.example/tag/x", True),
         (r"staging\.e\.example/tag/", "https://www.e.example/tag/x", True),
+        ("[http://e-z]+x$", "https://www.e.example/tag/x", True),
     ],
 )
 def test_a_pattern_holds_for_every_form_of_its_host(pattern: str, url: str, excluded: bool) -> None:

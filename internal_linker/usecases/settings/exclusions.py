@@ -1,6 +1,8 @@
 """The patterns of config/excluded_urls.txt: URLs that no link leads to."""
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import re2
@@ -43,12 +45,7 @@ class Exclusions:
         self._patterns = []
         for line, pattern in patterns:
             try:
-                re2.compile(pattern, options)
-                any_form = _HOST.sub(r"https?://(?:www\\.)?", pattern)
-                for host, (_, other) in mapped.items():
-                    for text in (host, re.escape(host)):
-                        any_form = any_form.replace(text, re.escape(other.removeprefix("www.")))
-                self._patterns.append((pattern, re2.compile(any_form, options)))
+                compiled = re2.compile(pattern, options)
             except re2.error as error:
                 reason = error.args[0] if error.args else error
                 reason = reason.decode() if isinstance(reason, bytes) else str(reason)
@@ -56,6 +53,10 @@ class Exclusions:
                     f"config/{name}, line {line}: '{shortened(pattern)}' is not a valid RE2 pattern "
                     f"({shortened(reason)}). Correct or delete the line; RE2 has no look-around or back-references."
                 ) from None
+            any_form = _any_form(pattern, mapped)
+            with suppress(re2.error):  # a host within [...] is no host
+                compiled = re2.compile(any_form, options)
+            self._patterns.append((pattern, compiled))
 
     def match(self, *urls: str) -> str:
         """Return the first pattern that matches one of `urls`, "" if none does."""
@@ -66,6 +67,15 @@ class Exclusions:
 
     def __len__(self) -> int:
         return len(self._patterns)
+
+
+def _any_form(pattern: str, mapped: Mapping[str, tuple[str, str]]) -> str:
+    """Return a pattern that also matches the other forms of the hosts in it, and the hosts that they are mapped to."""
+    form = _HOST.sub(r"https?://(?:www\\.)?", pattern)
+    for host, (_, other) in mapped.items():
+        for text in (host, re.escape(host)):
+            form = form.replace(text, re.escape(other.removeprefix("www.")))
+    return form
 
 
 def read_exclusions(path: Path, hosts: CanonicalHosts | None = None) -> Exclusions:
