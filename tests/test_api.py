@@ -189,7 +189,7 @@ def test_a_result_shows_itself(folder: Path) -> None:
 def test_files_are_written_where_that_is_wanted(folder: Path) -> None:
     """`write=True` writes the command's files, and the result names them."""
     found = pairs(folder, by="title", encoder="lsa", write=True)
-    assert found.files == ("pairs.csv", "orphaned_content.csv", "pairs.xlsx")
+    assert found.files == ("pairs.csv", "orphaned_content.csv", "similarity_histogram.csv", "pairs.xlsx")
     assert all((folder / "files" / name).exists() for name in found.files)
 
 

@@ -1,6 +1,7 @@
 """The command that lists similar pages: pairs."""
 
 from functools import partial
+from math import isnan
 from typing import TYPE_CHECKING
 
 import typer
@@ -60,16 +61,23 @@ def _show(result: "SimilarPages", options: PairsOptions) -> list[tuple[str, str]
         ),
         ("Pairs without a link", str(int((~(result.links | result.linked)).sum()))),
         ("Orphaned content", f"{len(found.alone)} pages"),
+        *(
+            (f"Median similarity {where} sections", f"{median:.2f}")
+            for where, median in zip(("within", "across"), result.medians, strict=True)
+            if not isnan(median)
+        ),
     ]
 
 
 def _as_json(result: "SimilarPages") -> dict[str, object]:
     from dataclasses import asdict
 
+    within, across = result.found.histogram.tolist()
     return {
         "pages": len(result.compared.pages),
         "pairs": [asdict(pair) for pair in result.pairs],
         "beyond_max_per_page": result.found.found - len(result.found.first),
         "just_below_min_similarity": result.found.nearly,
+        "histogram": {"within_sections": within, "across_sections": across},
         "orphaned_content": [page.url for page in result.orphaned],
     }

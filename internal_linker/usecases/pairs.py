@@ -3,9 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
+
 from internal_linker.analysis.similarity.outputs import require_matrix, rows_of, write_matrix, write_tables
 from internal_linker.analysis.similarity.pairs import (
     SimilarPages,
+    histogram_sheet,
     orphaned_sheet,
     page_sheet,
     pairs_sheet,
@@ -14,6 +17,7 @@ from internal_linker.analysis.similarity.pairs import (
 from internal_linker.analysis.similarity.similarity import Similarity
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Progress
+from internal_linker.core.sections import sections_of
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.crawl_files import compared_site
 from internal_linker.usecases.options import PairsOptions
@@ -53,6 +57,7 @@ def _found(project: Project, options: PairsOptions, progress: Progress) -> Simil
         progress.advance,
         gives=compared.gives,
         takes=compared.takes,
+        sections=np.unique(sections_of([page.key for page in compared.pages]), return_inverse=True)[1],
     )
     progress.finish(f"{len(found.first)} of {found.found} pairs, {len(found.alone)} pages without a match")
     return SimilarPages(
@@ -71,7 +76,9 @@ def _written(
     if options.full_matrix:
         require_matrix(options.full_matrix, len(pages))
     tables = {"pairs.csv": pairs_sheet(result), "orphaned_content.csv": orphaned_sheet(result)}
-    sheets = [tables["pairs.csv"], page_sheet(result, options.max_per_page), tables["orphaned_content.csv"]]
+    tables["similarity_histogram.csv"] = histogram_sheet(result)
+    sheets = [tables["pairs.csv"], page_sheet(result, options.max_per_page)]
+    sheets += [tables["orphaned_content.csv"], tables["similarity_histogram.csv"]]
     matrix_rows = len(pages) if options.full_matrix else 0
     progress.start("Writing", rows_of([*tables.values(), *sheets]) + matrix_rows, "rows")
     remarks = write_tables(files, tables, "pairs.xlsx", sheets, progress.advance)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import nan
 
 import numpy as np
 
@@ -21,6 +22,8 @@ _LINKS = Column("Links To Match", 15), Column("Linked From Match", 18)
 MOST_PAIRS = 5_000_000
 # Pairs whose similarity is lower than wanted by no more than this are counted.
 NEARLY = 0.1
+# Bars of the histogram of all similarities, 0 to 1: each is 0.05 wide, so that usual thresholds are edges.
+_BARS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class SimilarPairs:
         scores: (p,) float32 similarities, -1 to 1.
         found: how many pairs are similar enough; more than p if the matches of a page are limited.
         nearly: how many further pairs are nearly similar enough: less than `NEARLY` below.
+        histogram: (2, bars) counts of all pairs of pages by similarity, in bars of equal width from 0 to 1 (the first
+            has those below 0, too): pairs within a section, and pairs across sections.
         alone: (a,) rows of pages without a match.
     """
 
@@ -41,6 +46,7 @@ class SimilarPairs:
     scores: Vectors
     found: int
     nearly: int
+    histogram: Ints
     alone: Ints
 
 
@@ -53,6 +59,7 @@ def similar_pairs(
     *,
     gives: Bools | None = None,
     takes: Bools | None = None,
+    sections: Ints | None = None,
 ) -> SimilarPairs:
     """Compare all pages with each other, except pages in different languages.
 
@@ -64,33 +71,32 @@ def similar_pairs(
         advance: called with the number of further pages compared.
         gives: (n,) whether each page gets links; of two pages, one must be able to link to the other. None: all can.
         takes: (n,) whether links may lead to each page; None: to all.
+        sections: (n,) numbers of the pages' sections; None: all pages are in one.
 
     Raises:
         InputError: there are more than `MOST_PAIRS` pairs.
     """
     n, found, nearly, kept = len(similarity), 0, 0, 0
+    sections = np.zeros(n, np.int64) if sections is None else sections
+    histogram = np.zeros((2, _BARS), np.int64)
     parts: list[tuple[Ints, Ints, Vectors]] = []
     for start, column, scores in similarity.tiles(upper=not most):
-        ours, theirs = languages[start : start + len(scores), None], languages[None, column:]
-        scores[(ours != theirs) & (ours >= 0) & (theirs >= 0)] = -np.inf
-        if gives is not None and takes is not None:
-            here = slice(start, start + len(scores))
-            forth = gives[here, None] & takes[None, column:]
-            scores[~(forth | (takes[here, None] & gives[None, column:]))] = -np.inf
+        here, there = slice(start, start + len(scores)), slice(column, None)
+        scores[~_can_match(languages, gives, takes, here, there)] = -np.inf
         places = np.arange(len(scores))
         scores[places, places + start - column] = -np.inf
+        if not most:
+            # The lower triangle would come twice.
+            scores[:, : len(scores)][np.tril_indices(len(scores), -1)] = -np.inf
+        histogram += _bars(scores, sections[here, None] == sections[None, there])
         found += int((scores >= at_least).sum()) if most else 0
-        almost = (scores < at_least) & (scores >= at_least - NEARLY)
-        # Without the lower triangle, which comes twice.
-        nearly += int(almost.sum()) - (0 if most else int(np.tril(almost[:, : len(scores)], -1).sum()))
+        nearly += int(((scores < at_least) & (scores >= at_least - NEARLY)).sum())
         rows, others = np.nonzero(scores >= np.maximum(at_least, _last_of_best(scores, most))[:, None])
         if most:
             # Of equal matches, the first ones.
             order = np.lexsort((others, -scores[rows, others], rows))
             order = order[ranks(rows[order]) < most]
             rows, others = rows[order], others[order]
-        else:
-            rows, others = rows[others > rows], others[others > rows]
         parts.append(
             ((rows + start).astype(np.int32), (others + column).astype(np.int32), scores[rows, others])
         )
@@ -101,10 +107,27 @@ def similar_pairs(
     first, second, similar = (np.concatenate(each) for each in zip(*parts, strict=True))
     if most:
         first, second, similar = _once(first, second, similar, n)
-        found, nearly = found // 2, nearly // 2
+        found, nearly, histogram = found // 2, nearly // 2, histogram // 2
     order = np.lexsort((second, first, -similar))
     alone = np.setdiff1d(np.arange(n), np.concatenate([first, second]))
-    return SimilarPairs(first[order], second[order], similar[order], max(found, len(order)), nearly, alone)
+    found = max(found, len(order))
+    return SimilarPairs(first[order], second[order], similar[order], found, nearly, histogram, alone)
+
+
+def _can_match(languages: Ints, gives: Bools | None, takes: Bools | None, here: slice, there: slice) -> Bools:
+    """Return (rows, columns) which pages of a tile may be a pair, by their languages and by who may link to whom."""
+    ours, theirs = languages[here, None], languages[None, there]
+    can: Bools = (ours == theirs) | (ours < 0) | (theirs < 0)
+    if gives is not None and takes is not None:
+        can &= (gives[here, None] & takes[None, there]) | (takes[here, None] & gives[None, there])
+    return can
+
+
+def _bars(scores: Vectors, within: Bools) -> Ints:
+    """Return (2, bars): how many finite scores are in each bar, within sections and across."""
+    known = np.isfinite(scores)
+    bars = np.clip(scores[known] * _BARS, 0, _BARS - 1).astype(np.int64) + _BARS * ~within[known]
+    return np.bincount(bars, minlength=2 * _BARS).reshape(2, _BARS)
 
 
 def _last_of_best(scores: Vectors, most: int) -> Vectors:
@@ -181,6 +204,12 @@ class SimilarPages(Result):
         """Orphaned content: the pages without a match."""
         return Lazy(len(self.found.alone), lambda at: self.compared.pages[self.found.alone[at]])
 
+    @property
+    def medians(self) -> tuple[float, float]:
+        """The median similarity of the pairs within a section and across sections, 0 to 1; NaN without any."""
+        within, across = map(_median, self.found.histogram)
+        return within, across
+
     def tables(self) -> dict[str, Columns]:
         """`pairs`: both pages of each pair, best first; `orphaned_content`: pages without a match."""
         urls = np.array([page.url for page in self.compared.pages], object)
@@ -211,6 +240,14 @@ class SimilarPages(Result):
             links=bool(self.links[at]),
             linked=bool(self.linked[at]),
         )
+
+
+def _median(counts: Ints) -> float:
+    """Return the middle of the bar that the median is in."""
+    total = int(counts.sum())
+    if not total:
+        return nan
+    return (int(np.searchsorted(np.cumsum(counts), total / 2)) + 0.5) / _BARS
 
 
 def pairs_sheet(result: SimilarPages) -> Sheet:
@@ -262,6 +299,17 @@ def page_sheet(result: SimilarPages, max_per_page: int) -> Sheet:
         return [*ends, float(scores[place]), _yes(links[place]), _yes(back[place])]
 
     return Sheet("By page", [*_PAGE, *_MATCH, *_LINKS], Lazy(len(order), row))
+
+
+def histogram_sheet(result: SimilarPages) -> Sheet:
+    """Return how many pairs of pages have which similarity, within a section and across sections."""
+    within, across = result.found.histogram.tolist()
+    rows = [(at / _BARS, (at + 1) / _BARS, within[at], across[at]) for at in range(_BARS)]
+    columns = [
+        *(Column("From", 12, "score"), Column("To", 12, "score")),
+        *(Column("Pairs Within Sections", 20, "bar"), Column("Pairs Across Sections", 20, "bar")),
+    ]
+    return Sheet("Histogram", columns, rows)
 
 
 def orphaned_sheet(result: SimilarPages) -> Sheet:

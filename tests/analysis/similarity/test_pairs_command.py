@@ -56,7 +56,7 @@ def test_each_pair_stands_in_the_files_once(tmp_path: Path, capsys: pytest.Captu
     (linked,) = (row for row in rows if {row[0], row[2]} == {URLS[0], URLS[2]})
     assert linked[5:] == ["yes", "no"]
     book = openpyxl.load_workbook(project / "files/pairs.xlsx")
-    assert book.sheetnames == ["Pairs", "By page", "Orphaned content"]
+    assert book.sheetnames == ["Pairs", "By page", "Orphaned content", "Histogram"]
     told = [[cell.value for cell in row] for row in book["Pairs"].iter_rows(min_row=2)]
     assert [row[:4] for row in told] == [row[:4] for row in rows]
     assert book["By page"].max_row == 2 * len(rows) + 1
@@ -162,6 +162,30 @@ def test_the_default_is_a_list_worth_reading(tmp_path: Path, capsys: pytest.Capt
     told = capsys.readouterr().out
     assert f"Pairs left out by --max-per-page 2: {few['beyond_max_per_page']}" in told
     assert f"Pairs just below --min-similarity 0.6 (from 0.5): {below}" in told
+
+
+@pytest.mark.parametrize("most", ["0", "1"])
+def test_similarities_within_and_across_sections(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], most: str
+) -> None:
+    """The histogram counts every pair of pages once by its similarity, within a section and across sections."""
+    make_project(tmp_path)
+    titles = {"tea": ["Green tea", "Green tea pots", "Green tea"], "tax": ["Tax return", "Tax return online"]}
+    pages = [
+        (f"{SITE}/{section}/{at}/", title, "")
+        for section, of in titles.items()
+        for at, title in enumerate(of)
+    ]
+    write_csv(tmp_path / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), *pages])
+    asked = "--project", str(tmp_path), "--by", "title", "--max-per-page", most
+    assert command("pairs", *asked) == 0
+    told = capsys.readouterr().out
+    assert "Median similarity across sections: 0.03" in told
+    header, *bars = rows_of(tmp_path / "files/similarity_histogram.csv")
+    assert header == ["From", "To", "Pairs Within Sections", "Pairs Across Sections"]
+    assert (len(bars), float(bars[0][0]), float(bars[-1][1])) == (20, 0.0, 1.0)
+    assert [sum(int(bar[at]) for bar in bars) for at in (2, 3)] == [3 + 1, 3 * 2]
+    assert int(bars[-1][2]) == 1 and int(bars[0][3]) == 6
 
 
 def test_dimensions_that_nothing_has_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
