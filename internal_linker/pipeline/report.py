@@ -136,13 +136,17 @@ def duration(seconds: float) -> str:
 
 def matched(items: Iterable[Recommendation]) -> str:
     """Return how many links pages got, and how many suggestions queries without a page got, in one line."""
-    rows, links = Counter[bool](), Counter[bool]()
+    pages, queries, links = set[str](), 0, Counter[bool]()
     for item in items:
-        rows[item.source.is_page] += 1
         links[item.source.is_page] += len(item.links)
-    queries = f"{rows[False]} {'query' if rows[False] == 1 else 'queries'} without a page"
-    found = f"{links[True]} links for {rows[True]} pages"
-    return f"{found}, {links[False]} suggestions for {queries}" if rows[False] else found
+        if not item.source.is_page:
+            queries += 1
+        elif not (item.shortage and item.shortage.reason.kind is FewLinks.NO_SOURCE):
+            pages.add(item.source.key)
+    found = f"{links[True]} links for {len(pages)} page{'s' * (len(pages) != 1)}"
+    if not queries:
+        return found
+    return f"{found}, {links[False]} suggestions for {queries} {'query' if queries == 1 else 'queries'} without a page"
 
 
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:

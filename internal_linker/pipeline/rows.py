@@ -36,9 +36,9 @@ class Rows:
         waiting = list(reversed(self.without))
         for place, item in enumerate(found):
             while waiting and waiting[-1][0] <= place:
-                yield waiting.pop()[1]
+                yield _remarked(waiting.pop()[1])
             yield _remarked(item)
-        yield from (item for _, item in reversed(waiting))
+        yield from (_remarked(item) for _, item in reversed(waiting))
 
 
 def rows_of(

@@ -182,11 +182,9 @@ class Run:
         )
         for notice in context.notices:
             self.progress.warn(notice)
-        if rows.without and not self.choice.only:
-            self.progress.warn(
-                f"{len(rows.without)} rows of the main queries get no links because of what their pages are: "
-                "see Note in files/Output.csv."
-            )
+        if (count := len(rows.without)) and not self.choice.only:
+            many = f"{count} rows of the main queries get" if count > 1 else "1 row of the main queries gets"
+            self.progress.warn(f"{many} no links: Note in Output.csv says why.")
         return collected, rows, targets
 
     def _recall(self, run_id: str, hosts: CanonicalHosts) -> tuple[Memory | None, list[str]]:

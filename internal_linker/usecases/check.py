@@ -104,7 +104,8 @@ def _input(project: Project) -> Iterator[Fact]:
     yield _existing_links(project.existing_links(), queried, known)
     keys = {source.key for source in (*queried.sources, *known.sources) if source.key}
     yield _tried("Search template", lambda: _template(project, keys))
-    yield _tried("Sections", lambda: _sections(project, keys))
+    if keys:
+        yield _tried("Sections", lambda: _sections(project, keys))
 
 
 def _queries(project: Project) -> tuple[StreamSource | None, Fact]:

@@ -95,7 +95,7 @@ def test_live_pages_link_to_a_new_page(tmp_path: Path, capsys: pytest.CaptureFix
         for each, reason in zip(DEAD, REASONS, strict=True)
     ]
     assert not any(links(row) for row in found[:6])
-    assert "6 rows of the main queries get no links" in capsys.readouterr().out
+    assert "6 rows of the main queries get no links: Note in Output.csv says why." in capsys.readouterr().out
     reasons = {row["Target"]: row["Reason"] for row in read_csv(tmp_path / "files/excluded_targets.csv")}
     assert [reasons[each] for each in DEAD] == REASONS
 
