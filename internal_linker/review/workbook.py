@@ -44,7 +44,7 @@ _COLOURS = (">=", GREEN, "#C6E8C9"), (">=", AMBER, "#FFE8A3"), ("<", AMBER, "#E0
 # Parts of a workbook that rewriting its cells would lose.
 _MORE = re.compile(r"xl/(comments|threadedComments|drawings|charts|media|persons)")
 _FORMULA = re.compile(rb"<f[ />]")
-_REMEDY = "Move or delete it and run again: the run creates a new one."
+_REMEDY = "Move it to another folder and run again: the run creates a new one with all earlier decisions."
 # How often the file is merged again because somebody saved it while the new one was being written.
 _ATTEMPTS = 3
 

@@ -154,9 +154,9 @@ def test_a_file_that_can_not_be_used_is_left_as_it_is(path: Path, spoil: Any) ->
     ReviewWorkbook(path).write([A])
     spoil(path)
     content = path.read_bytes() if path.is_file() else b""
-    with pytest.raises(InputError, match=r"review\.xlsx .*Move or delete it and run again"):
+    with pytest.raises(InputError, match=r"review\.xlsx .*Move it to another folder and run again"):
         ReviewWorkbook(path).read()
-    with pytest.raises(OutputError, match=r"review\.xlsx .*Move or delete it and run again"):
+    with pytest.raises(OutputError, match=r"review\.xlsx .*Move it to another folder and run again"):
         ReviewWorkbook(path).write([B])
     assert (path.read_bytes() if path.is_file() else b"") == content
 

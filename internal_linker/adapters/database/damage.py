@@ -149,11 +149,19 @@ def mend_times(connection: Connection, stored: Sequence[Stored]) -> None:
     """
     now = datetime.now(UTC)
     for one in stored:
-        for column in (each for each in one.table.c if isinstance(each.type, Moment)):
-            bad, later = damaged_time(connection, column), column > latest_moment()
-            counts = select(func.count(), func.count().filter(later, not_(bad))).select_from(one.table)
-            rows, future = connection.execute(counts).one()
-            wrong = or_(bad, later) if 2 * future < rows else bad
+        columns = [column for column in one.table.c if isinstance(column.type, Moment)]
+        bad = [damaged_time(connection, column) for column in columns]
+        later = [column > latest_moment() for column in columns]
+        # One pass over a large table; there is seldom anything to change.
+        wanted: list[ColumnElement[int]] = [func.count()]
+        for is_bad, is_later in zip(bad, later, strict=True):
+            wanted += [func.count().filter(is_bad), func.count().filter(is_later, not_(is_bad))]
+        rows, *found = connection.execute(select(*wanted).select_from(one.table)).one()
+        for at, column in enumerate(columns):
+            damaged, future = found[2 * at : 2 * at + 2]
+            wrong = or_(bad[at], later[at]) if 2 * future < rows else bad[at]
+            if not damaged and not future:
+                continue
             if one.dated:
                 connection.execute(delete(one.table).where(wrong))
             else:
