@@ -86,6 +86,18 @@ def test_other_words_leave_the_old_anchor(name: str) -> None:
     assert first(answering(Black=NOT_USED[name]))[1] == PLAIN[1]
 
 
+@pytest.mark.parametrize("answer", ["black tea leaves, green", "leaves, green ones"])
+def test_words_on_both_sides_of_a_comma_are_no_anchor(answer: str) -> None:
+    """Words that punctuation separates within the sentence leave the old anchor."""
+    home = page("home", "Draw black tea leaves, green ones and white buds.", title="Home", lang="en")
+    plain, _ = rephrased(lambda data: "", [home, *SITE[1:]])
+    asked, _ = rephrased(answering(Black=answer), [home, *SITE[1:]])
+    assert asked.propose(url("home"), TARGETS) == plain.propose(url("home"), TARGETS)
+    # Words on one side of it are used.
+    other, _ = rephrased(answering(Black="tea leaves"), [home, *SITE[1:]])
+    assert other.propose(url("home"), TARGETS)[1][0].text == "tea leaves"
+
+
 def test_no_words_are_another_targets() -> None:
     """The same words for two links of a page are refused, whichever link asks for them."""
     one = page("home", "Black tea leaves and green tea leaves taste of tea leaves.", title="Home", lang="en")

@@ -77,6 +77,10 @@ def test_every_combination_of_providers_links_every_page_and_a_rerun_costs_nothi
         assert len(set(chosen)) == 5
         assert set(chosen) <= set(URLS) - {row["URL"]}
     assert len(links) == 5 * PAGES
+    assert [link["Rank"] for link in links] == [*"12345"] * PAGES
+    if search == "serper":
+        ranks = {int(link["Serp Rank"]) for link in links if link["Serp Rank"]}
+        assert min(ranks) == 1 and max(ranks) == 5
     assert {link["Origin"] for link in links} == (
         {"serp", "semantic"} if search == "serper" else {"semantic"}
     )

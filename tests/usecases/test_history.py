@@ -233,3 +233,28 @@ def test_runs_of_one_second_are_told_apart(project: Path, capsys: pytest.Capture
     assert len({new_run_id() for _ in range(50)}) == 50
     for run in found:
         assert do(project, "diff", run, "last") == 0
+
+
+def test_a_part_is_laid_over_the_newest_run(project: Path) -> None:
+    """rollback --section takes its pages' links from the named run, and all others from the newest, not in between."""
+    opened = open_project(project)
+    with opened.graph(read_only=False) as (_, kept):
+        for number, target in enumerate(URLS[2:5], 1):
+            rows = []
+            for url in URLS[:2]:
+                link = Link(Candidate(target, target, 3.5, 0.5, 0.25), 1, "semantic")
+                rows.append(
+                    VersionRow(Recommendation(Source(url, url, "", None, in_sheet=False), (link,)), "h")
+                )
+            version = Version(
+                str(number), f"2026-01-0{number}T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 2
+            )
+            kept.put(version, rows)
+    assert do(project, "rollback", "1", "--section", URLS[0].removeprefix(SITE)) == 0
+    assert [row["Link 1"] for row in read_csv(project / "files/Output.csv")] == [URLS[2]]
+    with opened.graph() as (_, kept):
+        newest = kept.rows(kept.versions()[-1].run)
+        assert {row.end: row.recommendation.links[0].target.url for row in newest} == {
+            URLS[0].rstrip("/"): URLS[2],
+            URLS[1].rstrip("/"): URLS[4],
+        }

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import TextIO
 
 import pytest
 
-from internal_linker.adapters.files.atomic import KeepingOld, copy_aside, replace_whole
+from internal_linker.adapters.files.atomic import KeepingOld, copy_aside, replace_whole, sync_file
 from internal_linker.core.errors import InputError, OutputError
 
 DATED = re.compile(r"Output \d{4}-\d\d-\d\d \d{4}( \(\d\))?\.csv")
@@ -44,6 +45,26 @@ def test_the_new_content_stands_in_the_old_ones_place(path: Path) -> None:
     """After a write the file has the new content with its line ends, and no other file is in the folder."""
     assert replace_whole(path, text("new\r\n")) == path
     assert (path.read_bytes(), names(path.parent)) == (b"new\r\n", ["Output.csv"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows can't sync a folder")
+def test_content_and_name_reach_the_disk(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The new file is synced before it is renamed, and its folder, which has the name, afterwards."""
+    done = list[str]()
+
+    def sync(handle: int) -> None:
+        done.append("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file")
+
+    def replace(new: Path, target: Path) -> None:
+        done.append("rename")
+        new.replace(target)
+
+    replace_whole(path, text("new"), sync=sync, replace=replace)
+    assert done == ["file", "rename", "folder"]
+    done.clear()
+    monkeypatch.setattr(os, "fsync", sync)
+    sync_file(path)
+    assert done == ["file", "folder"]
 
 
 def test_folders_are_made_where_they_are_missing(tmp_path: Path) -> None:

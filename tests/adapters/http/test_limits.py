@@ -7,6 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from internal_linker.adapters.http import limits
 from internal_linker.adapters.http.limits import (
     ATTEMPTS,
     DOWN_CALLS,
+    DOWN_S,
     PATIENCE_S,
     Budget,
     Circuit,
@@ -129,13 +131,29 @@ def test_an_answer_in_between_shows_that_a_service_is_there(
     circuit = Circuit("Serper")
     for _ in range(3):
         said = called(circuit, *[BROKEN] * (DOWN_CALLS - 1), answer)
-    assert "down" not in " ".join(said)
+    assert said == [*[str(BROKEN)] * (DOWN_CALLS - 1), str(answer or "")]
     assert called(circuit, None) == [""]
 
 
 def test_a_short_gust_is_no_breakdown() -> None:
     """However many calls fail at one moment, the service has a minute to come back."""
-    assert "down" not in " ".join(called(Circuit("Serper"), *[BROKEN] * (5 * DOWN_CALLS)))
+    assert called(Circuit("Serper"), *[BROKEN] * (5 * DOWN_CALLS)) == [str(BROKEN)] * (5 * DOWN_CALLS)
+
+
+def test_the_breaker_opens_after_the_time_and_the_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only `DOWN_CALLS` failures over `DOWN_S` seconds open the breaker: fewer calls, or less time, don't."""
+    now = 1_000.0
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: now))
+    quick, slow, idle = Circuit("quick"), Circuit("slow"), Circuit("idle")
+    for circuit, failures in ((quick, 5 * DOWN_CALLS), (slow, DOWN_CALLS - 1), (idle, 1)):
+        assert called(circuit, *[BROKEN] * failures) == [str(BROKEN)] * failures
+    now += DOWN_S - 0.1
+    assert called(quick, BROKEN) == [str(BROKEN)]
+    now += 0.1
+    # The call that completes the time still reaches the service; the next one does not.
+    assert called(quick, BROKEN)[0] == str(BROKEN) and "has failed since" in called(quick, None)[0]
+    assert called(slow, BROKEN)[0] == str(BROKEN) and "has failed since" in called(slow, None)[0]
+    assert called(idle, *[BROKEN] * (DOWN_CALLS - 2), None)[-1] == ""
 
 
 def test_what_is_held_back_costs_nothing() -> None:
