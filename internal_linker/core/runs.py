@@ -42,10 +42,17 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """The links of one row: its recommendation without the page, and the hash of the page's text."""
+    """The links of one row: its recommendation without the page, and facts of the page at that time.
+
+    Attributes:
+        recommendation: the row.
+        text_hash: the hash of the page's text.
+        outlinks: how many links the page's text had; -1: unknown.
+    """
 
     recommendation: Recommendation
     text_hash: str = ""
+    outlinks: int = -1
 
     @property
     def end(self) -> str:
@@ -111,16 +118,24 @@ def packed(row: VersionRow) -> list[Any]:
     return [
         *(source.key, source.url, source.query, source.in_sheet, item.note, row.text_hash),
         [[link.origin, *(_number(getattr(link.target, name)) for name in _TOLD)] for link in item.links],
-        *([source.row_url, source.unlisted] if source.is_redirected or source.unlisted else []),
+        *_further(row),
     ]
+
+
+def _further(row: VersionRow) -> list[Any]:
+    """Return what few rows have, or none of an earlier version of the program."""
+    source = row.recommendation.source
+    if row.outlinks < 0 and not (source.is_redirected or source.unlisted):
+        return []
+    return [source.row_url, source.unlisted, *([row.outlinks] if row.outlinks >= 0 else [])]
 
 
 def unpacked(row: Sequence[Any]) -> VersionRow:
     """Restore a row from the result of `packed`; all of its note is the remark."""
     key, url, query, in_sheet, note, text_hash, links, *more = row
     found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
-    source = Source(key, url, query, None, in_sheet, *more)
-    return VersionRow(Recommendation(source, found, note), text_hash)
+    source = Source(key, url, query, None, in_sheet, *more[:2])
+    return VersionRow(Recommendation(source, found, note), text_hash, *more[2:])
 
 
 def packed_duplicate(pair: Duplicate) -> list[Any]:

@@ -210,7 +210,15 @@ class Publication:
     ) -> None:
         report, items = self.report, self.report.recommendations
         hashes = report.memory.hashes if report.memory else {}
-        rows = (VersionRow(item, hashes.get(item.source.end, "")) for item in items)
+        outlinks = Counter(link.source for link in report.collected.links)
+        rows = (
+            VersionRow(
+                item,
+                hashes.get(item.source.end, ""),
+                outlinks[item.source.key] if item.source.is_page else -1,
+            )
+            for item in items
+        )
         version = Version(
             report.run_id,
             datetime.now(UTC).isoformat(timespec="seconds"),

@@ -32,6 +32,9 @@ from internal_linker.usecases.project import Project
 from internal_linker.usecases.sections import chosen_sections, named_sections, scope_of
 from internal_linker.usecases.settings.settings import PLACEHOLDER_SITE
 
+# The last run may have read the same crawl as the audit; the one before it did not.
+_COMPARED_RUNS = 2
+
 
 @dataclass(frozen=True, repr=False)
 class AuditResult(Result):
@@ -164,6 +167,7 @@ def _inspected(
         material = replace(
             _material(project, context, runs, collected, home=home, progress=progress),
             proposals=_proposals(edges, runs, collected, after),
+            earlier=_earlier_outlinks(runs, collected),
         )
         material = _within_sections(material, project, sections, progress)
         progress.start("Audit", 0, "")
@@ -309,6 +313,20 @@ def _material(
         lambda pages: clusters_of(pages, context, project, progress),
         languages_of,
     )
+
+
+def _earlier_outlinks(runs: RunStore, collected: Collected) -> dict[str, int]:
+    """Return how many links each page's text had at the last run or the one before it, whichever is fewer.
+
+    The last run may have read the same crawl as this audit.
+    """
+    earlier: dict[str, int] = {}
+    for version in runs.versions()[-_COMPARED_RUNS:]:
+        for row in runs.rows(version.run, damaged=True):
+            if row.outlinks >= 0:
+                key = collected.hosts.restored(row.recommendation.source.key)
+                earlier[key] = min(row.outlinks, earlier.get(key, row.outlinks))
+    return earlier
 
 
 def _proposals(edges: EdgeStore, runs: RunStore, collected: Collected, after: str) -> Proposals:

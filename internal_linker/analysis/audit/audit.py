@@ -3,8 +3,8 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 import numpy as np
@@ -29,7 +29,7 @@ from internal_linker.analysis.audit.rules_anchors import (
     misleading_anchors,
     repeated_anchors,
 )
-from internal_linker.analysis.audit.rules_links import near_threshold_findings
+from internal_linker.analysis.audit.rules_links import multiplied_findings, near_threshold_findings
 from internal_linker.analysis.audit.rules_pages import (
     States,
     circle_findings,
@@ -75,6 +75,7 @@ class Material:
         languages: returns m language codes of pages, "" where unknown.
         gives: whether a page's section gets links, by its key; findings are about such pages only.
         takes: whether links may lead to a page's section, by its key; likewise.
+        earlier: how many links pages had in their text at an earlier run, by key.
     """
 
     collected: Collected
@@ -88,6 +89,7 @@ class Material:
     languages: Callable[[Sequence[Page]], Sequence[str]] = lambda pages: [page.lang for page in pages]
     gives: Callable[[str], bool] = lambda _: True
     takes: Callable[[str], bool] = lambda _: True
+    earlier: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ def inspect(material: Material) -> Audit:
     aliases = material.collected.aliases
     links = ((link.source, link.target) for link in material.collected.links)
     found += target_findings(links, bad, aliases, urls, "stays")
+    keys = [page.key for page in pages]
+    found += multiplied_findings(today.counts, keys, seen.urls, material.earlier)
     found += near_threshold_findings(offered.candidates, seen.urls, material.limits)
     found += target_findings(offered.written, bad, aliases, urls, "new")
     sections = sections_of([page.key for page in pages])

@@ -98,6 +98,7 @@ class Rule(StrEnum):
     REPEATED_ANCHOR = "repeated-anchor", "warning", "the same anchor text in most links to one target"
     MISLEADING_ANCHOR = "misleading-anchor", "warning", "the anchor names a page other than the link's target"
     DUPLICATE = "duplicate", "warning", "nearly the same text as another page, which should be kept"
+    MULTIPLIED_LINKS = "multiplied-links", "warning", "has many more links than at an earlier run"
     NEAR_THRESHOLD = (
         "near-threshold",
         "note",

@@ -42,6 +42,7 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
     )
     unlisted = Source("https://a.example/n", "https://a.example/n", "q", None, False, unlisted=True)
     rows += [VersionRow(Recommendation(one, ())) for one in (moved, unlisted)]
+    rows += [replace(one, outlinks=count) for count, one in enumerate((rows[0], rows[-2]))]
     runs.put(VERSION, rows)
     assert runs.versions() == [VERSION]
     assert shape(list(runs.rows("1"))) == shape(rows)

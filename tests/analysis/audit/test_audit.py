@@ -131,6 +131,23 @@ def test_each_link_of_the_graph_files_says_where_it_comes_from(project: Path, ca
         assert (row["inline_threshold:double"], row["sidebar_threshold:double"]) == ("0.8", "0.65")
 
 
+def test_a_page_whose_links_multiply_is_told(project: Path, capsys: Capture) -> None:
+    """A page with many more links than at the last run or the one before it is a finding; an edit's few are not."""
+    where = ("--project", str(project), "--no-report")
+    assert command("run", "--project", str(project)) == 0
+    capsys.readouterr()
+    assert command("audit", *where, "--fail-on", "multiplied-links") == 0
+    more = [(URLS[1], f"https://elsewhere.example/{at}", "ad") for at in range(12)]
+    few = [(URLS[0], f"https://elsewhere.example/{at}", "source") for at in range(5)]
+    write_csv(project / "files/existing_links.csv", [*LINKS, *more, *few])
+    assert command("audit", *where, "--fail-on", "multiplied-links") == 7
+    told = f"  {URLS[1]}: 15 links in its text, 3 at an earlier run: check the template or the last edit."
+    assert told in capsys.readouterr().out
+    for code in (7, 0):
+        assert command("run", "--project", str(project)) == 0
+        assert command("audit", *where, "--fail-on", "multiplied-links") == code
+
+
 def test_adoption_of_a_runs_links_mends(project: Path, capsys: Capture) -> None:
     """After a run the audit reads its links: no orphan remains, the site has more links, and findings say so."""
     where = ("--project", str(project))
