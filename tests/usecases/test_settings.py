@@ -16,7 +16,8 @@ from tests.support.small_project import forget_settings, write_text
 KEY = "key-0123456789abcdef"
 ACCOUNT = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nMIIEvQIBADANBg\n-----END"})
 UNITS = re.compile(
-    r"\b(days?|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|dimensions|share|0 to 1)\b",
+    r"\b(days?|backups|credits?|dollars?|tokens?|minutes?|pages?|searches|requests|numbers|links|dimensions|share"
+    r"|0 to 1)\b",
     re.I,
 )
 
