@@ -68,7 +68,7 @@ def doubt(collected: Collected, name: str) -> str:
     if collected.links:
         return (
             f"{name}: none of its {len(collected.links)} links leads from one of your pages to another. "
-            "Check that the file is from this site and writes the host as your pages do (https, www)."
+            "Check that the file is from this site; if it is from a staging site, set map_hosts."
         )
     return (
         f"{name}: none of its {collected.skipped_links} rows is a link in a page's text "
