@@ -9,7 +9,7 @@ from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
 
 # Strengths that differ by less from a threshold may be on its other side after the next change of a text or model.
-_NEAR = 0.02
+_NEAR = 0.01
 # A page has suddenly more links if it has so many times as many as before, and so many more: editors add a few.
 _TIMES, _MORE = 2.0, 10
 
