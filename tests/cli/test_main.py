@@ -223,6 +223,18 @@ def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
+def test_processes_of_tests_can_be_interrupted(tmp_path: Path) -> None:
+    """Tests that are told to ignore Ctrl-C, as with nohup and on some CI runners, start processes that heed it."""
+    program = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert finish(start("-c", program, cwd=tmp_path)) == (0, "True\n", "")
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
 def test_any_number_of_interrupts_leaves_no_traceback(tmp_path: Path) -> None:
     """Ctrl-C pressed again and again ends a run at once with 130, and no traceback reaches the terminal."""
     with SerperStandIn(lambda words, site: [], latency=2) as serper:

@@ -6,7 +6,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -92,15 +94,31 @@ def forget_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def start(*arguments: str, cwd: Path, **more: str) -> subprocess.Popen[str]:
     """Start Python with these arguments, its output in pipes and without any setting in its environment."""
-    return subprocess.Popen(
-        [sys.executable, *arguments],
-        cwd=cwd,
-        env=environment(**more),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        encoding="utf-8",
-    )
+    with _heeded_interrupts():
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=cwd,
+            env=environment(**more),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            encoding="utf-8",
+        )
+
+
+@contextmanager
+def _heeded_interrupts() -> Iterator[None]:
+    """Let processes that are started here heed Ctrl-C, even if the tests were told to ignore it, as by nohup."""
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    if not ignored or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    # A handler becomes the default in a new process; that something is ignored is inherited.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def finish(process: subprocess.Popen[str], longest: float = 60.0) -> tuple[int, str, str]:
