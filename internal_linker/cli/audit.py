@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
-from internal_linker.core.errors import ExitCode
+from internal_linker.core.errors import ConfigurationError, ExitCode
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import AuditOptions
 
 if TYPE_CHECKING:
@@ -38,6 +39,10 @@ def audit(
     that the last run proposed. Write the findings to files/audit.xlsx, a report to files/audit.html, and graph files
     for Gephi and Neo4j next to them. Nothing is fetched or spent.
     """
+    if path and (options.fail_on or not options.report):
+        raise ConfigurationError(
+            "--path prints a path and writes nothing: leave out --fail-on and --no-report."
+        )
     opened = opened_project(context, project)
     # Millions of records stay to the end: searching them for garbage again and again takes a tenth of the time.
     gc.disable()
@@ -59,7 +64,7 @@ def _audit(project: "Project", options: AuditOptions) -> ExitCode:
     console = open_console()
     _print(console, result.audit)
     for rule, (bound, count) in result.failed.items():
-        console.print(f"--fail-on {rule}={bound}: the audit failed with {count} findings.")
+        console.print(f"--fail-on {rule}={bound}: the audit failed with {counted(count, 'finding')}.")
     for rule in result.unknown:
         why = "no home page is known" if result.audit.links_known else "no links between your pages are known"
         console.print(f"--fail-on {rule}: unknown, because {why}.")
@@ -82,7 +87,7 @@ def _print_path(project: "Project", ends: tuple[str, str], options: AuditOptions
 
 def _print(console: "Console", audit: "Audit") -> None:
     home = f"home page {audit.urls[audit.home]}" if audit.home >= 0 else "home page unknown"
-    console.print(f"Audit of {audit.site}: {len(audit.urls)} pages, {home}", soft_wrap=True)
+    console.print(f"Audit of {audit.site}: {counted(len(audit.urls), 'page')}, {home}", soft_wrap=True)
     if audit.home < 0:
         console.print(
             "The home page is not among the pages, so clicks from it are unknown. To count from another page, "

@@ -2,7 +2,14 @@
 
 import typer
 
-from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
+from internal_linker.cli.command import (
+    Command,
+    ProjectOption,
+    group,
+    opened_project,
+    reporting,
+    with_options,
+)
 from internal_linker.core.errors import InputError
 from internal_linker.usecases.options import (
     BackUpOptions,
@@ -13,9 +20,10 @@ from internal_linker.usecases.options import (
 )
 
 cache = typer.Typer(help="Verify or prune the cache.", no_args_is_help=True, rich_markup_mode=None)
+cache.callback()(group("Verify or prune the cache."))
 
 
-@cache.command("verify")
+@cache.command("verify", cls=Command)
 @with_options(VerifyCacheOptions)
 def verify(context: typer.Context, project: ProjectOption = None, *, options: VerifyCacheOptions) -> None:
     """Check the cache and the link graph for damage, and repair it.
@@ -48,7 +56,7 @@ def verify(context: typer.Context, project: ProjectOption = None, *, options: Ve
         )
 
 
-@cache.command("prune")
+@cache.command("prune", cls=Command)
 @with_options(PruneCacheOptions)
 def prune(context: typer.Context, project: ProjectOption = None, *, options: PruneCacheOptions) -> None:
     """Show or remove what no run has used for half a year.
@@ -71,9 +79,10 @@ def prune(context: typer.Context, project: ProjectOption = None, *, options: Pru
 
 
 store = typer.Typer(help="Copy, back up or restore the cache.", no_args_is_help=True, rich_markup_mode=None)
+store.callback()(group("Copy, back up or restore the cache."))
 
 
-@store.command("copy")
+@store.command("copy", cls=Command)
 @with_options(CopyStoreOptions)
 def copy(context: typer.Context, project: ProjectOption = None, *, options: CopyStoreOptions) -> None:
     """Copy a cache into another database.
@@ -89,7 +98,7 @@ def copy(context: typer.Context, project: ProjectOption = None, *, options: Copy
     typer.echo("The cache was copied. To use the copy, set store_url in config/settings.toml.")
 
 
-@store.command("backup")
+@store.command("backup", cls=Command)
 @with_options(BackUpOptions)
 def backup(context: typer.Context, project: ProjectOption = None, *, options: BackUpOptions) -> None:
     """Back up the cache file.
@@ -103,7 +112,7 @@ def backup(context: typer.Context, project: ProjectOption = None, *, options: Ba
     typer.echo(f"The cache was backed up to {back_up_store(opened, options)}.")
 
 
-@store.command("restore")
+@store.command("restore", cls=Command)
 @with_options(RestoreOptions)
 def restore(context: typer.Context, project: ProjectOption = None, *, options: RestoreOptions) -> None:
     """Restore the cache from a backup.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import CalibrateOptions
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def calibrate(context: typer.Context, project: ProjectOption = None, *, options:
 
 
 def _drawn(found: "Calibration") -> str:
-    there = f"files/labels.csv holds {found.pairs} pairs, {found.labelled} of them labelled"
+    there = f"files/labels.csv holds {counted(found.pairs, 'pair')}, {found.labelled} of them labelled"
     if not found.new:
         return f"{there}; none were added."
     return f"{there}; {found.new} {'is' if found.new == 1 else 'are'} new."

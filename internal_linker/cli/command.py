@@ -1,13 +1,15 @@
 """Commands whose options come from an options record: each record's fields become parameters that Typer reads."""
 
 import inspect
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from internal_linker.cli.exit import Start
 from internal_linker.core.hints import command, typed_path
@@ -27,6 +29,42 @@ ProjectOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+class Command(TyperCommand):
+    """A command whose help says what a value is in words, without Python's types and formulas."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        super().__init__(*args, **more)
+        for parameter in self.params:
+            # Typer asks its own parameters for these; versions that don't have one never call it.
+            described: Any = parameter
+            if hasattr(described, "display_type_rich") and parameter.param_type_name == "argument":
+                described.display_type_rich = lambda ctx: ""
+            if bounds := getattr(described, "_get_number_range_help_str", None):
+                described._get_number_range_help_str = partial(_range, bounds)
+
+
+def _range(bounds: Callable[[], str | None]) -> str | None:
+    """Return bounds such as x>=0 or 0<=x<=60 in words: "0 or more", "0 to 60"."""
+    text = bounds()
+    if not text or not (found := re.fullmatch(r"(?:(\S+?)<=)?x(?:(>=|<=)(\S+))?", text)):
+        return text
+    low, sign, high = found.groups()
+    if low:
+        return f"{low} to {high}" if high else f"{low} or more"
+    return f"{high} or {'more' if sign == '>=' else 'less'}"
+
+
+def group(text: str) -> Callable[..., None]:
+    """Return the callback of a group of commands, which takes --project before the command as well as after it."""
+
+    def callback(context: typer.Context, project: ProjectOption = None) -> None:
+        if project:
+            context.obj.default = project
+
+    callback.__doc__ = text
+    return callback
 
 
 def with_options(record: type[Options]) -> Callable[[Callable[..., None]], Callable[..., None]]:

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
+from internal_linker.core.errors import ConfigurationError
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
 
 if TYPE_CHECKING:
@@ -37,6 +39,10 @@ def evaluate(
 
     With --anchors, measure how many linked pairs of pages get an anchor that overlaps the editors' own.
     """
+    if anchors and options != EvaluateOptions():
+        raise ConfigurationError(
+            "--anchors measures the anchors of all links: leave out --hide and --keep-anchors."
+        )
     opened = opened_project(context, project)
     from internal_linker.usecases import evaluate as usecase
     from internal_linker.usecases.console import open_console
@@ -83,7 +89,7 @@ def _heading(measurement: "Measurement", keep_anchors: bool) -> str:
     site, which = measurement.site, measurement.links
     anchors = "kept" if keep_anchors else "removed"
     links = COLD_HEADING if which == COLD else which
-    return f"{site.pairs} {links} from {len(site.truth)} pages, anchors {anchors}"
+    return f"{site.pairs} {links} from {counted(len(site.truth), 'page')}, anchors {anchors}"
 
 
 def _print_anchors(found: "Agreement") -> None:

@@ -11,6 +11,7 @@ import typer
 from internal_linker.bootstrap import explained
 from internal_linker.core.errors import ConfigurationError, ExitCode, InternalLinkerError
 from internal_linker.core.shown import neutralised
+from internal_linker.usecases.options import plain
 
 # Older versions of typer raise click's errors, newer ones their own: both derive theirs from this base.
 _UsageError: Any = typer.BadParameter.__base__
@@ -41,6 +42,7 @@ def guarded(call: Callable[[], object], start: Start) -> int:
         typer.echo(neutralised(f"{mark}{error}"), err=True)
         return error.exit_code
     except _UsageError as error:
+        error.message = plain(error.message)
         error.show()
         return ExitCode.CONFIGURATION
     except (typer.Abort, KeyboardInterrupt):

@@ -4,6 +4,7 @@ import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
 from internal_linker.core.errors import ExitCode
+from internal_linker.core.sequences import counted
 from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options import DiffOptions, RollbackOptions
 
@@ -62,7 +63,7 @@ def diff(context: typer.Context, project: ProjectOption = None, *, options: Diff
     for (change, why), count in result.counts.items():
         typer.echo(f"{count} {change}: {why}")
     typer.echo(f"Links: {result.links}, suggestions for queries without a page included.")
-    typer.echo(" ".join(result.remarks) or f"{len(found)} differences written to files/diff.csv.")
+    typer.echo(" ".join(result.remarks) or f"{counted(len(found), 'difference')} written to files/diff.csv.")
 
 
 @with_options(RollbackOptions)

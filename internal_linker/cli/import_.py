@@ -7,6 +7,7 @@ import typer
 
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, with_options
 from internal_linker.core.errors import ExitCode
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import ImportOptions
 
 if TYPE_CHECKING:
@@ -94,12 +95,16 @@ def _rows(done: "Imported") -> list[tuple[str, str]]:
 
     rows = []
     if done.pages is not None:
-        rows.append(("files/urls_rawdata.csv", f"{done.pages} pages: {', '.join(done.page_columns)}"))
+        rows.append(
+            ("files/urls_rawdata.csv", f"{counted(done.pages, 'page')}: {', '.join(done.page_columns)}")
+        )
     if done.links is not None:
-        rows.append(("files/existing_links.csv", f"{done.links} links: {', '.join(done.link_columns)}"))
+        rows.append(
+            ("files/existing_links.csv", f"{counted(done.links, 'link')}: {', '.join(done.link_columns)}")
+        )
     if done.vectors is not None:
         use = f'To use them: embedding_provider = "file:{VECTORS}"'
-        rows.append((VECTORS, f"{done.vectors} embeddings. {use}"))
+        rows.append((VECTORS, f"{counted(done.vectors, 'embedding')}. {use}"))
     rows.append(("Rows rejected / merged", f"{done.rejected} / {done.merged}"))
     shown = list(done.reasons.items())[:_REASONS]
     rows += [(f"Rejected: {shortened(reason, 200)}", str(count)) for reason, count in shown]

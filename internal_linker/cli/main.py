@@ -17,6 +17,7 @@ from internal_linker.cli.audit import audit
 from internal_linker.cli.cache import cache, store
 from internal_linker.cli.calibrate import calibrate
 from internal_linker.cli.clusters import clusters
+from internal_linker.cli.command import Command
 from internal_linker.cli.evaluate import backtest, evaluate
 from internal_linker.cli.exit import Start, guarded
 from internal_linker.cli.history import diff, history, rollback
@@ -65,7 +66,7 @@ for command in (
     schedule,
 ):
     # A module can't have a function "import".
-    app.command(command.__name__.rstrip("_").replace("_", "-"))(command)
+    app.command(command.__name__.rstrip("_").replace("_", "-"), cls=Command)(command)
 app.add_typer(store, name="store")
 app.add_typer(cache, name="cache")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from internal_linker.cli.command import JsonOption, ProjectOption, opened_project, reporting, with_options
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import PairsOptions
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _show(result: "SimilarPages", options: PairsOptions) -> list[tuple[str, str]
             str(found.nearly),
         ),
         ("Pairs without a link", str(int((~(result.links | result.linked)).sum()))),
-        ("Orphaned content", f"{len(found.alone)} pages"),
+        ("Orphaned content", counted(len(found.alone), "page")),
         *(
             (f"Median similarity {where} sections", f"{median:.2f}")
             for where, median in zip(("within", "across"), result.medians, strict=True)

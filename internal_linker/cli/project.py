@@ -11,6 +11,7 @@ from internal_linker.cli.command import (
     with_options,
 )
 from internal_linker.core.errors import ExitCode
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import ExportVectorsOptions, InitOptions
 
 _MARKS = {True: ("ok  ", "green"), False: ("FAIL", "red"), None: ("-   ", "dim")}
@@ -83,7 +84,9 @@ def export_vectors(
 
     with reporting() as reporter:
         result = usecase.export_vectors(opened, reporter, options)
-    typer.echo(" ".join(result.remarks) or f"{result.found} vectors written to files/{result.file}.")
+    typer.echo(
+        " ".join(result.remarks) or f"{counted(result.found, 'vector')} written to files/{result.file}."
+    )
     if result.missing:
         last = "run (start a run)" if options.by == "content" else f"pairs --by {options.by} (start it)"
         typer.echo(

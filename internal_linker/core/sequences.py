@@ -42,3 +42,8 @@ def batched(items: Iterable[T], size: int) -> Iterator[tuple[T, ...]]:
     rest = iter(items)
     while part := tuple(islice(rest, size)):
         yield part
+
+
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: "1 row", "2 rows"; `plural` replaces the noun with an s."""
+    return f"{number} {noun if number == 1 else plural or f'{noun}s'}"

@@ -12,7 +12,7 @@ from internal_linker.core.arrays import Vectors, shortened, unit_rows
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Encoder, Progress, VectorCache
 from internal_linker.core.records import EncodedBatch, Page, Text, Usage
-from internal_linker.core.sequences import Lazy
+from internal_linker.core.sequences import Lazy, counted
 
 
 def page_text(page: Page) -> Text:
@@ -51,7 +51,6 @@ def distinct(hashes: Sequence[str]) -> dict[str, int]:
     return first
 
 
-_BY_WORDS = "they are matched by their words alone."
 # Vectors read from the cache at a time: 12 MB at 1,536 dimensions.
 BLOCK = 2_000
 
@@ -156,7 +155,11 @@ def encodable(
     unknown = {
         row for row, language in enumerate(languages) if known and language and not language.startswith(known)
     }
-    some = f"{len(unknown)} pages are in a language that {encoder.name} does not support: {_BY_WORDS}"
+    are, matched = ("is", "it is") if len(unknown) == 1 else ("are", "they are")
+    some = (
+        f"{counted(len(unknown), 'page')} {are} in a language that {encoder.name} does not support: "
+        f"{matched} matched by {'its' if len(unknown) == 1 else 'their'} words alone."
+    )
     return Lazy(
         len(texts), lambda row: Text("", "") if row in unknown else texts[row]
     ), some if unknown else ""
@@ -172,9 +175,14 @@ def _left_out(keys: Sequence[str], pages: int, encoder: Encoder) -> str:
             f"the file has {min(given, default='none')}, your tables have {without[0]}. "
             "Write the URLs in the file as in your tables."
         )
-    counts = {"pages": len(without), "queries without a page": len(keys) - pages}
-    some = " and ".join(f"{count} {what}" for what, count in counts.items() if count)
-    return f"{some} have no vector in {encoder.name}: {_BY_WORDS}" if some else ""
+    queries = len(keys) - pages
+    counts = ((len(without), "page", "pages"), (queries, "query without a page", "queries without a page"))
+    some = " and ".join(counted(count, *names) for count, *names in counts if count)
+    if not some:
+        return ""
+    if len(without) + queries == 1:
+        return f"{some} has no vector in {encoder.name}: it is matched by its words alone."
+    return f"{some} have no vector in {encoder.name}: they are matched by their words alone."
 
 
 class Shortened:
@@ -282,7 +290,7 @@ def embed(texts: Sequence[Text], encoder: Encoder, cache: VectorCache, progress:
     rows.copy(plan)
     missing = len(keys) - encoded
     lacking = f", {missing} missing" if missing else ""
-    progress.finish(f"{encoded} texts embedded, {plan.cached} from the cache{lacking}")
+    progress.finish(f"{counted(encoded, 'text')} embedded, {plan.cached} from the cache{lacking}")
     return Embedded(rows.array, encoded, plan.cached, missing, Usage(tokens, cost), plan.hashes, problem)
 
 

@@ -16,6 +16,7 @@ from internal_linker.text.html import HtmlText, is_html, read_html
 
 # The block that Hugo, Jekyll and others put above the text.
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_HEADING = re.compile(r"^#{1,6}[ \t]+\S", re.MULTILINE)
 _TITLE = re.compile(r"^title[ \t]*:[ \t]*(\"|'|)(.*?)\1[ \t]*$", re.MULTILINE)
 
 
@@ -58,11 +59,12 @@ def read_brief(given: str, stdin: Callable[[], BinaryIO], title: str = "") -> Br
         raw = stdin().read(_MOST_BYTES + 1)
         _refuse_large(_STDIN, len(raw))
         known = recognise_open(_STDIN, io.BytesIO(raw), _SHAPE)
-        text = raw.decode(known.encoding, "replace")
-        return _brief(_STDIN, _read(text), title, known.remarks)
+        whole, named = _read_any(raw.decode(known.encoding, "replace"))
+        return _brief(_STDIN, whole, title or named, known.remarks)
     path = _path(given)
     if path is None:
-        return _brief("The text", _read(given), title)
+        whole, named = _read_any(given)
+        return _brief("The text", whole, title or named)
     if path.suffix.lower() == _WORD:
         return _brief(str(path), read_html(read_docx(path)), title)
     text, remarks = _text(path)
@@ -124,6 +126,14 @@ def _read(text: str) -> HtmlText:
         return read_html(text)
     lines = (" ".join(line.split()) for line in text.replace("\0", "").splitlines())
     return HtmlText("\n".join(filter(None, lines)), ())
+
+
+def _read_any(text: str) -> tuple[HtmlText, str]:
+    """Read a text without a file name: HTML, Markdown or plain; also return the title of its front matter, else ""."""
+    if is_html(text) or not (_HEADING.search(text) or _FRONT_MATTER.match(text)):
+        return _read(text), ""
+    html, named = read_markdown(text[:_LONGEST])
+    return read_html(html), named
 
 
 def _rest_left_out(name: str, text: str) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from internal_linker.adapters.tables.columns import Kind, columns_of
 from internal_linker.core.canonical_hosts import Variants
 from internal_linker.core.records import Collected, ExistingLink, Reject, TableStream
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms, leads_to_no_page, normal_form
 from internal_linker.ingest.crawler_vocabulary import CONTENT, HYPERLINK, english
 from internal_linker.text.html import is_followed
@@ -67,11 +68,11 @@ def doubt(collected: Collected, name: str) -> str:
         return ""
     if collected.links:
         return (
-            f"{name}: none of its {len(collected.links)} links leads from one of your pages to another. "
+            f"{name}: {counted(len(collected.links), 'link')}, but none from one of your pages to another. "
             "Check that the file is from this site; if it is from a staging site, set map_hosts."
         )
     return (
-        f"{name}: none of its {collected.skipped_links} rows is a link in a page's text "
+        f"{name}: {counted(collected.skipped_links, 'row')}, but no link in a page's text "
         "(Type Hyperlink, Link Position Content). Delete these two columns if all its rows are such links."
     )
 

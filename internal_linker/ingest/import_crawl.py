@@ -12,6 +12,7 @@ from internal_linker.core.errors import InputError
 from internal_linker.core.ports import ListSink, Progress, StreamSource
 from internal_linker.core.records import Reject, StoredText, TableStream
 from internal_linker.core.results import Columns, Result
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import other_page
 from internal_linker.ingest.crawl import (
     LINK_KINDS,
@@ -197,7 +198,10 @@ def import_tables(
     remarks += places.rejects.write(crawl.rejects)
     if empty:
         raise InputError(" ".join(filter(None, (_nothing_left(empty, crawl), hint))))
-    progress.finish(f"{len(kept)} pages, {crawl.links} links, {len(crawl.rejects)} rows rejected")
+    progress.finish(
+        f"{counted(len(kept), 'page')}, {counted(crawl.links, 'link')}, "
+        f"{counted(len(crawl.rejects), 'row')} rejected"
+    )
     for remark in filter(None, [*remarks, hint, *crawl.gaps]):
         progress.warn(remark)
     return Imported(

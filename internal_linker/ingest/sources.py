@@ -19,6 +19,7 @@ from internal_linker.adapters.tables.xlsx_reader import XlsxTable
 from internal_linker.core.errors import ConfigurationError, InputError, ServiceError
 from internal_linker.core.ports import Progress, StreamSource
 from internal_linker.core.records import Asides, PageCache
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import encoded, normal_form
 from internal_linker.ingest.import_crawl import Places
 from internal_linker.ingest.web.access import SiteAccess
@@ -133,7 +134,7 @@ def site_tables(
                     raise
                 found = []
                 asides.gaps.append(str(error))
-            progress.finish(f"{len(found)} pages")
+            progress.finish(counted(len(found), "page"))
             urls += found
         progress.start("Fetching", len(urls), "pages")
         visits = fetcher.visit(Order(name, urls, reason, options.limit), asides, progress)

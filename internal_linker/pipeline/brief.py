@@ -12,6 +12,7 @@ from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import Collected, Searched, Source, Targets, fold_query
+from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import all_texts, embed, encodable
 from internal_linker.ingest.collect import gather
 from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
@@ -98,7 +99,9 @@ def _gathered(context: RunContext, progress: Progress) -> Collected:
             "There are no pages that could link to the new page. "
             "Put your pages into files/urls_rawdata.csv: URL, Title, Main Content."
         )
-    progress.finish(f"{len(collected.pages)} pages, {collected.inner_links} existing links")
+    progress.finish(
+        f"{counted(len(collected.pages), 'page')}, {counted(collected.inner_links, 'existing link')}"
+    )
     return collected
 
 
@@ -166,7 +169,7 @@ def _ranked(
     )
     progress.advance()
     ranking, _ = teach(ranking, plan.collected.live_links)
-    progress.finish(f"{len(others)} pages may link to it")
+    progress.finish(f"{counted(len(others), 'page')} may link to it")
     return ranking, embedded.problem
 
 

@@ -73,14 +73,21 @@ def _key(url: str, hosts: CanonicalHosts) -> str:
 
 
 def _language(brief: Brief, pages: Sequence[Page]) -> tuple[str, list[str]]:
-    """Return the language's code, "" where it is uncertain, and a sentence if no page is in that language."""
+    """Return the language's code, "" where it is uncertain, and a sentence if no page is in that language.
+
+    Raises:
+        InputError: the given language is none of the pages'.
+    """
     given = brief.lang.lower().replace("_", "-").partition("-")[0]
     known, text = {page.lang for page in pages} - {""}, f"{brief.title}\n{brief.text}"
     lang = given or detect(text) or (detect_among(text, known) if len(known) > 1 else "")
     if not lang or not known or lang in known:
         return lang, []
     if given:
-        return lang, [f"No page is in the language {lang}."]
+        codes = ", ".join(sorted(known))
+        raise InputError(
+            f"--lang {brief.lang}: no page is in this language. Use one of the pages' codes: {codes}."
+        )
     return "", [
         f"The text seems to be in {lang}, but no page is: it is compared with all pages. If that is wrong, set --lang."
     ]

@@ -11,6 +11,7 @@ from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import Collected, Recommendation, Searched, Usage
 from internal_linker.core.results import Columns, Result
+from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
 from internal_linker.pipeline.no_links import NoLinks
@@ -143,10 +144,10 @@ def matched(items: Iterable[Recommendation]) -> str:
             queries += 1
         elif not (item.shortage and item.shortage.reason.kind is FewLinks.NO_SOURCE):
             pages.add(item.source.key)
-    found = f"{links[True]} links for {len(pages)} page{'s' * (len(pages) != 1)}"
+    found = f"{counted(links[True], 'link')} for {counted(len(pages), 'page')}"
     if not queries:
         return found
-    return f"{found}, {links[False]} suggestions for {queries} {'query' if queries == 1 else 'queries'} without a page"
+    return f"{found}, {links[False]} suggestions for {counted(queries, 'query', 'queries')} without a page"
 
 
 def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> list[tuple[str, str]]:

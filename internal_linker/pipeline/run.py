@@ -20,7 +20,7 @@ from internal_linker.core.records import (
     Targets,
     Text,
 )
-from internal_linker.core.sequences import Lazy
+from internal_linker.core.sequences import Lazy, counted
 from internal_linker.embeddings.embed import (
     Embedded,
     all_texts,
@@ -96,9 +96,8 @@ class Run:
         report.lesson, report.joined = lesson, joined
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
-            report.gaps.append(
-                f"Not every query could be searched: see the notes in {len(searched.notes)} rows of Output.csv."
-            )
+            noted = counted(len(searched.notes), "row")
+            report.gaps.append(f"Not every query could be searched: see the notes in {noted} of Output.csv.")
         report.no_links = why_no_links(
             collected, recommendations, targets, scope=self.rules.scope, partial=self.choice.partial
         )
@@ -176,9 +175,10 @@ class Run:
         )
         queried = sum(bool(source.query) for source in collected.sources)
         self.progress.finish(
-            f"{len(collected.pages)} pages, {queried} queries, {len(targets.known)} possible targets, "
-            f"{collected.inner_links} existing links, "
-            f"{len(collected.rejects)} rows rejected, {collected.merged_rows} merged"
+            f"{counted(len(collected.pages), 'page')}, {counted(queried, 'query', 'queries')}, "
+            f"{counted(len(targets.known), 'possible target')}, "
+            f"{counted(collected.inner_links, 'existing link')}, "
+            f"{counted(len(collected.rejects), 'row')} rejected, {collected.merged_rows} merged"
         )
         for notice in context.notices:
             self.progress.warn(notice)

@@ -19,6 +19,7 @@ from internal_linker.core.records import (
     Targets,
     fold_query,
 )
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import within_site, without_tracking
 
 # What Google would read as an operator in a main query; its words stay.
@@ -178,8 +179,9 @@ def search_all(
             raise
     result = search.result
     progress.finish(
-        f"{len(groups)} queries, {result.calls} calls, {result.credits} credits, "
-        f"{result.cached_pages} pages from the cache, {result.saved_pages} pages saved"
+        f"{counted(len(groups), 'query', 'queries')}, {counted(result.calls, 'call')}, "
+        f"{counted(result.credits, 'credit')}, "
+        f"{counted(result.cached_pages, 'page')} from the cache, {counted(result.saved_pages, 'page')} saved"
     )
     return result
 

@@ -21,6 +21,7 @@ from internal_linker.core.records import Collected, Duplicate
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import rows_with
 from internal_linker.core.sections import verify
+from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import collect, with_links
 from internal_linker.ingest.staging import host_hint
 from internal_linker.pipeline.context import RunContext
@@ -257,7 +258,8 @@ def _collected(context: RunContext, progress: Progress) -> Collected:
         progress.warn(remark)
     linked = with_links(replace(collected, aliases={}), context.links, progress)
     progress.finish(
-        f"{len(linked.pages)} pages, {len(linked.links)} links, {len(linked.rejects)} rows rejected"
+        f"{counted(len(linked.pages), 'page')}, {counted(len(linked.links), 'link')}, "
+        f"{counted(len(linked.rejects), 'row')} rejected"
     )
     if not linked.inner_links:
         progress.warn(

@@ -13,6 +13,7 @@ from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import ExistingLink
 from internal_linker.core.results import Columns, Result
+from internal_linker.core.sequences import counted
 from internal_linker.evaluation.calibration import (
     Judged,
     Point,
@@ -114,7 +115,7 @@ def calibrate(project: Project, options: CalibrateOptions, progress: Progress) -
         else:
             judged = judged_by_links(ranking, links)
             strict = mild = curve(judged) if judged.good.any() else []
-        progress.finish(f"{len(pairs)} pairs from {len(ranking.sources)} pages")
+        progress.finish(f"{counted(len(pairs), 'pair')} from {counted(len(ranking.sources), 'page')}")
     new = draw(pairs, rows, options.pairs - len(rows))
     remarks = file.append(new) if new else ()
     known = {pair.ends for pair in pairs}

@@ -10,6 +10,7 @@ from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import Collected
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sections import verify
+from internal_linker.core.sequences import counted
 from internal_linker.ingest.collect import collect, other_forms, without_queries
 from internal_linker.ingest.existing_links import add_links, doubt
 from internal_linker.ingest.staging import host_hint
@@ -69,7 +70,9 @@ def check_project(root: Path) -> Iterator[Fact]:
         yield Fact("Settings", False, str(error))
         return
     yield _tried("Settings", lambda: _settings(project))
-    yield Fact("Exclusions", True, f"{len(project.exclusions)} patterns in config/excluded_urls.txt")
+    yield Fact(
+        "Exclusions", True, f"{counted(len(project.exclusions), 'pattern')} in config/excluded_urls.txt"
+    )
     yield from _input(project)
     yield _search(project)
     yield from _embeddings(project)
@@ -98,6 +101,8 @@ def _input(project: Project) -> Iterator[Fact]:
         return
     of_pages, known = _table("Pages", pages, project.settings.hosts, is_pages=True)
     of_queries, queried = _table("Main queries", queries, known.hosts, is_pages=False)
+    if sheet.ok is False:
+        of_queries = Fact(of_queries.name, None, "not checked, because the Google Sheet can't be read")
     yield of_queries
     yield of_pages
     yield from _hosts(queried, known)
@@ -151,8 +156,8 @@ def _table(
             keep=_mark,
             hosts=hosts,
         )
-        counted = f"{table.name}: {len(found.sources)} rows" + _rejected(len(found.rejects))
-        return f"{counted}. {doubt}" if doubt else counted
+        told = f"{table.name}: {counted(len(found.sources), 'row')}" + _rejected(len(found.rejects))
+        return f"{told}. {doubt}" if doubt else told
 
     return _tried(name, count), found
 
@@ -182,7 +187,9 @@ def _existing_links(links: StreamSource | None, queries: Collected, pages: Colle
 
 
 def _rejected(rows: int) -> str:
-    return f", {rows} rows can't be used (after a run, see files/rejected_rows.csv)" if rows else ""
+    return (
+        f", {counted(rows, 'row')} can't be used (after a run, see files/rejected_rows.csv)" if rows else ""
+    )
 
 
 def _template(project: Project, keys: set[str]) -> str | None:

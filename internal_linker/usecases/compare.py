@@ -18,6 +18,7 @@ from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.reasons import NoTarget
 from internal_linker.core.records import Page, Text
 from internal_linker.core.sections import verify
+from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import encodable, plan_embedding
 from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import language_codes
@@ -78,7 +79,9 @@ def compare(project: Project, options: CompareOptions, progress: Progress) -> Co
         ]
         able = able[: options.limit or None]
         pages = [page for page, _ in able]
-        progress.finish(f"{len(pages)} pages, {left_out.total()} left out, {collected.inner_links} links")
+        progress.finish(
+            f"{counted(len(pages), 'page')}, {left_out.total()} left out, {counted(collected.inner_links, 'link')}"
+        )
         if len(pages) < 2:
             name = context.pages.name if context.pages else "files/urls_rawdata.csv"
             raise InputError(f"{name}: at least two pages are needed, and only {len(pages)} can be compared.")

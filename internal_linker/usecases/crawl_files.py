@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from internal_linker.adapters.tables.csv_reader import CsvTable
 from internal_linker.core.errors import InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.sequences import counted
 from internal_linker.ingest.crawl_filters import Filters
 from internal_linker.ingest.import_crawl import import_tables, recognise, told_reasons
 from internal_linker.ingest.sources import crawl_tables, import_places, link_spool
@@ -39,7 +40,7 @@ def compared_site(project: Project, files: Sequence[Path], progress: Progress) -
         if done.pages is None:
             raise InputError(f"{name}: no table of pages. Name an export with one row per page as well.")
         if done.rejected:
-            progress.warn(f"{name}: {done.rejected} rows were rejected: {told_reasons(done.reasons)}.")
+            progress.warn(f"{name}: {counted(done.rejected, 'row')} rejected: {told_reasons(done.reasons)}.")
         given = {"urls_rawdata.csv": done.pages, "existing_links.csv": done.links, "main_queries.csv": None}
         yield replace(
             project,

@@ -13,6 +13,7 @@ from internal_linker.core.ports import Progress, RunStore
 from internal_linker.core.records import Recommendation, Targets
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.runs import Change, Difference, Version, VersionRow, overlaid, rows_with
+from internal_linker.core.sequences import counted
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.diff import differences
 from internal_linker.review.link_memory import Memory
@@ -106,13 +107,14 @@ class RollbackResult(Result):
     @property
     def summary(self) -> str:
         """What was done, in a sentence."""
-        rejected = f"; {self.rejected} links rejected since then were left out" if self.rejected else ""
+        rejected = f"; {counted(self.rejected, 'link')} rejected since then left out" if self.rejected else ""
         lost = (
             f" The store has no anchors for {self.without_anchors} of them; the next run looks for new ones."
             if self.without_anchors
             else ""
         )
-        restored = f"Restored {self.links} links in {len(self.recommendations)} rows from run {self.run}"
+        rows = counted(len(self.recommendations), "row")
+        restored = f"Restored {counted(self.links, 'link')} in {rows} from run {self.run}"
         return f"{restored}{rejected}.{lost}"
 
     def tables(self) -> dict[str, Columns]:

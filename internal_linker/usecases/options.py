@@ -1,5 +1,6 @@
 """The options of every command, declared once for the command line, Python and the web."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, fields
 from pathlib import Path
@@ -10,6 +11,26 @@ from internal_linker.core.errors import ConfigurationError
 
 # From here on a content brief would list pages that have nothing to do with it.
 MOST_BRIEF_LINKS = 50
+
+
+# What libraries say about a value that doesn't fit, for programmers, and the same for people.
+_PLAIN = (
+    (r"Input should be a valid integer.*", "it must be a whole number"),
+    (r"Input should be a (valid|finite) number.*", "it must be a number, with a point as in 0.5"),
+    (r"Input should be a valid boolean.*", "it must be true or false"),
+    (r"Input should be greater than or equal to (\S+)", r"it must be \1 or more"),
+    (r"Input should be less than or equal to (\S+)", r"it must be \1 or less"),
+    (r"Input should be greater than (\S+)", r"it must be above \1"),
+    (r"Input should be less than (\S+)", r"it must be below \1"),
+    (r"Input should be", "it must be"),
+)
+
+
+def plain(message: str) -> str:
+    """Return a library's message about a wrong value as a sentence for people."""
+    for found, words in _PLAIN:
+        message = re.sub(found, words, message)
+    return message
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +124,11 @@ def _require_bounds(declared: Declared, value: Any) -> None:
     option = declared.option
     if option.choices and value not in (declared.default, *option.choices):
         raise ConfigurationError(f"{declared.flag} {value}: choose one of {', '.join(option.choices)}.")
-    if not isinstance(value, int | float) or isinstance(value, bool):
+    if declared.type not in (int, float) or value is None:
         return
+    if isinstance(value, bool) or not isinstance(value, int if declared.type is int else int | float):
+        kind = "a whole number" if declared.type is int else "a number, with a point as in 0.5"
+        raise ConfigurationError(f"{declared.flag} {value!r}: it must be {kind}.")
     too_low = option.least is not None and value < option.least
     if too_low or (option.most is not None and value > option.most):
         wanted = (
@@ -210,7 +234,11 @@ class BriefOptions(Options):
     query: Annotated[str, Option("Its main query; searched for if there is a key for a search service.")] = ""
     url: Annotated[str, Option("Where the page will be.", metavar="URL")] = ""
     lang: Annotated[
-        str, Option("Its language, such as en. Default: the language of the text.", metavar="CODE")
+        str,
+        Option(
+            "Its language, a code that your pages have, such as en. Default: that of the text.",
+            metavar="CODE",
+        ),
     ] = ""
     limit: Annotated[
         int, Option("Links in each direction (0: links_per_page).", least=0, most=MOST_BRIEF_LINKS)

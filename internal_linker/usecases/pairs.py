@@ -18,6 +18,7 @@ from internal_linker.analysis.similarity.similarity import Similarity
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.ports import Progress
 from internal_linker.core.sections import sections_of
+from internal_linker.core.sequences import counted
 from internal_linker.usecases.compare import compare
 from internal_linker.usecases.crawl_files import compared_site
 from internal_linker.usecases.options import PairsOptions
@@ -59,7 +60,9 @@ def _found(project: Project, options: PairsOptions, progress: Progress) -> Simil
         takes=compared.takes,
         sections=np.unique(sections_of([page.key for page in compared.pages]), return_inverse=True)[1],
     )
-    progress.finish(f"{len(found.first)} of {found.found} pairs, {len(found.alone)} pages without a match")
+    progress.finish(
+        f"{len(found.first)} of {counted(found.found, 'pair')}, {counted(len(found.alone), 'page')} without a match"
+    )
     return SimilarPages(
         compared,
         found,

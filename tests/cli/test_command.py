@@ -43,6 +43,10 @@ def test_bounds_hold_on_the_command_line_and_in_python() -> None:
     """Python and the command line reject a number out of range and name the option."""
     code, got, output = made("--limit", "-1")
     assert code == 2 and not got and "--limit" in output
+    with pytest.raises(ConfigurationError, match=r"--limit 'x': it must be a whole number\."):
+        RunOptions(limit="x")  # type: ignore[arg-type]
+    with pytest.raises(ConfigurationError, match=r"--min-similarity 'x': it must be a number"):
+        PairsOptions(min_similarity="x")  # type: ignore[arg-type]
     with pytest.raises(ConfigurationError, match=r"--limit -1: the number must be 0 or more\."):
         RunOptions(limit=-1)
     with pytest.raises(ConfigurationError, match=r"--min-similarity 1\.5: the number must be 0 to 1\."):

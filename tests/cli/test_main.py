@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import re
 import signal
 import statistics
 import time
@@ -115,6 +116,12 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     [
         ((), "Usage:"),
         (("run", "--bogus"), "No such option: --bogus"),
+        (("run", "--limit", "x"), "'--limit': it must be a whole number"),
+        (("run", "--limit", "-1"), "'--limit': it must be 0 or more"),
+        (("pairs", "--min-similarity", "2"), "'--min-similarity': it must be 1 or less"),
+        (("calibrate", "--precision", "x"), "'--precision': it must be a number, with a point as in 0.5"),
+        (("evaluate", "--anchors", "--hide", "half"), "--anchors measures the anchors of all links"),
+        (("audit", "--path", "a", "b", "--no-report"), "--path prints a path and writes nothing"),
         (("lookup",), "Missing argument"),
         (("nix",), "nix"),
     ],
@@ -125,7 +132,34 @@ def test_a_wrong_command_line_says_what_is_wrong(
     """A wrong command line ends with 2 and the usage, never with an unexpected error."""
     assert command(*arguments) == 2
     said = "".join(capsys.readouterr())
-    assert words in said and "Unexpected" not in said
+    assert words in said and "Unexpected" not in said and "Input should" not in said
+
+
+@pytest.mark.parametrize("name", ["import", "lookup", "store copy", "run"])
+def test_help_says_values_in_words(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Help has neither Python's types nor formulas."""
+    assert command(*name.split(), "--help") == 0
+    told = capsys.readouterr().out
+    assert not re.search(r"<\w+|x[<>]=|[<>]=x", told)
+    assert name != "run" or "0 or more" in " ".join(told.split())
+
+
+@pytest.mark.parametrize("name", ["cache prune", "store copy"])
+def test_a_group_takes_the_project_before_its_command(
+    name: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--project stands before the command of a group or after it."""
+    first, second = name.split()
+    more = ("a.sqlite3", "b.sqlite3") if second == "copy" else ()
+    found = []
+    for words in (
+        (first, "--project", str(folder), second, *more),
+        (first, second, *more, "--project", str(folder)),
+    ):
+        found.append((command(*words), "".join(capsys.readouterr())))
+    assert found[0] == found[1] and "No such option" not in found[0][1]
+    assert command(first, "--project", "/nowhere", second, *more) == 2
+    assert "Project folder" in capsys.readouterr().err
 
 
 # -- exit codes ------------------------------------------------------------------------------------

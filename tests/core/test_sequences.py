@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.sequences import Lazy
+from internal_linker.core.sequences import Lazy, counted
 
 
 @given(st.integers(0, 6), st.slices(6), st.integers(-8, 8))
@@ -35,3 +35,9 @@ def test_an_item_is_made_when_it_is_asked_for() -> None:
     assert asked == []
     assert (part[0], part[0]) == (1, 1)
     assert asked == [1, 1]
+
+
+def test_a_number_agrees_with_its_noun() -> None:
+    """1 has the singular, 0 and all others the plural."""
+    assert [counted(number, "row") for number in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
+    assert counted(1, "query", "queries") == "1 query" and counted(0, "query", "queries") == "0 queries"

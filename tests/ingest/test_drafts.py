@@ -78,6 +78,15 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
     assert {"a jug", "a thermometer", "oat", "fine", "purge --wand"} <= set(lines)
 
 
+def test_markdown_needs_no_file() -> None:
+    """Markdown from standard input, or as the text itself, is recognised by its headings or front matter."""
+    for brief in (read("-", stdin=MARKDOWN.encode()), read(MARKDOWN)):
+        assert brief.title == "How to steam milk" and "#" not in brief.text
+    assert read("-", stdin=b"\n## Only a section\n\nCool milk.").title == "Only a section"
+    assert read("-", stdin=b"---\ntitle: Milk\n---\nCool milk.").title == "Milk"
+    assert read("The #1 rule\nCool milk.").title == "The #1 rule"
+
+
 def test_front_matter_names_the_title(tmp_path: Path) -> None:
     """The front matter of a site generator is dropped, and its title becomes the page's title."""
     front = b'---\ndate: 2026-01-02\ntitle: "Milk: cold"\n---\n# Steaming\n\nCool milk.\n'

@@ -227,7 +227,7 @@ def test_a_page_that_is_there_already_is_named(brief: Ask, folder: Path) -> None
     assert page["URL"] not in targets(brief(folder, copy, "--limit", "50"))
 
 
-def test_languages_are_kept_apart(brief: Ask, tmp_path: Path) -> None:
+def test_languages_are_kept_apart(brief: Ask, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A Persian draft gets links only to Persian pages; a language without pages is reported."""
     folder = make_small_project(tmp_path)
     path = folder / "files/urls_rawdata.csv"
@@ -246,7 +246,8 @@ def test_languages_are_kept_apart(brief: Ask, tmp_path: Path) -> None:
     assert brief(folder, text, "--lang", "en-GB")["lang"] == "en"
     german = brief(folder, "Tee\nGrünen Tee übergießt man nicht mit kochendem Wasser, sonst wird er bitter.")
     assert german["lang"] == "" and any("seems to be in de" in note for note in german["notes"])
-    assert any(
-        "No page is in the language fr" in note
-        for note in brief(folder, "Thé", "--lang", "fr", code=6)["notes"]
-    )
+    capsys.readouterr()
+    for code in ("fr", "english"):
+        assert command("content-brief", "Tea", "--lang", code, "--project", str(folder)) == 3
+        said = f"--lang {code}: no page is in this language. Use one of the pages' codes: en, fa."
+        assert said in capsys.readouterr().err

@@ -142,7 +142,7 @@ def test_a_staging_site_is_recognised_and_mapped(tmp_path: Path, capsys: pytest.
         [("Source", "Destination"), (f"{STAGING}/water/", f"{SITE}/storage/")],
     )
     code, told = run(project, capsys)
-    assert (code, "1 existing links" in told, hint in told) == (0, True, False)
+    assert (code, "1 existing link," in told, hint in told) == (0, True, False)
     rows = read_csv(project / "files/Output.csv")
     assert all(cell.startswith(SITE) for row in rows for cell in (row["URL"], row["Link 1"], row["Link 2"]))
     assert [row["Link 1"] for row in rows if row["URL"] == f"{SITE}/water/"] != [f"{SITE}/storage/"]

@@ -43,7 +43,7 @@ def test_a_linked_page_is_not_suggested_again(tmp_path: Path, capsys: pytest.Cap
     assert any(best in links for page, links in found.items() if page != GREEN)
     assert excluded(folder) == [(GREEN, best, "already linked")]
     out = capsys.readouterr().out
-    assert "  Excluded targets: none\n" in out and ", 1 existing links, 0 rows rejected" in out
+    assert "  Excluded targets: none\n" in out and ", 1 existing link, 0 rows rejected" in out
     assert "  Existing links / rows left out: 1 / 1\n" in out
     line = "Excluded targets: 1 already linked pairs of pages (files/excluded_targets.csv)"
     assert f"  {line}\n" in out and line in (folder / "logfile.txt").read_text(encoding="utf-8")
@@ -198,9 +198,9 @@ def test_a_table_of_another_site_is_told(tmp_path: Path, capsys: pytest.CaptureF
     folder = make_project(tmp_path)
     existing(folder, (GREEN.replace("www.", "blog."), BLACK.replace("www.", "blog."), "x"))
     run(folder)
-    assert "Note: files/existing_links.csv: none of its 1 links leads" in capsys.readouterr().out
+    assert "Note: files/existing_links.csv: 1 link, but none" in capsys.readouterr().out
     assert command("check", "--project", str(folder)) == 2
-    assert "FAIL Existing links: files/existing_links.csv: none of its 1" in capsys.readouterr().out
+    assert "FAIL Existing links: files/existing_links.csv: 1 link, but none" in capsys.readouterr().out
 
 
 def test_excluded_targets_always_tell_of_the_whole_input(tmp_path: Path) -> None:

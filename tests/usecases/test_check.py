@@ -117,7 +117,7 @@ def test_with_every_key_each_service_says_what_it_knows(services: Services) -> N
     assert "has text-embedding-3-small" in found["Embeddings"].text
     assert EMAIL in found["Google Sheet"].text and "Link 1" in found["Google Sheet"].text
     assert found["Main queries"].text == "Google Sheet 'Main': 6 rows"
-    links = "1 between your pages, 1 rows can't be used (after a run, see files/rejected_rows.csv)"
+    links = "1 between your pages, 1 row can't be used (after a run, see files/rejected_rows.csv)"
     assert found["Existing links"].text == links
     assert found["Search template"].text == "6 of 6 URLs are in site:www.tiny.example"
 
@@ -290,6 +290,16 @@ def test_a_tab_whose_queries_are_not_recognised_is_pointed_out(services: Service
     no_query_column(services)
     told = {fact.name: (fact.ok, fact.text) for fact in check(services.folder).facts}["Main queries"]
     assert told[0] and "has no column 'Main Query' (it has: URL, Notes): its rows are pages" in told[1]
+
+
+def test_queries_of_a_sheet_that_cant_be_read_are_not_none(services: Services) -> None:
+    """If the Sheet can't be read, nothing is said about its queries: a run would end there."""
+    services.key("service_account", "{}")
+    found = facts(services.folder)
+    assert found["Google Sheet"].ok is False
+    assert found["Main queries"] == Fact(
+        "Main queries", None, "not checked, because the Google Sheet can't be read"
+    )
 
 
 def test_several_faults_are_all_told(services: Services) -> None:

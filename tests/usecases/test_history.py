@@ -178,7 +178,7 @@ def test_links_that_were_put_back_are_a_table(project: Path) -> None:
     assert (result.links, result.rejected, result.gaps, result.failure) == (2, 0, (), None)
     assert history(opened).versions[-1].run == result.run_id
     log = (project / "logfile.txt").read_text(encoding="utf-8")
-    assert f"[{result.run_id}] Restored 2 links in 1 rows from run 1." in log
+    assert f"[{result.run_id}] Restored 2 links in 1 row from run 1." in log
 
 
 @pytest.mark.parametrize(

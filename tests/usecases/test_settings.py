@@ -87,7 +87,7 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("max_serp_pages = 0", "max_serp_pages: it must be greater than or equal to 1 (it is 0)"),
+        ("max_serp_pages = 0", "max_serp_pages: it must be 1 or more (it is 0)"),
         ('max_serp_pages = "two"', "max_serp_pages: it must be a whole number (it is 'two')"),
         ("max_serp_pages = 2.5", "max_serp_pages: it must be a whole number (it is 2.5)"),
         ("links_per_page = true", "links_per_page: it can't be true or false"),
@@ -108,6 +108,9 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         ('base_url = "localhost"', "base_url: it must be an address that begins with https:// or http://"),
         ('schedule_timezone = "berlin"', "it must be a time zone such as Europe/Berlin (it is 'berlin')"),
         ("max_serp_pages = two", "can't be read: "),
+        ("max_serp_pages = 11", "max_serp_pages: it must be 10 or less (it is 11)"),
+        ("serp_requests_per_second = 0", "it must be above 0 (it is 0)"),
+        ("tier_inline = 0.5", "tier_inline (0.5) must not be below tier_sidebar (0.65)"),
         ('store_url = "sqlite:///C:\\data"', "with / instead of \\"),
     ],
 )
@@ -119,6 +122,14 @@ def test_a_wrong_value_is_named_with_its_place_and_what_would_be_right(
     assert said.startswith("config/settings.toml")
     assert words in said
     assert not re.search(r"pydantic|validation|regex|pattern|Input should|For further", said)
+
+
+def test_a_list_in_a_variable_is_told_how_to_write_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A variable for a list that is no list is a configuration error, not an unexpected one."""
+    monkeypatch.setenv(f"{ENV_PREFIX}SECTIONS_OFF", "/blog")
+    assert f'{ENV_PREFIX}SECTIONS_OFF: it must be a list of texts, as in ["/blog"' in refusal(tmp_path)
 
 
 def test_all_wrong_values_are_told_at_once(tmp_path: Path) -> None:

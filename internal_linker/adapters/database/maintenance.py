@@ -21,6 +21,7 @@ from internal_linker.adapters.database.engine import (
 from internal_linker.adapters.database.schema import Moment, Waste, latest_moment
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
+from internal_linker.core.sequences import counted
 
 # Rows per batch in memory and in a transaction: a vector takes some KB. Chunks of a join, 4 MB each, come alone.
 _ROWS_A_BATCH = 500
@@ -83,7 +84,9 @@ def _copy(source: Engine, destination: Engine, one: Stored, progress: Progress) 
         read, damaged = read + len(batch), damaged + len(batch) - len(rows)
         progress.advance(len(batch))
     lost = f", {damaged} damaged and left out" if damaged else ""
-    progress.finish(f"{read} rows: {copied} copied, {read - copied - damaged} already up to date{lost}")
+    progress.finish(
+        f"{counted(read, 'row')}: {copied} copied, {read - copied - damaged} already up to date{lost}"
+    )
     return Copied(table.name, read, copied, damaged)
 
 

@@ -21,6 +21,7 @@ from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.hints import installation
 from internal_linker.core.ports import StreamSource
 from internal_linker.core.records import EncodedBatch, Text, Usage
+from internal_linker.core.sequences import counted
 from internal_linker.core.urls import NormalForms
 
 Row = tuple[int, str, NDArray[np.float64]]
@@ -128,11 +129,11 @@ def _unit(vector: NDArray[np.float64], length: int, where: str) -> NDArray[np.fl
 
 def _remarks(name: str, repeated: int, without_url: int, empty: int) -> Iterable[str]:
     if repeated:
-        yield f"{name}: {repeated} rows repeat a page; the last vector of a page is used."
+        yield f"{name}: {counted(repeated, 'row')} for a page that has one already; the last vector of a page is used."
     if without_url:
-        yield f"{name}: {without_url} rows are left out because they have no full URL."
+        yield f"{name}: {counted(without_url, 'row')} left out, without a full URL."
     if empty:
-        yield f"{name}: {empty} rows are left out because they have no vector."
+        yield f"{name}: {counted(empty, 'row')} left out, without a vector."
 
 
 # Names of vector columns: ours, and those of crawlers ("Extract embeddings from page content 1").

@@ -3,10 +3,10 @@
 import os
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, SettingsError
 
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.errors import ConfigurationError
@@ -396,6 +396,15 @@ class Settings(BaseSettings):
         host_map(value)
         return value
 
+    @model_validator(mode="after")
+    def _tiers_in_order(self) -> Self:
+        if self.tier_inline < self.tier_sidebar:
+            raise ValueError(
+                f"tier_inline ({self.tier_inline:g}) must not be below tier_sidebar ({self.tier_sidebar:g}): "
+                "raise the first, or lower the second as well"
+            )
+        return self
+
     @field_validator("serper_api_key", "serpapi_api_key", "openai_api_key")
     @classmethod
     def _key_alone(cls, value: SecretStr) -> SecretStr:
@@ -482,6 +491,12 @@ def load_settings(project: Path) -> Settings:
     secrets: dict[str, Any] = {name: SecretStr(text) for name, text in key_texts(project).items()}
     try:
         return Settings(**values, **secrets)
+    except SettingsError as error:
+        field = re.search(r'field "(\w+)"', str(error))
+        name = f"{ENV_PREFIX}{field[1].upper()}" if field else ENV_PREFIX
+        raise ConfigurationError(
+            f'environment variable {name}: it must be a list of texts, as in ["/blog", "/shop"].'
+        ) from None
     except ValidationError as error:
         problems = (problem(dict(item)) for item in error.errors(include_url=False, include_context=False))
         raise ConfigurationError(" ".join(problems)) from None

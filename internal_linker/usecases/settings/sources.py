@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from internal_linker.adapters.files.plain_text import plain_text, shortened
 from internal_linker.core.errors import ConfigurationError
+from internal_linker.usecases.options import plain
 
 ENV_PREFIX = "INTERNAL_LINKER_"
 SETTINGS_FILE = Path("config/settings.toml")
@@ -161,9 +162,11 @@ def refuse_unknown(names: Iterable[str], known: Iterable[str], where: str, prefi
 
 def problem(item: dict[str, Any]) -> str:
     """Turn one of pydantic's errors into a sentence: where, what is wrong, and the value unless it is secret."""
-    name, message = str(item["loc"][0]), str(item["msg"]).removeprefix("Value error, ")
-    plain = message.replace("Input should be", "it must be")
-    words = _PLAIN_WORDS.get(str(item["type"]).partition("_")[0], plain)
+    message = plain(str(item["msg"]).removeprefix("Value error, "))
+    if not item["loc"]:  # of several settings together
+        return f"{SETTINGS_FILE.as_posix()}: {message}."
+    name = str(item["loc"][0])
+    words = _PLAIN_WORDS.get(str(item["type"]).partition("_")[0], message)
     if name in KEY_FILES:
         return f"{_where(name)}: {words}."
     shown = repr(item["input"])

@@ -77,7 +77,7 @@ def test_everything_arrives_as_it_was(
         "serp:           5 rows: 5 copied",
     ):
         assert line in said
-    assert "joins:          1 rows: 1 copied" in said
+    assert "joins:          1 row: 1 copied" in said
     new = Cache(way[1], tmp_path)
     keys = [f"h{n}" for n in range(ROWS)]
     before, after = (cache.vectors.get(Letters(), keys) for cache in (old, new))

@@ -117,7 +117,7 @@ def test_an_export_needs_no_project(
     assert command("clusters", "crawl.csv", "--k", "2", "--encoder", "lsa", "--json") == 0
     told = capsys.readouterr()
     assert {page["url"] for page in json.loads(told.out)["pages"]} == set(URLS)
-    assert "crawl.csv: 1 rows were rejected: 1 because not a full URL" in told.err
+    assert "crawl.csv: 1 row rejected: 1 because not a full URL" in told.err
     assert (tmp_path / "files/clusters.html").exists()
     assert not (tmp_path / "files/urls_rawdata.csv").exists()
 

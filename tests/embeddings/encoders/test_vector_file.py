@@ -94,7 +94,7 @@ def test_two_pages_of_one_text_have_their_own_vectors(tmp_path: Path) -> None:
     assert (found.encoded, found.missing) == (3, 0)
     _, left_out = encodable(texts, [""] * 3, file)
     assert left_out == (
-        "1 queries without a page have no vector in file/v.csv: they are matched by their words alone."
+        "1 query without a page has no vector in file/v.csv: it is matched by its words alone."
     )
 
 
@@ -115,9 +115,9 @@ def test_what_is_left_out_of_a_file_is_told(tmp_path: Path) -> None:
     file = vector_file(tmp_path, "v.csv")
     np.testing.assert_array_equal(vectors_of(file, THREE[:1]), [[0, 1]])
     assert [remark.removeprefix("v.csv: ") for remark in file.remarks] == [
-        "1 rows repeat a page; the last vector of a page is used.",
-        "1 rows are left out because they have no full URL.",
-        "2 rows are left out because they have no vector.",
+        "1 row for a page that has one already; the last vector of a page is used.",
+        "1 row left out, without a full URL.",
+        "2 rows left out, without a vector.",
     ]
 
 

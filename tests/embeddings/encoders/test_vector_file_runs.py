@@ -47,7 +47,7 @@ def test_a_run_takes_the_vectors_that_were_exported(
     )
     capsys.readouterr()
     assert command("run", *where) == 0
-    assert "1 pages have no vector in file/vectorized_urls.csv" in "".join(capsys.readouterr())
+    assert "1 page has no vector in file/vectorized_urls.csv" in "".join(capsys.readouterr())
     assert command("check", *where) == 0
     assert "file/vectorized_urls.csv has vectors of 5 pages with 384 dimensions" in capsys.readouterr().out
     assert command("export-vectors", *where) == 2
