@@ -293,7 +293,13 @@ def audit(
 
 
 def link_paths(
-    start: str, end: str, project: str | Path = ".", *, home: str = "", progress: bool = False
+    start: str,
+    end: str,
+    project: str | Path = ".",
+    *,
+    home: str = "",
+    after: str = "in-text",
+    progress: bool = False,
 ) -> "LinkPaths":
     """Find the shortest paths of links between two pages, as `audit --path` does.
 
@@ -302,6 +308,7 @@ def link_paths(
         end: URL of the last page.
         project: the folder with config/ and files/.
         home: URL of the home page; "": it is detected.
+        after: which proposed links are adopted: "accepted", "in-text" or "all".
         progress: show steps and notes on stderr.
 
     Returns:
@@ -313,7 +320,7 @@ def link_paths(
     from internal_linker.usecases import audit as usecase
 
     with _reporter(progress) as reporter:
-        return usecase.link_paths(_opened(project), start, end, reporter, home=home)
+        return usecase.link_paths(_opened(project), start, end, reporter, home=home, after=after)
 
 
 @_takes(EvaluateOptions)
