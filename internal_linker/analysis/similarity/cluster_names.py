@@ -37,6 +37,7 @@ _SHARE = 0.1
 _SAYS = {1: 1.0, 2: 4.0, 3: 4.5}
 # A title's spelling counts as much as those of two contents.
 _SPELLS = 2
+_ARABIC_AND = "\u0648"
 UNTITLED = "untitled"
 _BETWEEN = ", "
 
@@ -89,8 +90,11 @@ class _Found:
 
     @property
     def spelled(self) -> str:
-        """Its most frequent spelling."""
-        return self.cased[self.spellings.most_common(1)[0][0]].most_common(1)[0][0]
+        """Its most frequent spelling, without an attached Arabic "and" if it occurs without one."""
+        folded = self.spellings.most_common(1)[0][0]
+        if folded.startswith(_ARABIC_AND) and folded[1:] in self.spellings:
+            folded = folded[1:]
+        return self.cased[folded].most_common(1)[0][0]
 
     def add(self, page: int, term: Term, *, is_title: bool) -> None:
         """Count an occurrence."""

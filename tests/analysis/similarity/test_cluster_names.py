@@ -73,6 +73,8 @@ def test_a_phrase_is_spelled_as_most_pages_spell_it() -> None:
     pages = [page(at, text, lang="ar") for at, text in enumerate(texts)]
     found = cluster_names(np.array([0, 0, 0, 1, 1]), pages, titles, Reader(normalise))
     assert found[0].split(", ")[0] == "التفاعلية"
+    names = ["Vue ومكونات الويب", "دليل ومكونات الويب", "شرح مكونات الويب"]
+    assert named("ar", names, ["المتصفح", "المتصفح الجديد"])[0].split(", ")[0] == "مكونات الويب"
 
 
 def test_one_name_covers_mixed_clusters() -> None:
