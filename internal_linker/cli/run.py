@@ -70,6 +70,7 @@ def lookup(context: typer.Context, project: ProjectOption = None, *, options: Lo
         found = usecase.lookup(opened, options, reporter)
     for recommendation in found.recommendations:
         print_links(open_console(), recommendation)
+    raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)
     none = found.report.no_links
     raise typer.Exit(ExitCode.GAPS if none and not none.complete else ExitCode.SUCCESS)
 

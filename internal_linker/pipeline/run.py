@@ -96,8 +96,9 @@ class Run:
         report.lesson, report.joined = lesson, joined
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
-            noted = counted(len(searched.notes), "row")
-            report.gaps.append(f"Not every query could be searched: see the notes in {noted} of Output.csv.")
+            some = counted(len(searched.notes), "query", "queries")
+            where = ": the column Note of Output.csv says why" if self.context.sinks else ""
+            report.gaps.append(f"{some} could not be searched{where}.")
         report.no_links = why_no_links(
             collected, recommendations, targets, scope=self.rules.scope, partial=self.choice.partial
         )

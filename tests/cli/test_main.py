@@ -445,6 +445,18 @@ def test_lookup_prints_five_links(folder: Path, page: str, capsys: pytest.Captur
     assert not (folder / "logfile.txt").exists()
 
 
+def test_a_lookup_without_its_search_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """If the search fails, the links come from the content, the reason is printed, and the exit code is 6."""
+    with SerperStandIn(lambda words, site: []) as serper:
+        write_settings(folder, {"serper_url": serper.url})
+        write_text(folder / "config/serper_api_key.txt", serper.api_key)
+        serper.balance = 0
+        assert command("lookup", "dark tea", "--project", str(folder)) == 6
+    printed = capsys.readouterr()
+    assert printed.out.count(SITE) == 5 and "Note: no search: Serper:" in printed.out
+    assert "Output.csv" not in printed.out + printed.err
+
+
 @pytest.mark.parametrize("page", ["", "  "])
 def test_lookup_of_nothing_is_refused(folder: Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
     """An empty page or query does not stand for all of them."""

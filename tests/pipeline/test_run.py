@@ -242,7 +242,7 @@ def test_one_failed_search_is_a_gap() -> None:
     """A run with a failed search ends with gaps."""
     of = context(serp=Engine({GREEN: ServiceError("Serper", "broken.")}))
     report = Run(of, rules(), Choice(), Told()).execute("r1")
-    assert report.gaps == ["Not every query could be searched: see the notes in 1 row of Output.csv."]
+    assert report.gaps == ["1 query could not be searched."]
 
 
 def test_missing_vectors_are_a_gap_and_words_still_match() -> None:
