@@ -224,7 +224,8 @@ def test_the_summary_counts_reasons_however_they_are_worded(
     assert sorted(count for _, count in rows[at + 1 : at + 3]) == ["1", "2"]
     name, excluded = rows[at + 3]
     assert name == "Excluded targets"
-    assert excluded.startswith(f"3 {Reason(NoTarget.ALREADY_LINKED)}, 2 {Reason(NoTarget.REJECTED)} (")
+    first, second = (str(Reason(kind)) for kind in (NoTarget.ALREADY_LINKED, NoTarget.REJECTED))
+    assert excluded.startswith(f"3 {first} pairs of pages, 2 {second} (")
 
 
 def test_texts_are_printed_as_they_are() -> None:
