@@ -77,6 +77,12 @@ class Publication:
         )
         return ", ".join([what, *limits])
 
+    def _barred(self, end: str) -> bool:
+        """Return whether a page can't carry links: where pages are listed, it is missing, or gets none."""
+        collected = self.report.collected
+        page = collected.find(collected.hosts.of(end))
+        return bool(collected.pages) and (page is None or not page.takes_links)
+
     def _renews(self, end: str) -> bool:
         """Return whether the run replaces the earlier links of a page or query."""
         return not self.partial and self.rules.renewed.hold(end)
@@ -159,8 +165,6 @@ class Publication:
             for (page, keep), pair in found.items()
         )
         anchors = self._anchors(Anchoring(report.collected))
-        barred = {page.key for page in pages if not page.takes_links}
-        barred |= {source.end for source in sources if not source.is_page}
         memory.keep(
             report.recommendations,
             self.targets,
@@ -168,7 +172,7 @@ class Publication:
             duplicates,
             self.progress,
             gone=self._renews,
-            barred=barred.__contains__,
+            barred=self._barred,
         )
         if memory.unlinkable:
             place = self.context.desk.name if self.context.desk else "`internal-linker review`"
