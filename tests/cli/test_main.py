@@ -283,7 +283,8 @@ def test_any_number_of_interrupts_leaves_no_traceback(tmp_path: Path) -> None:
             time.sleep(0.02)
         code, out, err = finish(process)
         assert time.monotonic() - began < 30
-    assert code == 130 and "Traceback" not in out + err and "Exception ignored" not in err
+    # A signal in the last moment of the interpreter kills it; shells call that 130, too.
+    assert code in (130, -signal.SIGINT) and "Traceback" not in out + err and "Exception ignored" not in err
     assert "Interrupted" in err
     assert command("run", "--no-serp", "--project", str(folder)) == 0
 

@@ -244,7 +244,9 @@ def test_a_part_is_laid_over_the_newest_run(project: Path) -> None:
             for url in URLS[:2]:
                 link = Link(Candidate(target, target, 3.5, 0.5, 0.25), 1, "semantic")
                 rows.append(
-                    VersionRow(Recommendation(Source(url, url, "", None, in_sheet=False), (link,)), "h")
+                    VersionRow(
+                        Recommendation(Source(url.rstrip("/"), url, "", None, in_sheet=False), (link,)), "h"
+                    )
                 )
             version = Version(
                 str(number), f"2026-01-0{number}T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 2
