@@ -147,7 +147,7 @@ def test_half_a_year_of_weeks_loses_no_word_of_an_editor(
 def run(folder: Path, name: str) -> None:
     project = open_project(folder)
     with project.context(Told()) as context:
-        report = Run(context, project.rules(), Choice(), Told()).execute(f"{new_run_id()}-{name}")
+        report = Run(context, project.rules(), Choice(), Told()).execute(f"{name}-{new_run_id()}")
     assert not report.failure and not report.gaps, (report.failure, report.gaps)
 
 

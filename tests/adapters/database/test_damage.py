@@ -185,7 +185,7 @@ def test_no_command_ends_on_damage(
     where = ("--project", str(folder))
     url = sample_pages(PAGES)[0]["URL"]
     assert command("history", *where) == 0
-    assert command("lookup", url, *where) == 0
+    assert command("lookup", url, *where) in (0, 6)
     assert command("cache", "verify", *where) == 3
     assert command("run", *where) in (0, 6)
     assert command("run", "--only", url, *where) in (0, 6)
