@@ -24,6 +24,8 @@ GONE_AFTER = KEPT_DAYS + 31
 # Until then the cache may grow to this many times its first size; after that it is level, except for editors'
 # decisions, which are kept.
 GROWN, LEVEL = 4, 1.1
+# The default of store_backups.
+_BACKUPS = 4
 # Bytes by which any file may grow, and the list of excluded targets per link that an editor rejected.
 _SPARE, _REJECTED = 1_000, 120
 EXCLUDED = "files/excluded_targets.csv"
@@ -40,6 +42,7 @@ class Week:
         rows: the rows of the tab Review.
         cache: the database's size.
         logs: the size of the log and its older files.
+        backups: the size of the weekly backups of the cache.
         others: the sizes of all other files by name.
     """
 
@@ -50,6 +53,7 @@ class Week:
     rows: int
     cache: int
     logs: int
+    backups: int
     others: dict[str, int]
 
 
@@ -102,6 +106,7 @@ def check(weeks: Sequence[Week], days: int = 7) -> None:
         assert week.cache <= LEVEL * level[0].cache, (level[0], week)
     for week in weeks:
         assert week.cache <= GROWN * first.cache, (first, week)
+        assert week.backups <= _BACKUPS * GROWN * first.cache, (first, week)
         # Editors decide, and write one note a week: these rows stay in the cache.
         assert week.rows <= first.rows + week.words + week.number, (first, week)
         assert week.others.keys() == first.others.keys(), (first, week)
@@ -138,6 +143,8 @@ def _run(of: World, number: int, days: int, words: int) -> Week:
     sizes = {str(path.relative_to(of.project)): path.stat().st_size for path in files}
     cache = sizes.pop(CACHE)
     logs = [sizes.pop(name) for name in sorted(sizes) if name.startswith(LOG_FILE)]
+    backups = [sizes.pop(name) for name in sorted(sizes) if name.startswith("files/backups/")]
+    assert len(backups) <= _BACKUPS, sizes
     texts, searches = of.embedded().total(), of.searched().total()
     rows = len(of.google.grid("Review"))
-    return Week(number, texts, searches, words, rows, cache, sum(logs), sizes)
+    return Week(number, texts, searches, words, rows, cache, sum(logs), sum(backups), sizes)

@@ -6,8 +6,9 @@ It runs without site-packages but for one folder, so it imports nothing of this 
 import pickle
 import sys
 
-# Rows that are written at a time.
-ROWS = 500
+# Rows that are written at a time, and limits of a sheet: Excel's rows, and cells, twenty times a review workbook's. The
+# empty ones before a cell far below count, too.
+ROWS, MOST_ROWS, MOST_CELLS = 500, 1_048_576, 5_000_000
 
 
 def main(folder: str, path: str, name: str, most: str) -> None:
@@ -33,6 +34,10 @@ def main(folder: str, path: str, name: str, most: str) -> None:
                 column, some = sheet.start[1] if sheet.start else 0, list[object]()
                 # These rows begin at row 1, but at the first column with a cell.
                 for number, cells in enumerate(sheet.iter_rows() if sheet.start else (), 1):
+                    if number > MOST_ROWS or number * len(cells) > MOST_CELLS:
+                        raise OverflowError(
+                            f"its sheet {each.name} has more than {MOST_ROWS:,} rows or {MOST_CELLS:,} cells"
+                        )
                     some.append(cells)
                     if len(some) == ROWS:
                         pickle.dump((each.name, column, some), out)
@@ -42,6 +47,8 @@ def main(folder: str, path: str, name: str, most: str) -> None:
                 pickle.dump((each.name, column, some), out)
     except OSError as failure:
         error = failure.strerror or "it can't be opened"
+    except OverflowError as failure:
+        error = str(failure)
     except Exception:
         error = "it is damaged or not an Excel file"
     pickle.dump((None, error), out)
