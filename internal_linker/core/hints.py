@@ -42,7 +42,7 @@ def _program() -> str:
     if started.name == "main.py":
         if Path(sys.prefix).resolve() != CHECKOUT / ".venv":
             return f"python {typed_path(started)}"
-        # PowerShell and shells look into the current folder only if they are told so.
+        # PowerShell and Unix shells run a program in the current folder only with this prefix.
         return typed_path(
             CHECKOUT / ("run_main.bat" if os.name == "nt" else "run_main.sh"), here=f".{os.sep}"
         )

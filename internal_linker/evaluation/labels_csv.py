@@ -32,7 +32,7 @@ class LabelsCsv:
         self.path, self.name, self._write_whole = path, path.name, write_whole
 
     def read(self) -> list[Pair]:
-        """Read every pair once, labelled or not; return [] if there is no file.
+        """Read every pair once, labelled or not; return [] if the file does not exist.
 
         Raises:
             InputError: the file can't be read or lacks a column, or a row has no URL, an unknown label, or another

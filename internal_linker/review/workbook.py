@@ -130,7 +130,7 @@ class ReviewWorkbook:
         )
 
     def _digest(self) -> bytes | None:
-        """Return a digest of the file's content; None if there is no file, b"" if it can't be read."""
+        """Return a digest of the file's content; None if it does not exist, b"" if it can't be read."""
         if not self.path.exists():
             return None
         try:

@@ -149,7 +149,7 @@ class Databases:
 
         Raises:
             ConfigurationError: the caches are on a server, or in memory.
-            InputError: there is no file, or it is damaged as a whole.
+            InputError: the file does not exist, or is damaged as a whole.
             OutputError: the copy can't be written.
         """
         return backups.back_up(self._own_file("backed up", "pg_dump"), to)

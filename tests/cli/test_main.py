@@ -258,7 +258,7 @@ def test_a_run_can_be_interrupted(tmp_path: Path, number: int) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="Windows knows no such signals")
 def test_processes_of_tests_can_be_interrupted(tmp_path: Path) -> None:
-    """Tests that are told to ignore Ctrl-C, as with nohup and on some CI runners, start processes that heed it."""
+    """Where tests ignore Ctrl-C, as under nohup and on some CI runners, the processes that they start heed it."""
     program = "import signal; print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)"
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:

@@ -113,6 +113,7 @@ def test_the_project_may_be_named_from_anywhere(piped_run: tuple[Path, str]) -> 
     assert not list((around / "elsewhere").iterdir())
 
 
+@pytest.mark.long
 def test_a_lookup_can_be_piped_on(tmp_path: Path) -> None:
     """stdout has only the links; progress goes to stderr."""
     folder = make_project(tmp_path)

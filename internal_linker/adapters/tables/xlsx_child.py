@@ -49,6 +49,7 @@ def main(folder: str, path: str, name: str, most: str) -> None:
         error = failure.strerror or "it can't be opened"
     except OverflowError as failure:
         error = str(failure)
+    # The library raises errors of many kinds, and each of them means that the file can't be read.
     except Exception:
         error = "it is damaged or not an Excel file"
     pickle.dump((None, error), out)

@@ -37,6 +37,7 @@ def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> No
         tab.press_everything()
 
 
+@pytest.mark.long
 def test_a_report_without_proposals_works(browser: Browser, tmp_path: Path) -> None:
     """Without proposed links the controls that remain work."""
     with browser.opened(written(tmp_path, small([(0, 1)]))) as tab:
@@ -45,6 +46,7 @@ def test_a_report_without_proposals_works(browser: Browser, tmp_path: Path) -> N
             tab.point_everywhere(chart, 4)
 
 
+@pytest.mark.long
 def test_a_report_without_known_links_works(browser: Browser, tmp_path: Path) -> None:
     """Without known links, tiles show pages without orphans, and no chart of links is drawn."""
     with browser.opened(written(tmp_path, small([], [((0, 1), 3.0)]))) as tab:
@@ -55,6 +57,7 @@ def test_a_report_without_known_links_works(browser: Browser, tmp_path: Path) ->
         assert not any("orphans" in text for text in tab.texts("#treemap"))
 
 
+@pytest.mark.long
 def test_today_and_after_colour_the_treemap(browser: Browser, tmp_path: Path) -> None:
     """Today and After show their own shares of orphans, and the pressed button says which."""
     found = audit(60)
@@ -79,6 +82,7 @@ def test_today_and_after_colour_the_treemap(browser: Browser, tmp_path: Path) ->
         assert (pressed(), shares()) == (["Today"], today)
 
 
+@pytest.mark.long
 def test_pointing_tells_the_figures(browser: Browser, tmp_path: Path) -> None:
     """A tile, a cell, a bar and the curve tell their figures where the mouse is."""
     with browser.opened(written(tmp_path, audit(60))) as tab:
@@ -89,6 +93,7 @@ def test_pointing_tells_the_figures(browser: Browser, tmp_path: Path) -> None:
             tab.wait(f"document.querySelector('{chart}').innerText.includes('{told}')")
 
 
+@pytest.mark.long
 def test_a_name_of_the_legend_hides_its_curve(browser: Browser, tmp_path: Path) -> None:
     """A click on "after" in the legend of the PageRank curves hides that curve, and another one shows it."""
     selected = (

@@ -73,6 +73,7 @@ def test_another_shape_replaces_the_first(browser: Browser, page: Path) -> None:
             assert (drawn, leaves(tab)) == (lines, sorted(PAGES[1])), shape
 
 
+@pytest.mark.long
 def test_a_click_on_a_cluster_opens_it(browser: Browser, page: Path) -> None:
     """A click on a cluster of the tree shows its pages and sets the list beside it."""
     with browser.opened(page) as tab:
@@ -81,6 +82,7 @@ def test_a_click_on_a_cluster_opens_it(browser: Browser, page: Path) -> None:
         assert leaves(tab) == sorted(PAGES[2])
 
 
+@pytest.mark.long
 def test_the_map_zooms_and_moves(browser: Browser, page: Path) -> None:
     """The buttons zoom in and out; the mouse drags the map; Whole map restores it."""
     with browser.opened(page) as tab:
@@ -99,6 +101,7 @@ def test_the_map_zooms_and_moves(browser: Browser, page: Path) -> None:
         assert tab.run(_ZOOM) == pytest.approx([100, 100])
 
 
+@pytest.mark.long
 def test_clusters_are_hidden_and_shown(browser: Browser, page: Path) -> None:
     """A click on a name hides its cluster; Hide all and Show all do so for all."""
     with browser.opened(page) as tab:
@@ -111,6 +114,7 @@ def test_clusters_are_hidden_and_shown(browser: Browser, page: Path) -> None:
         assert tab.run(_SELECTED) == dict.fromkeys(NAMES, True)
 
 
+@pytest.mark.long
 def test_a_click_on_a_dot_opens_its_page(browser: Browser, page: Path) -> None:
     """A dot opens its own page, and pointing at it tells its title."""
     with browser.opened(page) as tab:
@@ -127,6 +131,7 @@ def test_a_click_on_a_dot_opens_its_page(browser: Browser, page: Path) -> None:
         assert "Page 4" in tab.run("document.getElementById('dots').innerText")
 
 
+@pytest.mark.long
 def test_a_name_in_the_table_opens_its_pages(browser: Browser, page: Path) -> None:
     """A link of the table opens the list of the cluster's pages, and so does the address in a new window."""
     with browser.opened(page) as tab:
