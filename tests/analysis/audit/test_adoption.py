@@ -146,7 +146,7 @@ def test_a_balance_reads_as_a_sum() -> None:
 def test_a_site_is_audited_with_each_adoption(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`--after` chooses the links "after"; terminal, report and workbook name the choice; a typo gets a suggestion."""
+    """`--after` chooses the links "after"; terminal, report and workbook name the choice; a typo gets the list."""
     forget_settings(monkeypatch)
     folder = make_project(tmp_path)
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (URLS[0], URLS[1])])
