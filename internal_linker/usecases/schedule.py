@@ -223,6 +223,9 @@ def _stop_signals() -> Iterator[Stopped]:
         before = previous.get(number)
         if len(came) > 1 and callable(before):
             before(number, frame)
+        elif len(came) > 1 and number == signal.SIGINT:
+            # Under nohup, Ctrl-C was ignored before.
+            raise KeyboardInterrupt
 
     numbers = (signal.SIGTERM, signal.SIGINT)
     previous: dict[int, Any] = {}
