@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
-from math import nan
+from math import isnan, nan
 from typing import Literal
 
 import numpy as np
@@ -17,6 +17,9 @@ from internal_linker.core.records import Origin
 Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
 Tier = Literal["inline", "sidebar", "review"]
 EdgeKind = Literal["contextual", "recommendation", "duplicate", "canonical", "taxonomy"]
+
+# What people read for a tier.
+TIER_NAMES: Mapping[Tier, str] = {"inline": "in the text", "sidebar": "related box", "review": "needs a look"}
 
 # Pairs of near-duplicates: they are not links, and never proposed.
 COPIES: tuple[EdgeKind, ...] = ("duplicate", "canonical")
@@ -260,6 +263,11 @@ def strengths(scores: Vectors) -> Vectors:
 def strength(score: float) -> float:
     """Return the logistic function of the score, 0 to 1; NaN for NaN."""
     return float(strengths(np.array(score)))
+
+
+def score_of(strength: float) -> int | None:
+    """Return a strength (0 to 1) as the score that people read, 0 to 100, halves rounded up; None for NaN."""
+    return None if isnan(strength) else int(100 * strength + 0.5)
 
 
 def tier_of(strength: float, inline: float, sidebar: float) -> Tier:

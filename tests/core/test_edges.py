@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.core.edges import MIDDLE, SCALE, Edge, source_id, strength, strengths, tier_of
+from internal_linker.core.edges import MIDDLE, SCALE, Edge, score_of, source_id, strength, strengths, tier_of
 
 SHARES = st.floats(0, 1)
 ORDER = ("review", "sidebar", "inline")
@@ -60,3 +60,9 @@ def test_an_edge_of_which_little_is_known_has_empty_texts() -> None:
     assert {*texts, *decided} == {""} and edge.status == "proposed"
     assert (edge.inline, edge.sidebar, edge.serp_rank) == (1.0, 1.0, 0)
     assert math.isnan(edge.similarity) and math.isnan(edge.strength)
+
+
+def test_people_read_a_strength_as_a_score_from_0_to_100() -> None:
+    """Halves are rounded up; an unknown strength has no score."""
+    assert [score_of(each) for each in (0.0, 0.004, 0.125, 0.995, 1.0)] == [0, 0, 13, 100, 100]
+    assert score_of(math.nan) is None
