@@ -12,6 +12,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.records import Origin
 
 Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
@@ -79,6 +80,7 @@ class Edge:
             an editor's anchor and one that is not `verbatim`, otherwise its text is "".
         cells: the editor's cells as a review place had them when it was last read.
         former_ids: the ids that the link had while the site's URLs had another form.
+        evidence: what spoke for the link when it was last proposed; none for a link of an earlier version.
     """
 
     source: str
@@ -114,6 +116,7 @@ class Edge:
     placed: Anchor = Anchor("")
     cells: Cells = Cells()
     former_ids: tuple[str, ...] = ()
+    evidence: Evidence = NO_EVIDENCE
     id: str = field(init=False)
 
     def __post_init__(self) -> None:

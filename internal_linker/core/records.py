@@ -16,6 +16,7 @@ from typing import Literal, Protocol
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts, Variants
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.reasons import VISITED, FewLinks, NoSource, NoTarget, Reason
 from internal_linker.core.sections import SectionFilter
 from internal_linker.core.urls import normal_form
@@ -414,11 +415,12 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A recommended link with its rank, from 1, and its origin."""
+    """A recommended link with its rank, from 1, its origin, and the evidence for it."""
 
     target: Candidate
     rank: int
     origin: Origin
+    evidence: Evidence = NO_EVIDENCE
 
 
 @dataclass(frozen=True, slots=True)

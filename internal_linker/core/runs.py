@@ -6,6 +6,7 @@ from math import isnan, nan
 from typing import Any, Literal
 
 from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.reasons import Cause, Reason
 from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
 
@@ -117,7 +118,7 @@ def packed(row: VersionRow) -> list[Any]:
     source, item = row.recommendation.source, row.recommendation
     return [
         *(source.key, source.url, source.query, source.in_sheet, item.note, row.text_hash),
-        [[link.origin, *(_number(getattr(link.target, name)) for name in _TOLD)] for link in item.links],
+        [*map(_packed_link, item.links)],
         *_further(row),
     ]
 
@@ -133,7 +134,7 @@ def _further(row: VersionRow) -> list[Any]:
 def unpacked(row: Sequence[Any]) -> VersionRow:
     """Restore a row from the result of `packed`; all of its note is the remark."""
     key, url, query, in_sheet, note, text_hash, links, *more = row
-    found = tuple(Link(_candidate(told), rank, origin) for rank, (origin, *told) in enumerate(links, 1))
+    found = tuple(_link(link, rank) for rank, link in enumerate(links, 1))
     source = Source(key, url, query, None, in_sheet, *more[:2])
     return VersionRow(Recommendation(source, found, note), text_hash, *more[2:])
 
@@ -149,9 +150,17 @@ def unpacked_duplicate(pair: Sequence[Any]) -> Duplicate:
     return Duplicate(page, canonical, *(nan if value is None else float(value) for value in figures))
 
 
-def _candidate(told: Sequence[Any]) -> Candidate:
-    values: list[Any] = [nan if value is None else value for value in told]
-    return Candidate(*values)
+def _packed_link(link: Link) -> list[Any]:
+    """Return origin, target and, as a list of its own, the evidence, which earlier versions don't have."""
+    target = [_number(getattr(link.target, name)) for name in _TOLD]
+    return [link.origin, *target, *([link.evidence.packed()] if link.evidence != NO_EVIDENCE else [])]
+
+
+def _link(told: Sequence[Any], rank: int) -> Link:
+    origin, *target = told
+    evidence = Evidence.unpacked(target.pop()) if target and isinstance(target[-1], list) else NO_EVIDENCE
+    values: list[Any] = [nan if value is None else value for value in target]
+    return Link(Candidate(*values), rank, origin, evidence)
 
 
 def _number(value: Any) -> Any:

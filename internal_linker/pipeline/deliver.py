@@ -7,9 +7,12 @@ from math import isnan, nan
 from typing import Any
 
 from internal_linker.core.errors import OutputError, ServiceError
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
 from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
 from internal_linker.core.sequences import Lazy
+
+_FACTS = len(NO_EVIDENCE.packed())
 
 
 @dataclass
@@ -31,7 +34,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
     remarks, shortages = list[str](), list[Shortage | None]()
     keys, urls, origins = list[str](), list[str](), list[Origin]()
     scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
-    ranks, serp_ranks = array("I"), array("I")
+    ranks, serp_ranks, evidence = array("I"), array("I"), array("i")
     for item in recommendations:
         sources.append(item.source)
         remarks.append(item.remark)
@@ -47,6 +50,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
             lexicals.append(target.lexical)
             serp_ranks.append(target.serp_rank)
             probabilities.append(target.probability)
+            evidence.extend(link.evidence.packed())
         ends.append(len(keys))
 
     def made(row: int) -> Recommendation:
@@ -54,7 +58,9 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         signals = [_floats(column[some]) for column in (scores, similarities, lexicals)]
         probable = _floats(probabilities[some])
         targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
-        links = tuple(map(Link, targets, ranks[some], origins[some]))
+        spoken = evidence[ends[row] * _FACTS : ends[row + 1] * _FACTS]
+        reasons = (Evidence(*spoken[at : at + _FACTS]) for at in range(0, len(spoken), _FACTS))
+        links = tuple(map(Link, targets, ranks[some], origins[some], reasons))
         # Held links have no rank.
         split = len(links) - ranks[some].count(0)
         return Recommendation(sources[row], links[:split], remarks[row], links[split:], shortages[row])

@@ -45,6 +45,7 @@ class LinkGraph:
     Attributes:
         size: count of linked pairs.
         inlinks: (n,) how many pages link to each page, with links that pass weight.
+        degrees: (n,) how many pages link to each page, with any link.
     """
 
     def __init__(self, links: Collection[ExistingLink], rows: Mapping[str, int]) -> None:
@@ -59,6 +60,7 @@ class LinkGraph:
         self._in = self._out.T.tocsr()
         self._in.sort_indices()
         self.inlinks: Ints = np.bincount(counted[:, 1], minlength=self._n)
+        self.degrees: Ints = np.bincount(pairs[:, 1], minlength=self._n)
 
     def votes(self, voters: Pairs, weights: Vectors) -> Counted:
         """Return the weighted share, 0 to 1, of each text's voters (pages) that link to each page."""
@@ -74,10 +76,20 @@ class LinkGraph:
         """Return the rows that link to each page, ascending; none for a row that is not a page."""
         return _links(self._in, pages)
 
+    @property
+    def pairs(self) -> Pairs:
+        """All linked pairs: source and target."""
+        return Pairs(
+            np.repeat(np.arange(self._n), np.diff(self._out.indptr)), self._out.indices.astype(np.int64)
+        )
+
     def cocited(self, pages: Ints) -> Counted:
         """Count the pages that link both to each page and to one of `pages`."""
-        sources = self.sources(pages)
-        return self._linked_from(sources, np.ones(len(sources.rows)))
+        return self.linked_from(self.sources(pages))
+
+    def linked_from(self, pages: Pairs) -> Counted:
+        """Count each text's pages that link to each page."""
+        return self._linked_from(pages, np.ones(len(pages.rows)))
 
     def _linked_from(self, pages: Pairs, weights: Vectors) -> Counted:
         """Return the sum of the weights of each text's pages that link to each page."""

@@ -11,6 +11,7 @@ from internal_linker.core.arrays import Bools, ranks
 from internal_linker.core.edges import Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.allocation import Edges, spread
+from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import BLOCK, Ranking
 from internal_linker.ranking.reverse_candidates import offers
@@ -46,6 +47,14 @@ def recommend(
     ranked = _all_ranked(ranking, offered, advance)
     if rules.min_inlinks or rules.max_inlinks:
         ranked = _spread(ranked, counts, rules)
+    found = _selected(ranking, searched, ranked, rules, memory)
+    yield from Explainer(ranking).explained(enumerate(found))
+
+
+def _selected(
+    ranking: Ranking, searched: Searched, ranked: Ranked, rules: LinkRules, memory: Memory | None
+) -> Iterator[Recommendation]:
+    """Yield the links of each source, in order, without the evidence for them."""
     ends = np.searchsorted(ranked.of, np.arange(len(ranking.sources) + 1)).tolist()
     for position, (source, start, end) in enumerate(zip(ranking.sources, ends, ends[1:], strict=False)):
         # Lazily: the first candidates are nearly always eligible, and `select` reads no others.

@@ -334,6 +334,7 @@ class Memory:
             first_run=self.run,
             last_run=self.run,
             at=self.at,
+            evidence=link.evidence,
         )
 
 

@@ -1,9 +1,10 @@
 """The rows that editors see: an edge as a row of the review, and the order of rows."""
 
 from collections.abc import Mapping
-from math import isnan
 
 from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status
+from internal_linker.core.evidence import sentences
+from internal_linker.core.records import Link, Source
 
 # Statuses of links that wait for a decision or have one.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
@@ -51,12 +52,25 @@ def warning_of(placed: Anchor) -> str:
 
 
 def why(edge: Edge) -> str:
-    """Return the reason for a link in a few words."""
-    origin = f"search result {edge.serp_rank}" if edge.serp_rank else "similar page"
-    figures = (("meaning", edge.similarity), ("words", edge.lexical), ("probability", edge.probability))
-    scores = [f"{name} {value:.2f}" for name, value in figures if not isnan(value)]
-    waits = ["waits for approval"] if not edge.rank and edge.status == "proposed" else []
-    return ", ".join([*waits, origin, *scores])
+    """Return the reason for a link in one or two sentences."""
+    state = "Accepted by an editor" if edge.verdict in ("accepted", "edited") else ""
+    if not edge.rank and edge.status == "proposed":
+        state = "Waits for an editor's approval"
+    named = edge.chosen.text if edge.tier == "inline" and edge.kind == "contextual" else ""
+    return sentences(
+        edge.evidence,
+        serp_rank=edge.serp_rank,
+        query=edge.query,
+        score=edge.score,
+        state=state,
+        mentions=named,
+    )
+
+
+def why_link(source: Source, link: Link) -> str:
+    """Return the reason for a link that is not stored, in one or two sentences."""
+    target = link.target
+    return sentences(link.evidence, serp_rank=target.serp_rank, query=source.query, score=target.score)
 
 
 def urgency(edge: Edge) -> tuple[bool, bool, float]:

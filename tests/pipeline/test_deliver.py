@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from internal_linker.core.errors import OutputError, ServiceError
+from internal_linker.core.evidence import Evidence
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import Candidate, ExcludedTarget, Link, Recommendation, Shortage
 from internal_linker.pipeline.deliver import compact, deliver
@@ -18,6 +19,7 @@ EXCLUDED = [
 
 
 CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
+EVIDENCE = st.builds(Evidence, *[st.integers(-1, 2**31 - 1)] * 7)
 
 
 @given(
@@ -25,7 +27,9 @@ CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
         st.builds(
             Recommendation,
             st.sampled_from([source("a"), source("b", "tea"), source(query="pots")]),
-            st.lists(st.builds(Link, CANDIDATES, st.integers(1, 9)), max_size=3).map(tuple),
+            st.lists(st.builds(Link, CANDIDATES, st.integers(1, 9), evidence=EVIDENCE), max_size=3).map(
+                tuple
+            ),
             st.sampled_from(["", "no search: empty"]),
             shortage=st.sampled_from([None, Shortage(1, 5, Reason(FewLinks.WAITING, "2"))]),
         ),

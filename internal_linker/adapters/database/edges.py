@@ -32,6 +32,7 @@ from internal_linker.adapters.database.engine import (
 )
 from internal_linker.adapters.database.schema import METADATA, CheckedString, CheckedText, Moment, Waste
 from internal_linker.core.edges import COPIES, VERDICTS, Anchor, Cells, Edge, EdgeKind, Status, source_id
+from internal_linker.core.evidence import Evidence
 from internal_linker.core.sequences import batched
 
 EDGES = Table(
@@ -84,6 +85,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "formerly": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
     "cells": lambda three: Cells(*_typed(three, (str, str, str))),
     "former_ids": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
+    "evidence": lambda all_: Evidence.unpacked(_typed(all_, (int,) * len(all_))),
 }
 
 
@@ -213,6 +215,8 @@ def _text(edge: Edge) -> str:
     known = {name: value for (name, default), value in facts if value != default and not _none(value)}
     if edge.anchors:
         known["anchors"] = [_packed(one) for one in edge.anchors]
+    if "evidence" in known:
+        known["evidence"] = edge.evidence.packed()
     if "placed" in known:
         known["placed"] = _packed(edge.placed)
     if edge.cells != Cells():

@@ -10,6 +10,7 @@ from sqlalchemy import Engine, text
 from internal_linker.adapters.database.edges import EdgeStore
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.core.edges import Anchor, Cells, Edge
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 
 ODD = 'a "quoted" \0 \ud800 متن 日本 line\nline'
 FULL = Edge(
@@ -45,6 +46,7 @@ FULL = Edge(
     notes=ODD,
     placed=Anchor("fresh tea", "We drink fresh tea.", 12, verbatim=False),
     cells=Cells("edited", "fresh tea", ODD),
+    evidence=Evidence(4, 15, 12, 30, 0, 1, 3),
 )
 
 
@@ -120,5 +122,18 @@ def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
     store.put([FULL])
     with engine.begin() as connection:
         connection.execute(text("UPDATE edges SET facts = replace(facts, '\"rank\"', '\"from_the_future\"')"))
+        connection.execute(
+            text("UPDATE edges SET facts = replace(facts, '[4,15,12,30,0,1,3]', '[4,15,12,30,0,1,3,8]')")
+        )
     (edge,) = store.each()
     same(edge, replace(FULL, rank=0))
+
+
+def test_an_edge_of_a_version_without_evidence_is_read(engine: Engine) -> None:
+    """The edge has no evidence, and nothing else is lost."""
+    store = EdgeStore(engine, "a.example")
+    store.put([FULL])
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE edges SET facts = replace(facts, '\"evidence\"', '\"something\"')"))
+    (edge,) = store.each()
+    same(edge, replace(FULL, evidence=NO_EVIDENCE))

@@ -9,8 +9,9 @@ from sqlalchemy import Engine, select
 
 from internal_linker.adapters.database.engine import open_database
 from internal_linker.adapters.database.runs import KEPT, RUN_LINKS, RunStore, is_sound
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence
 from internal_linker.core.records import Candidate, Duplicate, Link, Recommendation, Source
-from internal_linker.core.runs import Version, VersionRow, overlaid
+from internal_linker.core.runs import Version, VersionRow, overlaid, unpacked
 
 VERSION = Version("1", "2026-01-04T03:00:00+00:00", "all rows", "local/x, recipe y", 2, 3, facts={"a": [1]})
 
@@ -43,12 +44,24 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
     unlisted = Source("https://a.example/n", "https://a.example/n", "q", None, False, unlisted=True)
     rows += [VersionRow(Recommendation(one, ())) for one in (moved, unlisted)]
     rows += [replace(one, outlinks=count) for count, one in enumerate((rows[0], rows[-2]))]
+    links = [
+        replace(link, evidence=Evidence(4, 15, 12, 30, 0, 1, 3)) for link in rows[2].recommendation.links
+    ]
+    rows[2] = replace(rows[2], recommendation=replace(rows[2].recommendation, links=tuple(links)))
     runs.put(VERSION, rows)
     assert runs.versions() == [VERSION]
     assert shape(list(runs.rows("1"))) == shape(rows)
     (link, _) = next(iter(runs.rows("1"))).recommendation.links
     assert math.isnan(link.target.lexical) and link.target.similarity == -0.1
     assert list(runs.rows("2")) == [] and RunStore(engine, "b.example").versions() == []
+
+
+def test_the_rows_of_an_earlier_version_are_read() -> None:
+    """A link stored without its evidence has none; its other figures are in their places."""
+    link = ["semantic", "kt", "t", 2.5, 0.5, None, 0, None]
+    (found,) = unpacked(["s", "s", "q", True, "", "h", [link]]).recommendation.links
+    assert (found.target.url, found.target.score, found.rank) == ("t", 2.5, 1)
+    assert math.isnan(found.target.probability) and found.evidence == NO_EVIDENCE
 
 
 def test_the_near_duplicates_of_the_newest_run_come_back(engine: Engine) -> None:

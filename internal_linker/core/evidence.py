@@ -1,0 +1,160 @@
+"""The evidence for a link, and the one or two sentences that tell an editor why it is proposed."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass, fields
+from math import isnan
+
+import numpy as np
+
+from internal_linker.core.arrays import Ints, Vectors
+
+# Levels of topical similarity, from 1; 0: unknown.
+TOPICS = ("", "Loosely related topic", "Related topic", "Similar topic", "Very similar topic")
+# The blend of words and embedding, in standard deviations above the source's average target, from which the second
+# and further levels hold. Of the links that editors set themselves, on the two development sites, a quarter
+# has 4.3 or more (the mean of both sites), half 2.1 or more, three quarters 0.8 or more.
+_LEVELS = (1.0, 2.0, 4.0)
+# A score adds what links and dates say to the same blend: on both development sites, proposed links have one
+# standard deviation more by it.
+_SCORE_ABOVE = 1.0
+_ORDINALS = "First Second Third Fourth Fifth Sixth Seventh Eighth Ninth Tenth".split()
+# Characters of a query or anchor in a sentence.
+_MOST_CHARACTERS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for a link besides its figures; by default, nothing is known.
+
+    Attributes:
+        topic: level of similarity of the two texts, 1 to 4 as in `TOPICS`; 0: unknown.
+        neighbours: how many pages similar to the source were looked at for links; 0: no links are known.
+        voters: how many of these link to the target.
+        inlinks: how many pages link to the target; -1: unknown.
+        section_inlinks: how many of them are in the source's section; -1: it is in no section worth naming.
+        back: 1 if the target links to the source, else 0.
+        cocited: how many pages link to both.
+    """
+
+    topic: int = 0
+    neighbours: int = 0
+    voters: int = 0
+    inlinks: int = -1
+    section_inlinks: int = -1
+    back: int = 0
+    cocited: int = 0
+
+    def packed(self) -> tuple[int, ...]:
+        """Return all values, which `unpacked` takes."""
+        return astuple(self)
+
+    @classmethod
+    def unpacked(cls, values: Sequence[int]) -> "Evidence":
+        """Restore evidence from the result of `packed`, which another version may have with more or fewer values."""
+        return cls(*values[: len(fields(cls))])
+
+
+NO_EVIDENCE = Evidence()
+
+
+def topics(matches: Vectors) -> Ints:
+    """Return (n,) the levels of similarity, 1 to 4; 0 for NaN.
+
+    Args:
+        matches: (n,) blends of words and embedding, in standard deviations above the source's average target.
+    """
+    return np.where(np.isnan(matches), 0, 1 + np.searchsorted(_LEVELS, matches, side="right"))
+
+
+def topic_by_score(score: float) -> int:
+    """Return about the level of similarity of a link of which only the score is known, 1 to 4; 0 for NaN."""
+    return int(topics(np.array([score - _SCORE_ABOVE]))[0])
+
+
+def sentences(
+    evidence: Evidence,
+    *,
+    serp_rank: int = 0,
+    query: str = "",
+    score: float = float("nan"),
+    state: str = "",
+    mentions: str = "",
+    reservation: str = "",
+) -> str:
+    """Return why a link is proposed: one or two sentences, the most telling first.
+
+    Args:
+        evidence: what is known of the link.
+        serp_rank: rank of the target in the search results for `query`, from 1; 0 if it is not among them.
+        query: the source's main query; "" if it has none.
+        score: the link's score, which stands in for unknown evidence; NaN if unknown.
+        state: what an editor did or should do, as the beginning of a sentence: "Accepted by an editor".
+        mentions: words of the target's title that the source's text contains.
+        reservation: what speaks against the link, without a capital: "the page is very short".
+    """
+    topic = evidence.topic
+    if evidence == NO_EVIDENCE and not isnan(score):
+        topic = topic_by_score(score)
+    first = [part for part in (state, _search(serp_rank, query), TOPICS[topic]) if part]
+    facts = [] if evidence == NO_EVIDENCE else [*_facts(evidence)]
+    if mentions:
+        facts.insert(min(1, len(facts)), f"the text mentions “{_short(mentions)}”")
+    facts = [*facts[:1], reservation] if reservation else facts[:2]
+    return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
+
+
+def _sentence(parts: list[str]) -> str:
+    """Join clauses to one sentence."""
+    others = [part[0].lower() + part[1:] for part in parts[1:]]
+    return "; ".join([parts[0][0].upper() + parts[0][1:], *others]) + "."
+
+
+def _search(rank: int, query: str) -> str:
+    if not rank:
+        return ""
+    ending = "th" if 10 < rank % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(rank % 10, "th")
+    ordinal = _ORDINALS[rank - 1] if rank <= len(_ORDINALS) else f"{rank}{ending}"
+    return f"{ordinal} search result" + (f" for “{_short(query)}”" if query else "")
+
+
+def _facts(evidence: Evidence) -> Iterator[str]:
+    """Yield what the site's links say for the link, the most telling first."""
+    inlinks, section = evidence.inlinks, evidence.section_inlinks
+    if evidence.voters:
+        yield _voters(evidence)
+    if not inlinks:
+        yield "no page links there yet"
+    elif inlinks > 0 and not section:
+        yield f"no page of this section {'does' if evidence.voters else 'links there'} yet"
+    if evidence.back:
+        yield "that page links back to this one"
+    if section > 0 and not evidence.voters:
+        yield f"{_pages(section)} of this section {_link(section)} there"
+    if evidence.cocited:
+        yield f"{_pages(evidence.cocited)} {_link(evidence.cocited)} to both"
+    if 0 < inlinks <= evidence.voters:
+        yield "no other page does"
+    elif inlinks > 0 and (section < 1 or evidence.voters):
+        yield f"{'only ' if inlinks == 1 else ''}{_pages(inlinks)} {_link(inlinks)} there in all"
+
+
+def _voters(evidence: Evidence) -> str:
+    voters, all_ = evidence.voters, evidence.neighbours
+    if all_ == 1:
+        return "its nearest page links there"
+    if voters == all_:
+        return f"all of its {all_} nearest pages link there"
+    return f"{'one' if voters == 1 else voters} of its {all_} nearest pages {_link(voters)} there"
+
+
+def _pages(count: int) -> str:
+    return "one page" if count == 1 else f"{count:,} pages"
+
+
+def _link(count: int) -> str:
+    return "links" if count == 1 else "link"
+
+
+def _short(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _MOST_CHARACTERS else text[: _MOST_CHARACTERS - 1].rstrip() + "…"

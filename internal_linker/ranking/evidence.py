@@ -1,0 +1,117 @@
+"""The evidence for selected links: how similar both pages are, and which pages link to the target already."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+from scipy import sparse
+
+from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of, ranks
+from internal_linker.core.evidence import Evidence, topics
+from internal_linker.core.records import Link, Recommendation
+from internal_linker.core.sections import ROOT, sections_of
+from internal_linker.core.sequences import batched
+from internal_linker.matching.candidates import Matches
+from internal_linker.ranking.rank import BLOCK, NEIGHBOURS, Ranking
+
+# In a section of fewer pages, links from it say nothing.
+_LEAST_PAGES = 5
+
+
+class Explainer:
+    """Finds the evidence for links of one ranking.
+
+    Args:
+        ranking: the ranking that the links come from.
+    """
+
+    def __init__(self, ranking: Ranking) -> None:
+        self._ranking = ranking
+
+    def explained(self, items: Iterable[tuple[int, Recommendation]]) -> Iterator[Recommendation]:
+        """Yield recommendations whose links, held ones too, have their evidence.
+
+        Args:
+            items: recommendations with the positions of their sources.
+        """
+        for some in batched(items, BLOCK):
+            linked = [(*item.links, *item.held) for _, item in some]
+            targets = [[link.target.key for link in links] for links in linked]
+            found = self.of([position for position, _ in some], targets)
+            for (_, item), links, evidence in zip(some, linked, found, strict=True):
+                done = [replace(link, evidence=each) for link, each in zip(links, evidence, strict=True)]
+                count = len(item.links)
+                yield replace(item, links=tuple[Link, ...](done[:count]), held=tuple(done[count:]))
+
+    def of(self, positions: Sequence[int], targets: Sequence[Sequence[str]]) -> list[list[Evidence]]:
+        """Return the evidence for links from each source to its targets.
+
+        Args:
+            positions: positions of the sources in the ranking.
+            targets: keys of the targets of each source; there is no evidence for a page that is not listed.
+        """
+        rows = self._ranking.rows
+        found = [[Evidence() for _ in keys] for keys in targets]
+        listed = [
+            (at, place) for at, keys in enumerate(targets) for place, key in enumerate(keys) if key in rows
+        ]
+        pairs = pairs_of([[rows[key] for key in keys if key in rows] for keys in targets])
+        columns = self._columns(self._ranking.source_rows[list(positions)], pairs)
+        for (at, place), values in zip(listed, zip(*columns, strict=True), strict=True):
+            found[at][place] = Evidence(*values)
+        return found
+
+    def _columns(self, texts: Ints, pairs: Pairs) -> list[list[int]]:
+        """Return the values of each attribute of `Evidence` for pairs of a text and a page."""
+        ranking, graph, n = self._ranking, self._ranking.graph, len(self._ranking.linkable)
+        matches = ranking.site.matches(texts, ranking.linkable, ranking.rules.lexical_weight, pairs)
+        columns: list[Ints | Vectors | Bools] = [topics(_scores(matches, pairs, n))]
+        if graph.size:
+            near = matches.at(np.isfinite(matches.score) & (ranks(matches.of) < NEIGHBOURS)).pairs
+            columns += [
+                np.bincount(near.of, minlength=len(texts))[pairs.of],
+                graph.linked_from(near).of(pairs),
+                graph.degrees[pairs.rows],
+                self._section_inlinks(texts, pairs),
+                is_in(pairs.keys(n), graph.sources(texts).keys(n)),
+                graph.cocited(texts).of(pairs),
+            ]
+        return [column.astype(np.int64).tolist() for column in columns]
+
+    def _section_inlinks(self, texts: Ints, pairs: Pairs) -> Ints:
+        """Return (len(pairs),) how many pages of the text's section link to the page; -1 if it is in none."""
+        sections, counts = self._sections
+        # Sources without a page follow the pages.
+        of = np.append(sections, -1)[texts.clip(max=len(sections))][pairs.of]
+        found = np.full(len(of), -1)
+        known = np.flatnonzero(of >= 0)
+        if len(known):
+            found[known] = np.asarray(counts[of[known], pairs.rows[known]]).ravel()
+        return found
+
+    @cached_property
+    def _sections(self) -> tuple[Ints, sparse.csr_matrix]:
+        """The section of each page, -1 for none worth naming, and how many pages of each section link to each page."""
+        names = sections_of([page.key for page in self._ranking.site.pages])
+        named, of, counts = np.unique(np.array(names, np.str_), return_inverse=True, return_counts=True)
+        # A year is a date, not a part of the site.
+        plain = [name != ROOT and not name.rpartition("/")[2].isdigit() for name in named.tolist()]
+        telling = np.array(plain, np.bool_) & (counts >= _LEAST_PAGES) & (counts < len(names))
+        sections = np.where(telling[of], of, -1)
+        links = self._ranking.graph.pairs
+        kept = sections[links.of] >= 0
+        ends = sections[links.of[kept]], links.rows[kept]
+        shape = max(1, len(named)), max(1, len(names))
+        return sections, sparse.csr_matrix((np.ones(len(ends[0]), np.int32), ends), shape=shape)
+
+
+def _scores(matches: Matches, pairs: Pairs, n: int) -> Vectors:
+    """Return (len(pairs),) the scores of the pairs among the matches; NaN where there is none."""
+    keys, wanted = matches.pairs.keys(n), pairs.keys(n)
+    if not len(keys):
+        return np.full(len(wanted), np.nan)
+    order = np.argsort(keys)
+    at = order[np.searchsorted(keys, wanted, sorter=order).clip(max=len(keys) - 1)]
+    scores: Vectors = np.where(keys[at] == wanted, matches.score[at], np.nan)
+    return scores

@@ -1,0 +1,129 @@
+"""The sentences that tell an editor why a link is proposed."""
+
+from math import nan
+
+import numpy as np
+import pytest
+
+from internal_linker.core.evidence import NO_EVIDENCE, TOPICS, Evidence, sentences, topic_by_score, topics
+
+VERY, SIMILAR, RELATED, LOOSE = 4, 3, 2, 1
+
+
+@pytest.mark.parametrize(
+    ("evidence", "told"),
+    [
+        (
+            Evidence(VERY, 15, 12, 30, 0),
+            "Very similar topic. 12 of its 15 nearest pages link there; no page of this section does yet.",
+        ),
+        (
+            Evidence(SIMILAR, 15, 1, 1, -1),
+            "Similar topic. One of its 15 nearest pages links there; no other page does.",
+        ),
+        (
+            Evidence(SIMILAR, 15, 3, 9, 2),
+            "Similar topic. 3 of its 15 nearest pages link there; 9 pages link there in all.",
+        ),
+        (
+            Evidence(SIMILAR, 3, 3, 9, 2),
+            "Similar topic. All of its 3 nearest pages link there; 9 pages link there in all.",
+        ),
+        (
+            Evidence(SIMILAR, 1, 1, 4),
+            "Similar topic. Its nearest page links there; 4 pages link there in all.",
+        ),
+        (Evidence(VERY, 15, 0, 0, 0), "Very similar topic. No page links there yet."),
+        (
+            Evidence(RELATED, 15, 0, 0, -1, 1),
+            "Related topic. No page links there yet; that page links back to this one.",
+        ),
+        (
+            Evidence(RELATED, 15, 0, 5, 0, 0, 2),
+            "Related topic. No page of this section links there yet; 2 pages link to both.",
+        ),
+        (Evidence(RELATED, 15, 0, 5, 1), "Related topic. One page of this section links there."),
+        (Evidence(LOOSE, 15, 0, 1, -1), "Loosely related topic. Only one page links there in all."),
+        (Evidence(LOOSE, 15, 0, 1234, -1), "Loosely related topic. 1,234 pages link there in all."),
+        (Evidence(VERY), "Very similar topic."),
+        (NO_EVIDENCE, "Similar page."),
+    ],
+)
+def test_evidence_becomes_at_most_two_sentences_the_most_telling_first(evidence: Evidence, told: str) -> None:
+    """Each kind of evidence has words that need no statistics."""
+    assert sentences(evidence) == told
+
+
+@pytest.mark.parametrize(
+    ("rank", "query", "told"),
+    [
+        (
+            3,
+            "steam milk",
+            "Third search result for “steam milk”; very similar topic. No page links there yet.",
+        ),
+        (
+            12,
+            "steam milk",
+            "12th search result for “steam milk”; very similar topic. No page links there yet.",
+        ),
+        (22, "", "22nd search result; very similar topic. No page links there yet."),
+        (1, "x" * 80, f"First search result for “{'x' * 59}…”; very similar topic. No page links there yet."),
+    ],
+)
+def test_a_search_result_comes_with_its_rank_and_query(rank: int, query: str, told: str) -> None:
+    """A link from a search names its place there."""
+    assert sentences(Evidence(VERY, 15, 0, 0), serp_rank=rank, query=query) == told
+
+
+def test_what_an_editor_did_comes_first() -> None:
+    """A decision outranks the topic, which follows."""
+    told = sentences(Evidence(SIMILAR, 15, 0, 0), state="Waits for an editor's approval")
+    assert told == "Waits for an editor's approval; similar topic. No page links there yet."
+
+
+def test_words_of_the_target_in_the_text_and_a_reservation_are_told() -> None:
+    """The text's own words come beside the links' evidence; what speaks against the link is never dropped."""
+    some = Evidence(SIMILAR, 15, 2, 9, 0)
+    assert sentences(some, mentions="steam  wand") == (
+        "Similar topic. 2 of its 15 nearest pages link there; the text mentions “steam wand”."
+    )
+    assert sentences(some, mentions="steam wand", reservation="that page is very short") == (
+        "Similar topic. 2 of its 15 nearest pages link there; that page is very short."
+    )
+    assert (
+        sentences(Evidence(SIMILAR), mentions="steam wand")
+        == "Similar topic. The text mentions “steam wand”."
+    )
+
+
+def test_a_link_of_an_earlier_version_gets_its_level_from_its_score() -> None:
+    """Without evidence, the score stands in; without a score, the search result or the bare fact does."""
+    assert [sentences(NO_EVIDENCE, score=score) for score in (0.5, 2.5, 3.5, 8.0)] == [
+        f"{topic}." for topic in TOPICS[1:]
+    ]
+    assert sentences(NO_EVIDENCE, serp_rank=1, query="milk") == "First search result for “milk”."
+    assert topic_by_score(nan) == 0
+
+
+def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
+    """A later version may keep more values, an earlier one fewer."""
+    some = Evidence(VERY, 15, 2, 9, 0, 1, 3)
+    assert Evidence.unpacked(list(some.packed())) == some
+    assert Evidence.unpacked([*some.packed(), 7]) == some
+    assert Evidence.unpacked([VERY, 15, 2]) == Evidence(VERY, 15, 2)
+
+
+def test_levels_begin_at_their_thresholds() -> None:
+    """A page without content has no level."""
+    assert topics(np.array([nan, -3, 0.99, 1, 1.99, 2, 3.99, 4, 12])).tolist() == [0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+def test_no_sentence_has_a_figure_with_decimals() -> None:
+    """Editors see counts only, whatever the evidence."""
+    random = np.random.default_rng(1)
+    for values in random.integers(0, [5, 16, 16, 40, 5, 2, 5], (500, 7)).tolist():
+        values[2] = min(values[1], values[2])
+        told = sentences(Evidence(*values), score=float(random.normal()))
+        assert told.count(".") == 1 + (". " in told)
+        assert told[-1] == "." and told[0].isupper()

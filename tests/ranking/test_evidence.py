@@ -1,0 +1,97 @@
+"""The evidence for selected links equals what plain loops over pages and links count."""
+
+import numpy as np
+import pytest
+
+from internal_linker.core.evidence import Evidence
+from internal_linker.core.records import Collected, ExistingLink, Page, Searched, SerpTarget, Source, Targets
+from internal_linker.embeddings.embed import page_text
+from internal_linker.ranking.evidence import Explainer
+from internal_linker.ranking.rank import NEIGHBOURS, Ranking
+from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.rules import LinkRules
+
+SECTIONS = ("tea", "coffee", "cups", "2024")
+
+
+def site() -> tuple[Page, ...]:
+    """Return 80 pages in four folders, one of them a year, whose words overlap more within a folder."""
+    rng = np.random.default_rng(0)
+    pages = []
+    for number in range(80):
+        own = [f"{SECTIONS[number % 4]}{word}" for word in rng.integers(0, 25, 20)]
+        common = [f"word{word}" for word in rng.integers(0, 60, 10)]
+        key = f"https://a.example/{SECTIONS[number % 4]}/{number}"
+        pages.append(Page(key, key, title=f"page {number}", content=" ".join([*own, *common])))
+    return tuple(pages)
+
+
+PAGES = site()
+
+
+def made(links: list[ExistingLink], searched: Searched | None = None) -> Ranking:
+    sources = [Source(page.key, page.url, "", page, in_sheet=False) for page in PAGES]
+    sources.append(Source("", "", "tea3 tea4 tea5", None, in_sheet=False))
+    collected = Collected(PAGES, tuple(sources), (), 0, tuple(links))
+    texts = [*map(page_text, PAGES), page_text(Page("", "", content="tea3 tea4 tea5"))]
+    targets = Targets({page.key: page.url for page in PAGES}, {}, any_on_site=True)
+    vectors = np.zeros((len(texts), 1), np.float32)
+    rules = LinkRules(5, "fill", 0.65)
+    return Ranking(
+        collected, sources, targets, searched or Searched(), texts=texts, vectors=vectors, rules=rules
+    )
+
+
+def links(seed: int) -> set[tuple[int, int]]:
+    ends = np.random.default_rng(seed).integers(0, len(PAGES), (400, 2)).tolist()
+    return {(one, other) for one, other in ends if one != other}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_each_count_is_the_one_by_hand(seed: int) -> None:
+    """Nearest pages, inlinks, those of the section, links back and co-citations are those of plain loops."""
+    pairs = links(seed)
+    ranking = made(
+        [ExistingLink(PAGES[one].key, PAGES[other].key, followed=one % 2 == 0) for one, other in pairs]
+    )
+    chosen = np.random.default_rng(seed).permutation(len(PAGES)).tolist()
+    rows = [[row for row in chosen[:20] if row != position] for position in chosen[:30]]
+    found = Explainer(ranking).of(chosen[:30], [[PAGES[row].key for row in each] for each in rows])
+    matches = ranking.site.matches(np.array(chosen[:30]), ranking.linkable, 0.65)
+    for at, (position, targets) in enumerate(zip(chosen[:30], rows, strict=True)):
+        near = matches.rows[matches.of == at][:NEIGHBOURS].tolist()
+        assert len(near) == NEIGHBOURS
+        for target, evidence in zip(targets, found[at], strict=True):
+            linking = {one for one, other in pairs if other == target}
+            here = {row for row in linking if row % 4 == position % 4}
+            assert 1 <= evidence.topic <= 4
+            assert evidence == Evidence(
+                evidence.topic,
+                NEIGHBOURS,
+                len(linking & {*near}),
+                len(linking),
+                -1 if position % 4 == 3 else len(here),
+                (target, position) in pairs,
+                len(linking & {one for one, other in pairs if other == position}),
+            )
+
+
+def test_links_of_a_run_have_their_evidence() -> None:
+    """The links of pages and queries have it; a search result that is in no list has none; best matches are nearest."""
+    stranger = SerpTarget("https://a.example/new", "https://a.example/new", 1)
+    searched = Searched({80: (stranger,)})
+    ranking = made([ExistingLink(PAGES[0].key, PAGES[4].key)], searched)
+    *pages, query = recommend(ranking, searched, ranking.rules)
+    assert all(
+        link.evidence.topic and link.evidence.neighbours == NEIGHBOURS for one in pages for link in one.links
+    )
+    first, *others = query.links
+    assert first.target.key == stranger.key and first.evidence == Evidence()
+    assert others and all(link.evidence.section_inlinks == -1 and link.evidence.topic for link in others)
+
+
+def test_without_known_links_only_the_topic_is_known() -> None:
+    """Nobody can say that no page links there where no link was read."""
+    ranking = made([])
+    for item in recommend(ranking, Searched(), ranking.rules):
+        assert all(link.evidence == Evidence(link.evidence.topic) for link in item.links)
