@@ -345,11 +345,14 @@ def evaluate(project: str | Path = ".", *, progress: bool = False, **options: An
 
 
 def evaluate_anchors(project: str | Path = ".", *, progress: bool = False) -> "AnchorEvaluation":
-    """Measure how far the proposed anchors agree with the editors', as `evaluate --anchors` does.
+    """Compare proposed anchors with the editors', and look for flaws in those of a run, as `evaluate --anchors` does.
 
     Args:
         project: the folder with config/ and files/.
         progress: show steps and notes on stderr.
+
+    Returns:
+        `.agreement` and `.proposals`, and their figures as DataFrames: `.frames`.
 
     Raises:
         InternalLinkerError: it could not be done.

@@ -5,18 +5,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, with_options
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.sequences import counted
+from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
 
 if TYPE_CHECKING:
-    from internal_linker.evaluation.anchors import Agreement
+    from rich.console import Console
+
+    from internal_linker.evaluation.anchors import Agreement, Proposals
     from internal_linker.evaluation.holdout import Row
+    from internal_linker.ranking.metrics import Estimate
     from internal_linker.ranking.training import Lesson
-    from internal_linker.usecases.evaluate import Measurement
+    from internal_linker.usecases.evaluate import AnchorEvaluation, Measurement
 
 COLD_HEADING = "hidden links to new pages (a fifth of all, none of whose inlinks is known)"
+NO_ANCHORS = (
+    "No anchors can be compared: no link between your pages has an anchor that is in the source's main content. Check "
+    "that files/existing_links.csv has the column Anchor."
+)
 NO_COLD_LINKS = "There is no table for new pages: no link leads to the fifth of the pages that counts as new."
 
 
@@ -26,6 +35,9 @@ def evaluate(
     project: ProjectOption = None,
     anchors: Annotated[
         bool, typer.Option("--anchors", help="Measure the proposed anchors, and nothing else.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --anchors: print the result as JSON.")
     ] = False,
     *,
     options: EvaluateOptions,
@@ -37,8 +49,11 @@ def evaluate(
     new. Below each table, the command prints what the ranker learned from the links that were not hidden, and how
     reliable its probabilities are.
 
-    With --anchors, measure how many linked pairs of pages get an anchor that overlaps the editors' own.
+    With --anchors, compare the first anchor proposed for each linked pair of pages with the editors' own, and count
+    what is wrong with the anchors of the links that a run would propose; nothing is searched for.
     """
+    if as_json and not anchors:
+        raise ConfigurationError("--json requires --anchors.")
     if anchors and options != EvaluateOptions():
         raise ConfigurationError(
             "--anchors measures the anchors of all links: leave out --hide and --keep-anchors."
@@ -49,11 +64,15 @@ def evaluate(
 
     with reporting() as reporter:
         if anchors:
-            agreement = usecase.evaluate_anchors(opened, reporter).agreement
+            measured = usecase.evaluate_anchors(opened, reporter)
         else:
             found = usecase.evaluate(opened, options, reporter)
     if anchors:
-        _print_anchors(agreement)
+        if as_json:
+            typer.echo(neutralised(_as_json(measured)))
+        else:
+            _print_agreement(measured.agreement)
+            _print_proposals(measured.proposals)
         return
     for each in found.measurements:
         _print_figures(f"{_heading(each, found.keep_anchors)}; encoder {found.encoder}", each.rows)
@@ -92,23 +111,95 @@ def _heading(measurement: "Measurement", keep_anchors: bool) -> str:
     return f"{site.pairs} {links} from {counted(len(site.truth), 'page')}, anchors {anchors}"
 
 
-def _print_anchors(found: "Agreement") -> None:
+def _print_agreement(found: "Agreement | None") -> None:
+    from internal_linker.evaluation.anchors import LENGTHS
     from internal_linker.usecases.console import open_console
 
     console = open_console()
+    if found is None:
+        console.print(f"{NO_ANCHORS}\n", soft_wrap=True)
+        return
     console.print(
         f"{found.pairs} linked pairs of pages whose anchor is in the source's main content "
         f"({found.absent} others left out); means with 95% intervals",
         soft_wrap=True,
     )
-    for name, share in (
-        ("an anchor overlaps the editors'", found.overlap),
-        ("the first anchor overlaps the editors'", found.first),
-        ("an anchor equals the editors'", found.exact),
-        ("an anchor was found in the text", found.found),
-        ("of these, anchors usable unchanged", found.verbatim),
+    languages = {"": found, **found.by_language}
+    console.print(" " * 40 + "".join(f"{name or 'all':24}" for name in languages).rstrip(), soft_wrap=True)
+    for name, attribute in (
+        ("token F1 of the first anchor", "f1"),
+        ("the first anchor equals the editors'", "exact"),
+        ("an anchor was found in the text", "found"),
+        ("anchors that stand at their place", "verbatim"),
     ):
-        console.print(f"{name:40}{share!s}")
+        shares = "".join(f"{getattr(one, attribute)!s:24}" for one in languages.values())
+        console.print(f"{name:40}{shares}".rstrip(), soft_wrap=True)
+    console.print()
+    console.print(f"{'words of an anchor':24}" + "".join(f"{words:>8}" for words in LENGTHS))
+    for name, one in languages.items():
+        of_language = f" ({name})" if name else ""
+        _print_lengths(console, f"first anchors{of_language}", one.lengths)
+        _print_lengths(console, f"editors' anchors{of_language}", one.editors_lengths)
+    console.print()
+
+
+def _print_proposals(found: "Proposals") -> None:
+    from internal_linker.evaluation.anchors import LENGTHS
+    from internal_linker.evaluation.hygiene import MOST_WORDS
+    from internal_linker.usecases.console import open_console
+
+    console = open_console()
+    console.print(
+        f"{found.pairs} links that a run proposes, {found.anchors} with an anchor in the text; "
+        f"share with 95% interval {found.found}",
+        soft_wrap=True,
+    )
+    if not found.pairs:
+        return
+    console.print(f"{'words of an anchor':24}" + "".join(f"{words:>8}" for words in LENGTHS))
+    _print_lengths(console, "first anchors", found.lengths)
+    console.print()
+    console.print(f"{'an anchor that ...':64}{'anchors':>8}")
+    for flaw, count in found.hygiene.counts.items():
+        console.print(f"{flaw.message:64}{count:>8}")
+    console.print(f"{f'(for information) has more than {MOST_WORDS} words':64}{found.hygiene.long:>8}")
+    for flaw, examples in found.hygiene.examples.items():
+        some = ", ".join(f'"{shortened(one.anchor, 60)}"' for one in examples[:2])
+        console.print(f"{flaw.message}: {some}", soft_wrap=True)
+
+
+def _print_lengths(console: "Console", name: str, shares: "Sequence[Estimate]") -> None:
+    console.print(f"{name:24}" + "".join(f"{100 * share.mean:7.1f}%" for share in shares), soft_wrap=True)
+
+
+def _as_json(measured: "AnchorEvaluation") -> str:
+    """Return the tables as lists of rows."""
+    import json
+    import math
+
+    tables = {
+        name: [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        for name, columns in measured.tables().items()
+    }
+    agreement, proposals = measured.agreement, measured.proposals
+    counts = {
+        "linked_pairs": agreement.pairs if agreement else 0,
+        "linked_pairs_left_out": agreement.absent if agreement else 0,
+        "proposed_links": proposals.pairs,
+        "anchors_in_text": proposals.anchors,
+        "anchors_of_more_than_5_words": proposals.hygiene.long,
+    }
+    known = {
+        name: [
+            {
+                key: None if isinstance(value, float) and math.isnan(value) else value
+                for key, value in row.items()
+            }
+            for row in rows
+        ]
+        for name, rows in tables.items()
+    }
+    return json.dumps(counts | known, ensure_ascii=False, allow_nan=False)
 
 
 def _print_figures(heading: str, rows: "Sequence[Row]") -> None:

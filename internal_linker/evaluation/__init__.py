@@ -1,1 +1,1 @@
-"""Relevance measured on links that editors made: hold-out, backtest and calibration."""
+"""Relevance measured on links that editors made: hold-out, backtest, calibration, and the quality of anchors."""

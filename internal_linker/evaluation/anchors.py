@@ -1,72 +1,215 @@
 """Agreement of the proposed anchors with those that editors chose for the same links."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
 
 from internal_linker.anchors.finder import Anchoring
-from internal_linker.core.errors import InputError
-from internal_linker.core.records import Collected, Page
-from internal_linker.ranking.metrics import Estimate, estimates, fold
+from internal_linker.core.edges import Anchor, Edge
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.evaluation.hygiene import Hygiene, Proposed, hygiene
+from internal_linker.evaluation.page_text import link_spans
+from internal_linker.ranking.metrics import Estimate, fold, ratios
+from internal_linker.text.words import normalise, word_length, words
 
 # Folds of the source pages; anchors for each are learned from the links on the other folds' pages.
 FOLDS = 5
+# The lengths of anchors in words: 1 to 5, and 6 or more.
+LENGTHS = ("1", "2", "3", "4", "5", "6+")
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far anchors agree.
+    """How far the first proposed anchors agree with the editors' anchors of the same pairs of pages.
 
     Attributes:
         pairs: count of linked pairs of pages whose anchor is in the source's main content.
+        sources: count of the pages that they start from; the intervals allow for pairs of one page being alike.
         absent: count of linked pairs whose anchor isn't there; they are not measured.
-        overlap: share of the pairs, 0 to 1, in which a proposed anchor overlaps an editor's anchor.
-        first: share of the pairs, 0 to 1, in which the best proposed anchor overlaps an editor's anchor.
-        exact: share of the pairs, 0 to 1, in which a proposed anchor is an editor's anchor.
+        f1: token F1 of the first anchor and the most similar of the editors' anchors, mean over the pairs, 0 to 1; a
+            pair without a proposed anchor in the text counts as 0.
+        exact: share of the pairs, 0 to 1, in which the first anchor is an editor's anchor.
         found: share of the pairs, 0 to 1, with a proposed anchor in the text.
         verbatim: share of the anchors marked as verbatim, 0 to 1, that are in the text at their position.
+        lengths: shares of the first anchors by their number of words, as `LENGTHS` has them.
+        editors_lengths: shares of the editors' anchors, likewise.
+        by_language: the same of the pages of each language, if the pairs are in several.
     """
 
     pairs: int
+    sources: int
     absent: int
-    overlap: Estimate
-    first: Estimate
+    f1: Estimate
     exact: Estimate
     found: Estimate
     verbatim: Estimate
+    lengths: Sequence[Estimate]
+    editors_lengths: Sequence[Estimate]
+    by_language: Mapping[str, "Agreement"] = field(default_factory=dict)
 
 
-def agreement(collected: Collected) -> Agreement:
+@dataclass(frozen=True, slots=True)
+class Proposals:
+    """The anchors of the links that a run proposes, each link's first one.
+
+    Attributes:
+        pairs: count of the proposed links.
+        anchors: count of those with an anchor in the text.
+        found: their share of the pairs, 0 to 1.
+        lengths: shares of the anchors in the text by their number of words, as `LENGTHS` has them.
+        hygiene: what is wrong with anchors.
+    """
+
+    pairs: int
+    anchors: int
+    found: Estimate
+    lengths: Sequence[Estimate]
+    hygiene: Hygiene
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """What was measured of one pair of pages."""
+
+    source: str
+    language: str
+    f1: float
+    exact: bool
+    found: bool
+    marked: int
+    standing: int
+    length: int
+    editors_lengths: Counter[int]
+
+
+def agreement(collected: Collected) -> Agreement | None:
     """Propose anchors for each pair of pages that editors linked, as if it weren't linked, and compare them.
 
-    Raises:
-        InputError: no link between two pages of one language has its anchor in the source's main content.
+    Returns None if no link between two pages of one language has its anchor in the source's main content.
     """
     anchoring = Anchoring(collected)
     by_fold = [anchoring.knowing(partial(_outside, part)) for part in range(FOLDS)]
-    absent, each, stand = 0, [], []
-    for source, target in _linked(collected):
-        editors = anchoring.places(source.key, target.key)
-        if not editors:
-            absent += 1
-            continue
+    links: defaultdict[tuple[str, str], list[ExistingLink]] = defaultdict(list)
+    for link in collected.links:
+        links[link.source, link.target].append(link)
+    absent: Counter[str] = Counter()
+    pairs: list[_Pair] = []
+    for source, target in _linked(collected, links):
         content = str(source.content)
-        anchors = by_fold[fold(source.key, FOLDS)].propose_unlinked(source.key, target.key)
-        anchors = tuple(anchor for anchor in anchors if anchor.verbatim)
-        places = [(anchor.start, anchor.start + len(anchor.text)) for anchor in anchors]
-        stand += [content[anchor.start :].startswith(anchor.text) for anchor in anchors]
-        meets = [any(a < end and b > start for start, end in editors) for a, b in places]
-        each.append((any(meets), any(meets[:1]), any(place in editors for place in places), bool(anchors)))
-    if not each:
-        raise InputError(
-            "No anchors can be compared: no link between your pages has an anchor that is in the source's main "
-            "content. Check that files/existing_links.csv has the column Anchor."
-        )
-    overlap, first, exact, found = estimates(np.array(each, np.float64))
+        texts = _editors_anchors(content, links[source.key, target.key])
+        if texts:
+            chooser = by_fold[fold(source.key, FOLDS)]
+            pairs.append(_measured(source, target, content, texts, chooser))
+        else:
+            absent[source.lang] += 1
+    if not pairs:
+        return None
+    languages = sorted({pair.language for pair in pairs})
+    return _summary(
+        pairs,
+        absent.total(),
+        {
+            language: _summary([pair for pair in pairs if pair.language == language], absent[language], {})
+            for language in languages
+        }
+        if len(languages) > 1
+        else {},
+    )
+
+
+def proposals(collected: Collected, edges: Iterable[Edge], brands: Mapping[str, Sequence[str]]) -> Proposals:
+    """Measure the anchors of proposed links.
+
+    Args:
+        collected: the pages with their existing links.
+        edges: the links as a run proposes them.
+        brands: the brands in the titles of each language, by language.
+    """
+    proposed = [
+        Proposed(edge.source, edge.target, edge.anchors[0] if edge.anchors else Anchor("", verbatim=False))
+        for edge in edges
+    ]
+    rows: dict[str, int] = {}
+    for one in proposed:
+        rows.setdefault(one.source, len(rows))
+    values, counts = np.zeros((len(rows), 1 + len(LENGTHS))), np.zeros((len(rows), 1 + len(LENGTHS)))
+    anchors = 0
+    for one in proposed:
+        row, found = rows[one.source], bool(one.anchor.text) and one.anchor.verbatim
+        values[row, 0] += found
+        counts[row, 0] += 1
+        if found:
+            anchors += 1
+            values[row, min(word_length(one.anchor.text), len(LENGTHS))] += 1
+            counts[row, 1:] += 1
+    found_share, *lengths = ratios(values, counts)
+    return Proposals(len(proposed), anchors, found_share, lengths, hygiene(collected, proposed, brands))
+
+
+def token_f1(ours: str, theirs: str) -> float:
+    """Return the F1 of the folded words of two texts as multisets, 0 to 1; without words, whether the texts agree."""
+    one, other = Counter(words(ours)), Counter(words(theirs))
+    if not one or not other:
+        return float(normalise(ours) == normalise(theirs))
+    return 2 * (one & other).total() / (one.total() + other.total())
+
+
+def _measured(source: Page, target: Page, content: str, texts: Sequence[str], chooser: Anchoring) -> _Pair:
+    anchors = [one for one in chooser.propose_unlinked(source.key, target.key) if one.verbatim]
+    first = anchors[0].text if anchors else ""
+    return _Pair(
+        source.key,
+        source.lang,
+        max(token_f1(first, text) for text in texts) if first else 0.0,
+        any(normalise(first) == normalise(text) for text in texts),
+        bool(first),
+        len(anchors),
+        sum(content.startswith(one.text, one.start) for one in anchors),
+        word_length(first),
+        Counter(word_length(text) for text in texts),
+    )
+
+
+def _editors_anchors(content: str, links: Sequence[ExistingLink]) -> list[str]:
+    """Return the anchors of a pair's links that are in the content, as it has them, each once."""
+    places = [place for link in links for place in link_spans(content, link)]
+    found = {normalise(text): text for start, end in places if (text := content[start:end]).strip()}
+    return list(found.values())
+
+
+def _summary(pairs: Sequence[_Pair], absent: int, by_language: Mapping[str, Agreement]) -> Agreement:
+    """Return the means and shares over pairs; the resamples of their intervals consist of whole source pages."""
+    most = len(LENGTHS)
+    rows: dict[str, int] = {}
+    for pair in pairs:
+        rows.setdefault(pair.source, len(rows))
+    values = np.zeros((len(rows), 4 + 2 * most))
+    counts = np.zeros_like(values)
+    for pair in pairs:
+        row = rows[pair.source]
+        values[row, :4] += pair.f1, pair.exact, pair.found, pair.standing
+        counts[row, :4] += 1, 1, 1, pair.marked
+        if pair.found:
+            values[row, 3 + min(pair.length, most)] += 1
+            counts[row, 4 : 4 + most] += 1
+        for length, count in pair.editors_lengths.items():
+            values[row, 3 + most + min(length, most)] += count
+            counts[row, 4 + most :] += count
+    f1, exact, found, verbatim, *lengths = ratios(values, counts)
     return Agreement(
-        len(each), absent, overlap, first, exact, found, estimates(np.array(stand, np.float64)[:, None])[0]
+        len(pairs),
+        len(rows),
+        absent,
+        f1,
+        exact,
+        found,
+        verbatim,
+        lengths[:most],
+        lengths[most:],
+        by_language,
     )
 
 
@@ -74,9 +217,9 @@ def _outside(part: int, source: str) -> bool:
     return fold(source, FOLDS) != part
 
 
-def _linked(collected: Collected) -> Iterator[tuple[Page, Page]]:
+def _linked(collected: Collected, links: Mapping[tuple[str, str], object]) -> Iterator[tuple[Page, Page]]:
     """Yield the linked pairs of two pages of one language, sorted by their keys."""
-    for ends in sorted({(link.source, link.target) for link in collected.links}):
+    for ends in sorted(links):
         source, target = map(collected.find, ends)
         if source and target and source is not target and source.lang == target.lang:
             yield source, target

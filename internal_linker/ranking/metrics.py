@@ -112,6 +112,29 @@ def estimates(each: Vectors) -> list[Estimate]:
     return [Estimate(*column) for column in columns.tolist()]
 
 
+def ratios(values: Vectors, counts: Vectors) -> list[Estimate]:
+    """Return the ratio of sums and its interval for each column; all columns share their resamples.
+
+    Unlike the mean of `estimates`, this resamples whole clusters, such as the pairs of a page, which are alike.
+
+    Args:
+        values: (n, c) sum of each cluster.
+        counts: (n, c) count of each cluster; a column without any count has the estimate NaN.
+    """
+    rng, n = np.random.default_rng(0), len(values)
+    whole = np.full(values.shape[1], np.nan)
+    np.divide(values.sum(axis=0), counts.sum(axis=0), out=whole, where=counts.sum(axis=0) > 0)
+    resampled = []
+    for _ in range(RESAMPLES if n else 0):
+        rows = rng.integers(n, size=n)
+        total, count = values.take(rows, axis=0).sum(axis=0), counts.take(rows, axis=0).sum(axis=0)
+        # A resample without any count says nothing about the spread.
+        resampled.append(np.divide(total, count, out=whole.copy(), where=count > 0))
+    ordered = np.sort(resampled, axis=0) if resampled else np.tile(whole, (HIGH + 1, 1))
+    columns = np.stack([whole, ordered[LOW], ordered[HIGH]], axis=1)
+    return [Estimate(*column) for column in columns.tolist()]
+
+
 def _ranked_targets(source: str, ranked: Mapping[str, Sequence[str]]) -> list[str]:
     return [target for target in dict.fromkeys(ranked.get(source, ())) if target and target != source]
 

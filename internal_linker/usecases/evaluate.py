@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from internal_linker.analysis.similarity.brands import found_brands
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import AddedLink, Collected, ExistingLink, Targets, Text
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.embeddings.embed import embed, encodable
-from internal_linker.evaluation.anchors import Agreement, agreement
+from internal_linker.evaluation.anchors import LENGTHS, Agreement, Proposals, agreement, proposals
 from internal_linker.evaluation.backtest import Changes, as_it_was, compare, placed
 from internal_linker.evaluation.backtest import backtest as backtest_site
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Row, hide
@@ -23,6 +24,7 @@ from internal_linker.ranking.training import Lesson
 from internal_linker.serp.search import search_cached
 from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
 from internal_linker.usecases.project import Project
+from internal_linker.usecases.rehearsal import rehearse
 
 # What is looked for, as tables and headings name it.
 HIDDEN, COLD, ADDED = "hidden links", "hidden links to new pages", "added links"
@@ -94,19 +96,62 @@ class Backtest(Result):
 
 @dataclass(frozen=True, repr=False)
 class AnchorEvaluation(Result):
-    """How far the proposed anchors agree with the editors'.
+    """How good the proposed anchors are.
 
     Attributes:
-        agreement: the shares, with 95% intervals.
+        agreement: of the first anchors with the editors', on pairs of pages that are linked; None if no link of the
+            editors has its anchor in the main content.
+        proposals: the anchors of the links that a run proposes.
     """
 
-    agreement: Agreement
+    agreement: Agreement | None
+    proposals: Proposals
 
     def tables(self) -> dict[str, Columns]:
-        """`shares`, 0 to 1, with 95% intervals."""
-        names = "overlap", "first", "exact", "found", "verbatim"
-        shares = [getattr(self.agreement, name) for name in names]
-        return {"shares": {"measure": list(names), **_intervals("share", shares)}}
+        """`shares`, 0 to 1, with 95% intervals; `lengths` of anchors; `hygiene` counts with `examples`."""
+        measured = list(_by_language(self.agreement))
+        names = "f1", "exact", "found", "verbatim"
+        shares = [(language, name, getattr(one, name)) for language, one in measured for name in names]
+        shares.append(("", "proposed", self.proposals.found))
+        lengths = [
+            (language, whose, words, share)
+            for language, one in measured
+            for whose, each in (("proposed", one.lengths), ("editors", one.editors_lengths))
+            for words, share in zip(LENGTHS, each, strict=True)
+        ]
+        lengths += [
+            ("", "run", words, share) for words, share in zip(LENGTHS, self.proposals.lengths, strict=True)
+        ]
+        found = self.proposals.hygiene
+        examples = [(flaw.value, one) for flaw, some in found.examples.items() for one in some]
+        return {
+            "shares": {
+                "language": [language for language, _, _ in shares],
+                "measure": [name for _, name, _ in shares],
+                **_intervals("share", [share for _, _, share in shares]),
+            },
+            "lengths": {
+                "language": [language for language, _, _, _ in lengths],
+                "anchors": [whose for _, whose, _, _ in lengths],
+                "words": [words for _, _, words, _ in lengths],
+                **_intervals("share", [share for _, _, _, share in lengths]),
+            },
+            "hygiene": {
+                "flaw": [flaw.value for flaw in found.counts],
+                "anchors": list(found.counts.values()),
+                "meaning": [flaw.message for flaw in found.counts],
+            },
+            "examples": {
+                "flaw": [label for label, _ in examples],
+                **columns_of([one for _, one in examples], "page", "anchor", "target"),
+            },
+        }
+
+
+def _by_language(measured: Agreement | None) -> Iterator[tuple[str, Agreement]]:
+    if measured:
+        yield "", measured
+        yield from measured.by_language.items()
 
 
 def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> Evaluation:
@@ -136,14 +181,28 @@ def evaluate(project: Project, options: EvaluateOptions, progress: Progress) -> 
 
 
 def evaluate_anchors(project: Project, progress: Progress) -> AnchorEvaluation:
-    """Propose anchors for the links that editors made, and measure how far they agree with the editors'.
+    """Measure the anchors of the links that editors made, and those of the links that a run proposes.
+
+    Nothing is searched for, and only the cache changes.
 
     Raises:
-        InputError: there are no pages, or no anchors in them.
+        InputError: there are no pages.
     """
     with project.context(progress, serp=False, deliver=False) as context:
-        collected = known_site(context, progress)
-        return AnchorEvaluation(agreement(collected))
+        rehearsed = rehearse(context, project.rules(), progress)
+        collected = rehearsed.collected
+        languages = {page.lang for page in collected.pages}
+        brands = {
+            language: found_brands([page.title for page in collected.pages if page.lang == language])
+            for language in languages
+        }
+        progress.start("Anchors", 0, "pairs")
+        compared = agreement(collected)
+        measured = proposals(collected, rehearsed.edges, brands)
+        progress.finish(
+            f"{compared.pairs if compared else 0} linked pairs of pages, {measured.pairs} proposed links"
+        )
+        return AnchorEvaluation(compared, measured)
 
 
 def backtest(

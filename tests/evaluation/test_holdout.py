@@ -221,31 +221,3 @@ def test_search_results_that_were_paid_for_are_measured_and_none_is_asked_for(
         "search results, filled up",
         "search results, blended",
     ]
-
-
-def test_the_anchors_are_measured_on_those_of_editors(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Each figure has its interval, and anchors found in the text count as insertable as they are."""
-    folder = make_project(tmp_path)
-    links = [(BLACK, POTS, "dark colour"), (POTS, BLACK, "black tea leaves"), (WATER, GREEN, "no such words")]
-    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
-    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
-    out = capsys.readouterr().out
-    assert "2 linked pairs of pages whose anchor is in the source's main content (1 others left out)" in out
-    figures = re.findall(r"^(.+?) +(\d\.\d{4}) \[[\d.]+, [\d.]+\]$", out, re.M)
-    assert [name for name, _ in figures][::4] == [
-        "an anchor overlaps the editors'",
-        "of these, anchors usable unchanged",
-    ]
-    assert figures[-1][1] == "1.0000" and figures[0][1] in ("0.5000", "1.0000")
-
-
-def test_a_site_without_anchors_has_none_to_compare_with(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A site without anchors gets a message that names the required column."""
-    folder = make_project(tmp_path)
-    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
-    assert command("evaluate", "--anchors", "--project", str(folder)) == 3
-    assert "has the column Anchor" in capsys.readouterr().err

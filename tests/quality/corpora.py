@@ -1,6 +1,7 @@
 """The development sites and the sample: pages without the anchors of their editors' links, some links hidden."""
 
 import csv
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from internal_linker.embeddings.embed import all_texts
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
+from tests.support.small_project import write_csv
 
 ROOT = Path(__file__).parents[2]
 CORPORA = ROOT.parent / "shared" / "corpora"
@@ -51,6 +53,34 @@ def whole_site(name: str) -> Collected:
         for row in found
     )
     return Collected(tuple(map(_page, table)), (), (), 0, tuple(links))
+
+
+def make_project(name: str, folder: Path, settings: str = "") -> Path:
+    """Write a project with the site's pages, main queries and existing links, and these settings; return its folder."""
+    csv.field_size_limit(2**30)
+    (folder / "files").mkdir(parents=True)
+    (folder / "config").mkdir()
+    (folder / "config" / "settings.toml").write_text(settings, encoding="utf-8")
+    if name not in DEVELOPMENT:
+        for table in ("urls_rawdata.csv", "main_queries.csv", "existing_links.csv"):
+            shutil.copy(ROOT / "files" / table, folder / "files" / table)
+        return folder
+    corpus = CORPORA / name
+    pages = [
+        (row["URL"], row["Title"], row["H1"], row["Content"], row["Lang"])
+        for row in _rows(corpus / "pages.csv")
+    ]
+    queries = [(row["URL"], row["Main Query"]) for row in _rows(corpus / "main_queries.csv")]
+    links = [
+        (row["Source"], row["Target"], row["Anchor"], row["Start"])
+        for row in _rows(corpus / "links.csv")
+        if row["Kind"] == "body"
+    ]
+    header = ("URL", "Title", "H1", "Main Content", "Lang")
+    write_csv(folder / "files/urls_rawdata.csv", [header, *pages])
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query"), *queries])
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor", "Start"), *links])
+    return folder
 
 
 def ranking(site: Hidden, vectors: Vectors, rules: LinkRules) -> Ranking:

@@ -10,10 +10,11 @@ from collections import Counter, defaultdict
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 from internal_linker.evaluation.holdout import cold, hidden
-from internal_linker.ranking.metrics import Estimate, fold, measure, paired, reach
+from internal_linker.ranking.metrics import Estimate, estimates, fold, measure, paired, ratios, reach
 from internal_linker.text.spans import without_anchors
 from tests.support.builders import url
 
@@ -189,6 +190,21 @@ def test_the_interval_is_that_of_a_plain_resampling(count: int) -> None:
     found = measure(truth, ranked).mrr
     assert (found.low, found.high) == pytest.approx((means[25], means[974]), abs=chance_of(found, count))
     assert measure(truth, ranked).mrr == found
+
+
+def test_ratios_are_those_of_sums_and_resample_whole_clusters() -> None:
+    """A ratio divides the sums; its interval is as wide as that of the clusters, however many pairs each has."""
+    rng = np.random.default_rng(7)
+    each = rng.integers(0, 2, (200, 1)).astype(np.float64)
+    (plain,) = estimates(each)
+    (clustered,) = ratios(50 * each, np.full_like(each, 50))
+    assert clustered.mean == pytest.approx(plain.mean)
+    assert (clustered.low, clustered.high) == pytest.approx((plain.low, plain.high))
+    values, counts = np.array([[1.0, 0.0], [1.0, 0.0]]), np.array([[1.0, 0.0], [3.0, 0.0]])
+    half, nothing = ratios(values, counts)
+    assert half.mean == 0.5 and math.isnan(nothing.mean)
+    (empty,) = ratios(np.zeros((0, 1)), np.zeros((0, 1)))
+    assert math.isnan(empty.mean) and math.isnan(empty.low)
 
 
 def test_random_ranking_gets_what_chance_predicts() -> None:

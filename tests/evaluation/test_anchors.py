@@ -1,0 +1,159 @@
+"""The command `evaluate --anchors`: first anchors compared with editors', and those of a run looked at."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from internal_linker import evaluate_anchors
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.evaluation.anchors import LENGTHS, agreement, token_f1
+from internal_linker.evaluation.hygiene import Flaw
+from tests.support.small_project import SITE, TOPICS, URLS, command, make_project, snapshot, write_csv
+
+GREEN, BLACK, WHITE, POTS, WATER, STORAGE = URLS
+LINKS = [(BLACK, POTS, "dark colour"), (POTS, BLACK, "black tea leaves"), (WATER, GREEN, "no such words")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project with two links whose anchors are in the text, and one whose anchor is not."""
+    folder = make_project(tmp_path)
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *LINKS])
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [
+        ("Black Tea", "black tea", 1.0),
+        ("black tea leaves", "black tea", 0.8),
+        ("tea tea", "tea", 2 / 3),
+        ("green", "black", 0.0),
+        ("東京都", "東京", 2 / 3),
+        ("C", "c", 1.0),
+        ("C", "black", 0.0),
+        ("", "black", 0.0),
+    ],
+)
+def test_token_f1_compares_multisets_of_folded_words(ours: str, theirs: str, expected: float) -> None:
+    """Case doesn't count, repeated words do; without words the texts themselves are compared."""
+    assert token_f1(ours, theirs) == pytest.approx(expected)
+
+
+def test_the_nearest_of_the_editors_anchors_counts_and_others_are_left_out() -> None:
+    """Of several anchors of a pair the most similar one counts, all count in the lengths; no anchor is F1 0."""
+    text = "We brew black tea in clay pots, and we like tea pots a lot."
+    pages = (
+        Page(f"{SITE}/a", f"{SITE}/a", "Brewing", content=text),
+        Page(f"{SITE}/b", f"{SITE}/b", "Tea pots", content="Tea pots of clay."),
+        Page(f"{SITE}/c", f"{SITE}/c", "Zinc", content="Nothing in common."),
+    )
+    links = [
+        *(
+            ExistingLink(f"{SITE}/a", f"{SITE}/b", anchor)
+            for anchor in ("tea pots", "we brew black tea", "absent")
+        ),
+        ExistingLink(f"{SITE}/b", f"{SITE}/c", "of clay"),
+        ExistingLink(f"{SITE}/c", f"{SITE}/a", "absent"),
+    ]
+    found = agreement(Collected(pages, (), (), 0, tuple(links)))
+    assert found
+    assert (found.pairs, found.sources, found.absent) == (2, 2, 1)
+    assert (found.f1.mean, found.exact.mean, found.found.mean) == (0.5, 0.5, 0.5)
+    assert [share.mean for share in found.editors_lengths] == pytest.approx([0, 2 / 3, 0, 1 / 3, 0, 0])
+    assert found.lengths[1].mean == 1
+    assert found.by_language == {}
+
+
+def test_languages_have_figures_of_their_own(folder: Path) -> None:
+    """If pairs are in two languages, each is reported, and the pairs of both are the whole."""
+    german = [f"{SITE}/de/tee/", f"{SITE}/de/kanne/"]
+    pages = [
+        (url, f"Tee {at}", "Tee wird in einer Kanne aus Ton gebrüht.", "de") for at, url in enumerate(german)
+    ]
+    english = [(url, slug, text, "en") for url, (slug, text) in zip(URLS, TOPICS.items(), strict=True)]
+    write_csv(folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content", "Lang"), *english, *pages])
+    links = [*LINKS, (*german, "Kanne aus Ton")]
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination", "Anchor"), *links])
+    found = evaluate_anchors(folder).agreement
+    assert found and found.pairs == 3
+    assert {name: one.pairs for name, one in found.by_language.items()} == {"de": 1, "en": 2}
+
+
+def test_the_terminal_shows_figures_lengths_and_hygiene(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each figure has its interval, each flaw its count, and nothing but the cache is written."""
+    before = snapshot(folder / "files")
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    assert snapshot(folder / "files").items() >= before.items()
+    assert not (folder / "files/links.csv").exists() and not (folder / "files/Output.csv").exists()
+    out = capsys.readouterr().out
+    assert "2 linked pairs of pages whose anchor is in the source's main content (1 others left out)" in out
+    figures = re.findall(r"^(.+?) +(\d\.\d{4}) \[[\d.]+, [\d.]+\]$", out, re.M)
+    assert [name for name, _ in figures[:4]] == [
+        "token F1 of the first anchor",
+        "the first anchor equals the editors'",
+        "an anchor was found in the text",
+        "anchors that stand at their place",
+    ]
+    assert figures[3][1] == "1.0000"
+    assert re.search(r"^\d+ links that a run proposes, \d+ with an anchor in the text", out, re.M)
+    for flaw in Flaw:
+        assert re.search(rf"^{re.escape(flaw.message)} +\d+$", out, re.M)
+
+
+def test_json_has_all_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The same figures come as JSON and as DataFrames; missing ones are null."""
+    assert command("evaluate", "--anchors", "--json", "--project", str(folder)) == 0
+    data = json.loads(capsys.readouterr().out)
+    frames = evaluate_anchors(folder).frames
+    assert {"shares", "lengths", "hygiene", "examples"} == set(frames) <= set(data)
+    assert data["linked_pairs"] == 2 and data["linked_pairs_left_out"] == 1
+    assert {row["measure"]: row["share"] for row in data["shares"]} == dict(
+        zip(frames["shares"]["measure"], frames["shares"]["share"], strict=True)
+    )
+    assert [row["flaw"] for row in data["hygiene"]] == [flaw.value for flaw in Flaw]
+    assert len(data["lengths"]) == 3 * len(LENGTHS)
+    assert data["proposed_links"] >= data["anchors_in_text"] > 0
+
+
+def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
+    """The measured links and anchors are the ones that the next run writes."""
+    proposals = evaluate_anchors(folder).proposals
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    lines = (folder / "files/links.csv").read_text(encoding="utf-8-sig").splitlines()
+    assert proposals.pairs == len(lines) - 1
+    assert evaluate_anchors(folder).proposals == proposals
+
+
+def test_a_rejected_link_is_not_measured(folder: Path) -> None:
+    """Editors' decisions count, as in a run."""
+    from internal_linker import decide, waiting_links
+
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    pairs = evaluate_anchors(folder).proposals.pairs
+    waiting = waiting_links(folder).to_frame()
+    decide(waiting.assign(status="rejected"), project=folder)
+    assert evaluate_anchors(folder).proposals.pairs < pairs
+
+
+def test_without_editors_anchors_only_a_runs_anchors_are_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A site without anchors gets a sentence that names the required column, and the rest of the figures."""
+    folder = make_project(tmp_path)
+    write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), (GREEN, BLACK)])
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    out = capsys.readouterr().out
+    assert "has the column Anchor" in out
+    assert "links that a run proposes" in out
+    assert evaluate_anchors(folder).agreement is None
+
+
+def test_json_without_anchors_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Only the measurement of anchors has JSON."""
+    assert command("evaluate", "--json", "--project", str(folder)) == 2
+    assert "--json requires --anchors" in capsys.readouterr().err

@@ -1,0 +1,183 @@
+"""Hygiene of proposed anchors: each flaw is found in the raw text, and what is fine has none."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from internal_linker.core.edges import Anchor
+from internal_linker.core.records import Collected, ExistingLink, Page
+from internal_linker.evaluation.hygiene import EXAMPLES, Flaw, Hygiene, Proposed, hygiene
+from internal_linker.evaluation.page_text import code_spans, cuts
+
+SITE = "https://www.tiny.example"
+SOURCE, TARGET, OTHER, HOME = f"{SITE}/source", f"{SITE}/water-temperature", f"{SITE}/kettles", f"{SITE}/"
+TITLES = {
+    TARGET: "Water temperature | Slow Kettle",
+    OTHER: "Choosing a kettle | Slow Kettle",
+    HOME: "Slow Kettle",
+}
+
+
+def site(content: str, *links: ExistingLink, headings: Sequence[int] = (), lang: str = "en") -> Collected:
+    pages = [
+        Page(SOURCE, SOURCE, "A recipe | Slow Kettle", content=content, headings=tuple(headings), lang=lang)
+    ]
+    pages += [Page(url, url, title, lang=lang) for url, title in TITLES.items()]
+    return Collected(tuple(pages), (), (), 0, tuple(links))
+
+
+def proposed(content: str, text: str, target: str = TARGET) -> Proposed:
+    return Proposed(SOURCE, target, Anchor(text, start=content.index(text)))
+
+
+def looked_at(site: Collected, *some: Proposed) -> Hygiene:
+    return hygiene(site, some, {"en": ["Slow Kettle"]})
+
+
+def found(content: str, text: str, target: str = TARGET) -> set[str]:
+    """Return the labels of the flaws of an anchor in a page's text."""
+    counts = looked_at(site(content), proposed(content, text, target)).counts
+    return {flaw.value for flaw, count in counts.items() if count}
+
+
+@pytest.mark.parametrize(
+    ("content", "anchor", "flaws"),
+    [
+        ("The water temperature decides.", "water temperature", set()),
+        ("The water\ntemperature decides.", "water\ntemperature", {"line_break"}),
+        ("Heat the underwater pump.", "water pump", {"cut"}),
+        ("Call `water_on()` first.", "water_on", {"code"}),
+        ("Try this:\n```\nwater = 3\n```\nDone.", "water", {"code"}),
+        ("Try this:\n\n    heat(water);\n\nDone.", "water", {"code"}),
+        ("Call water() first.", "water()", {"code"}),
+        ("The machine reaches water 92.5 degrees.", "water 92", {"cut"}),
+        ("The good water reaches 92 °C now.", "water reaches 92", {"cut"}),
+        ("Boil 1,000 water drops.", "000 water drops", {"cut"}),
+        ("Use soft-water kettles.", "water kettles", {"cut"}),
+        ("Pay $40 water rates.", "40 water rates", {"cut"}),
+        ("Slow Kettle water is soft.", "Slow Kettle water", {"brand"}),
+        ("# Water temperature\nText.", "Water", {"block"}),
+        ("| Water | 92 |\n| Milk | 60 |", "Water", {"block"}),
+        ("> Water is life, he said.", "Water", {"block"}),
+        ("Figure 3: Water in a kettle.", "Water", {"block"}),
+        ("See also:\n- Water temperature\nDone.", "Water", {"block"}),
+        ("A cup of light tea.", "light tea", {"unrelated"}),
+        ("It is about the water here.", "about the water", {"end_word"}),
+        ("Soft (or hard) water tastes.", "hard) water", {"unbalanced"}),
+    ],
+)
+def test_each_flaw_is_found(content: str, anchor: str, flaws: set[str]) -> None:
+    """An anchor has exactly the flaws that the text shows."""
+    assert found(content, anchor) == flaws
+
+
+def test_an_anchor_that_is_not_at_its_place_is_found() -> None:
+    """The words of an anchor in the text must stand where the anchor says."""
+    content = "Soft water is best."
+    one = Proposed(SOURCE, TARGET, Anchor("water", start=0))
+    assert looked_at(site(content), one).counts[Flaw.MISPLACED] == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "anchor", "target"),
+    [
+        ("Slow Kettle is our shop.", "Slow Kettle", HOME),
+        ("Read about choosing a kettle now.", "choosing a kettle", OTHER),
+        ("The page's water-temperature, explained.", "water-temperature", TARGET),
+        ("Water temperatures differ.", "Water temperatures", TARGET),
+        ("An example (water) in brackets.", "water", TARGET),
+    ],
+)
+def test_what_is_fine_has_no_flaw(content: str, anchor: str, target: str) -> None:
+    """The brand may name the home page; whole names, other forms of a word and a word in brackets are fine."""
+    assert found(content, anchor, target) == set()
+
+
+def test_a_name_in_code_may_be_an_anchor_of_the_page_that_has_this_name() -> None:
+    """Editors link to a function's page by its name."""
+    content = "Call `heat()` for water."
+    one = proposed(content, "heat()")
+    assert looked_at(site(content), one).counts[Flaw.CODE] == 1
+    known = ExistingLink(OTHER, TARGET, "heat()")
+    assert looked_at(site(content, known), one).counts[Flaw.CODE] == 0
+
+
+def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links() -> None:
+    """Overlaps, two anchors in a sentence, an existing link's place, and one text for two targets are counted."""
+    content = "Soft water makes a kettle last. The kettle is hot. A kettle boils."
+    soft, makes = proposed(content, "Soft water"), proposed(content, "water makes a kettle", OTHER)
+    counts = looked_at(site(content), soft, makes).counts
+    assert (counts[Flaw.OVERLAP], counts[Flaw.SENTENCE]) == (2, 2)
+    apart = proposed(content, "a kettle", OTHER)
+    counts = looked_at(site(content), soft, apart).counts
+    assert (counts[Flaw.OVERLAP], counts[Flaw.SENTENCE]) == (0, 2)
+    linked = ExistingLink(SOURCE, OTHER, "kettle is", content.index("kettle is"))
+    hot = Proposed(SOURCE, OTHER, Anchor("kettle", start=content.index("kettle is")))
+    assert looked_at(site(content, linked), hot).counts[Flaw.LINKED] == 1
+    last = Proposed(SOURCE, TARGET, Anchor("kettle", start=content.index("kettle boils")))
+    assert looked_at(site(content), hot, last).counts[Flaw.SEVERAL_TARGETS] == 2
+
+
+def test_text_that_many_pages_repeat_is_a_templates() -> None:
+    """A block of eight words that more than five pages have is a template's, whatever surrounds it."""
+    template = "Please ask our friendly staff for soft water kettles at any time"
+    pages = [
+        Page(f"{SITE}/{at}", f"{SITE}/{at}", content=f"Page {at}. {template}, say {at}.") for at in range(7)
+    ]
+    target = Page(TARGET, TARGET, "Water")
+    one = Proposed(
+        pages[0].key, TARGET, Anchor("soft water", start=str(pages[0].content).index("soft water"))
+    )
+    for count, expected in ((5, 0), (6, 1)):
+        some = Collected((*pages[:count], target), (), (), 0)
+        assert hygiene(some, [one], {}).counts[Flaw.TEMPLATE] == expected
+
+
+def test_an_anchor_that_is_not_in_the_text_is_judged_by_its_words() -> None:
+    """A title that an editor would write into the text has no place that could be wrong, but may have the brand."""
+    title = Proposed(SOURCE, TARGET, Anchor("Water temperature | Slow Kettle", verbatim=False))
+    counts = looked_at(site("Some text."), title).counts
+    assert {flaw for flaw, count in counts.items() if count} == {Flaw.BRAND}
+
+
+def test_examples_name_page_anchor_and_target() -> None:
+    """Up to five anchors show each flaw that occurs, and long anchors are counted without being a flaw."""
+    content = "The light tea of the morning is best. " * 7
+    starts = [at for at in range(len(content)) if content.startswith("light tea of the morning is", at)]
+    some = [Proposed(SOURCE, TARGET, Anchor("light tea of the morning is best", start=at)) for at in starts]
+    result = looked_at(site(content), *some)
+    assert result.long == len(some) == 7
+    assert result.counts[Flaw.UNRELATED] == 7
+    examples = result.examples[Flaw.UNRELATED]
+    assert len(examples) == EXAMPLES
+    assert (examples[0].page, examples[0].anchor, examples[0].target) == (SOURCE, some[0].anchor.text, TARGET)
+
+
+def test_source_code_without_marks_is_recognised() -> None:
+    """Lines of source code and commands are code, also those between them; sentences about code are not."""
+    content = (
+        "Here is an example:\nimport { ref } from 'vue'\nconst a = ref(0)\nsetup\nreturn {\na\n}\n"
+        "You can use setup() in any component; it runs first.\nتعرض الدالة ()nextTick المكون."
+    )
+    rows = content.split("\n")
+    starts = [len("\n".join(rows[:at])) + bool(at) for at in range(len(rows))]
+    code = {start for start, _ in code_spans(content)}
+    assert [start in code for start in starts] == [False, *[True] * 6, False, False]
+
+
+@pytest.mark.parametrize(
+    ("content", "anchor", "cut"),
+    [
+        ("کامپوننت‌ها را ببینید", "کامپوننت", True),
+        ("کامپوننت‌ها را ببینید", "کامپوننت‌ها", False),
+        ("دعم وTypeScript شامل", "TypeScript", False),
+        ("Learn C++ today", "C", True),
+        ("See example.com now", "example", True),
+        ("The page's text", "page", False),
+        ("It ended.Then it began", "Then", True),
+    ],
+)
+def test_words_are_cut_only_inside(content: str, anchor: str, cut: bool) -> None:
+    """Joined parts are one word; a possessive ending, and an Arabic prefix on a Latin word, are not."""
+    start = content.index(anchor)
+    assert cuts(content, start, start + len(anchor)) is cut
