@@ -5,19 +5,25 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, count
 
 from internal_linker.adapters.google_sheets.client import GOOGLE
-from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, chunks, new_columns, tabs_of
+from internal_linker.adapters.google_sheets.spreadsheet import Spreadsheet, Tab, chunks, tabs_of
 from internal_linker.adapters.http.limits import with_retries
 from internal_linker.core.edges import ReviewRow, Verdict
-from internal_linker.core.errors import InputError, OutputError
+from internal_linker.core.errors import InputError, OutputError, ServiceError
 from internal_linker.review.google_tab_format import (
     METADATA_KEY,
     appended,
+    bold_runs,
     formatted,
+    marked,
+    new_column,
     new_tab,
+    renewed,
     wider_filter,
+    wrong_runs,
 )
 from internal_linker.review.google_tab_placing import MAX_RUNS, Line, Placing, parts_of, require_ids
-from internal_linker.review.merge import HIDDEN, Board, verdicts
+from internal_linker.review.merge import ANCHOR, LINK_ID, SENTENCE, Board, insertions, verdicts
+from internal_linker.review.rows import anchor_span
 
 _TITLE = "Review"
 # Numbers in full, whatever their format; dates as the Sheet shows them.
@@ -79,11 +85,35 @@ class ReviewTab:
                 pass
         except InputError as error:
             raise OutputError(str(error)) from None
-        return placing.problems()
+        return [*placing.problems(), *self._format(tab)]
 
     def close(self) -> None:
         """Close the connections."""
         self._spreadsheet.close()
+
+    def _format(self, tab: Tab) -> list[str]:
+        """Put anchors in bold within their sentences, and renew the looks of an earlier version; return problems."""
+        try:
+            board = with_retries(lambda: self._board(tab, "1:1"))
+            if {ANCHOR, SENTENCE, LINK_ID} & {*board.missing}:
+                return []
+            if requests := renewed(tab, board.columns):
+                with_retries(lambda: self._spreadsheet.change(requests))
+            with_retries(lambda: self._mark(tab, board))
+        except (InputError, ServiceError) as error:
+            return [f"Not all anchors of the tab Review are in bold; the next run tries again: {error}"]
+        return []
+
+    def _mark(self, tab: Tab, board: Board) -> None:
+        """Put the anchor of each link in bold where it is not; leave the editors' own rows and formats alone."""
+        columns = [board.columns[name] for name in (LINK_ID, ANCHOR, SENTENCE)]
+        wrong = {}
+        for row, (link, anchor, sentence) in enumerate(self._spreadsheet.rich_texts(tab, columns)):
+            wanted = bold_runs(sentence.text, anchor_span(sentence.text, anchor.text.strip()))
+            if row and link.text and sentence.text and wrong_runs(sentence, wanted):
+                wrong[row] = wanted
+        for requests in marked(tab.number, board.columns[SENTENCE], wrong):
+            self._spreadsheet.change(requests)
 
     def _look_and_write(self, tab: Tab, placing: Placing) -> bool:
         """Read the tab and do the first part of what is left; return False if nothing is, or no write is left."""
@@ -92,7 +122,8 @@ class ReviewTab:
         if not work:
             return False
         if work.columns:
-            self._add_columns(tab, board, work.columns)
+            requests = [new_column(tab, place, name) for place, name in insertions(board)]
+            self._spreadsheet.change([*chain.from_iterable(requests)])
             return True
         if work.cells:
             part = next(chunks(work.cells))
@@ -114,18 +145,7 @@ class ReviewTab:
             if number and self._board(tab, "1:1").header != board.header:
                 return
             placing.appending(part)
-            self._spreadsheet.change([appended(tab.number, part), *looks])
-
-    def _add_columns(self, tab: Tab, board: Board, names: Sequence[str]) -> None:
-        width = max(map(len, (board.header, *board.rows)))
-        requests = new_columns(tab, width, names)
-        for place, name in enumerate(names, start=width):
-            if name in HIDDEN:
-                span = {"sheetId": tab.number, "dimension": "COLUMNS", "startIndex": place}
-                span["endIndex"] = place + 1
-                hide = {"range": span, "properties": {"hiddenByUser": True}, "fields": "hiddenByUser"}
-                requests.append({"updateDimensionProperties": hide})
-        self._spreadsheet.change(requests)
+            self._spreadsheet.change([appended(tab.number, part, board.columns), *looks])
 
     def _board(self, tab: Tab, cells: str | None = None) -> Board:
         values = self._spreadsheet.values(tab, cells, **_AS_THEY_ARE)

@@ -1,9 +1,12 @@
 """Requests to the Sheets API that create the tab Review, format it, and append rows."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
-from internal_linker.adapters.tables.columns import Cell
+from internal_linker.adapters.google_sheets.spreadsheet import MAX_BYTES, RichText, Tab, new_columns
+from internal_linker.adapters.tables.columns import Cell, text_of
 from internal_linker.review.merge import (
     AMBER,
     ANCHOR,
@@ -14,20 +17,36 @@ from internal_linker.review.merge import (
     HIDDEN,
     NOTES,
     SCORE,
+    SENTENCE,
+    SOURCE_TITLE,
     STATUS,
     STATUSES,
+    TARGET_TITLE,
+    WHY,
 )
+from internal_linker.review.rows import anchor_span
 
 Request = dict[str, Any]
 
 # This metadata identifies our tab, whatever its title; its value is the tab's number, which a copy doesn't share.
 METADATA_KEY = "internal-linker-review"
 # Pixels; the columns of a new tab are about two screens wide.
-_WIDTHS = (110, 220, 420, 260, 260, 70, 80, 260, 220, 140, 140, 110, 110)
+_WIDTHS = dict(
+    zip(
+        COLUMNS,
+        (110, 200, 420, 200, 200, 110, 60, 90, 280, 220, 260, 260, 140, 140, 110, 110),
+        strict=True,
+    )
+)
+_WRAPPED = (SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
 # Rows of a new tab; the grid grows with the links.
 _ROWS = 1000
 # Status and Anchor stay visible when an editor scrolls to the right.
 _FROZEN = 2
+# Bounds of the colours in tabs of an earlier version, whose scores were from 0 to 1.
+_FORMER_BOUNDS = ("=80/100", "=65/100")
+# Bytes of a request that formats cells, and such requests in one call.
+_FRAME, _MOST_REQUESTS = 150, 1000
 # Light enough for black text.
 _GREEN, _AMBER, _GREY = (0.78, 0.91, 0.79), (1.0, 0.91, 0.64), (0.88, 0.88, 0.88)
 
@@ -42,13 +61,10 @@ def new_tab(number: int, title: str) -> list[Request]:
         {"addSheet": {"properties": sheet}},
         {"createDeveloperMetadata": {"developerMetadata": {**metadata, "location": {"sheetId": number}}}},
         _header(number),
-        *(_dimension(number, place, {"pixelSize": width}) for place, width in enumerate(_WIDTHS)),
-        *(_dimension(number, places[name], {"hiddenByUser": True}) for name in HIDDEN),
-        *(_repeat(number, place, 1, {"verticalAlignment": "TOP"}) for place in places.values()),
-        _repeat(number, places["Sentence"], 1, {"wrapStrategy": "WRAP"}),
+        *chain.from_iterable(_dressed(number, place, name) for name, place in places.items()),
         *formatted(number, places, 1),
         *_colours(number, places[SCORE]),
-        *_protections(number),
+        *_protections(number, places),
         {"setBasicFilter": {"filter": {"range": _range(number, 0, 0, len(COLUMNS))}}},
     ]
 
@@ -62,7 +78,7 @@ def formatted(number: int, columns: Mapping[str, int], top: int) -> list[Request
     condition = {"type": "ONE_OF_LIST", "values": values}
     rule = {"condition": condition, "strict": True, "showCustomUi": True}
     status = _range(number, top, columns[STATUS])
-    formats = {ANCHOR: ("TEXT", "@"), NOTES: ("TEXT", "@"), SCORE: ("NUMBER", "0.00")}
+    formats = {ANCHOR: ("TEXT", "@"), NOTES: ("TEXT", "@"), SCORE: ("NUMBER", "0")}
     return [
         {"setDataValidation": {"range": status, "rule": rule, "filteredRowsIncluded": True}},
         *(
@@ -72,10 +88,99 @@ def formatted(number: int, columns: Mapping[str, int], top: int) -> list[Request
     ]
 
 
-def appended(number: int, rows: Sequence[Sequence[Cell | None]]) -> Request:
-    """Return the request that appends rows below the filled range; None leaves a cell empty."""
-    lines = [{"values": [_cell(cell) for cell in row]} for row in rows]
-    return {"appendCells": {"sheetId": number, "rows": lines, "fields": "userEnteredValue"}}
+def new_column(tab: Tab, place: int, name: str) -> list[Request]:
+    """Return the requests that insert one of our columns at a place (from 0)."""
+    dressed = _dressed(tab.number, place, name)
+    return [*new_columns(tab, place, [name]), *dressed, *_protections(tab.number, {name: place})]
+
+
+def renewed(tab: Tab, columns: Mapping[str, int]) -> list[Request]:
+    """Return the requests that fit colours and formats of an earlier version to scores from 0 to 100."""
+    rules = tab.facts.get("conditionalFormats", [])
+    requests: list[Request] = []
+    for index, rule in enumerate(rules):
+        condition = rule.get("booleanRule", {}).get("condition", {})
+        values = [each.get("userEnteredValue", "") for each in condition.get("values", [])]
+        if len(values) == 1 and values[0] in _FORMER_BOUNDS:
+            bound = [{"userEnteredValue": values[0].removeprefix("=").removesuffix("/100")}]
+            now = {**rule["booleanRule"], "condition": {**condition, "values": bound}}
+            requests.append({"deleteConditionalFormatRule": {"sheetId": tab.number, "index": index}})
+            requests.append(
+                {"addConditionalFormatRule": {"rule": {**rule, "booleanRule": now}, "index": index}}
+            )
+    if requests:
+        requests += formatted(tab.number, columns, 1)
+        requests += [
+            _note(tab.number, columns[name], text) for name, text in EXPLAINED.items() if name in columns
+        ]
+    return requests
+
+
+def appended(number: int, rows: Sequence[Sequence[Cell | None]], columns: Mapping[str, int]) -> Request:
+    """Return the request that appends rows below the filled range, with anchors in bold; None leaves a cell empty."""
+    lines = []
+    for row in rows:
+        cells = [_cell(cell) for cell in row]
+        anchor, sentence = (text_of(row[columns[name]]) for name in (ANCHOR, SENTENCE))
+        if runs := bold_runs(sentence, anchor_span(sentence, anchor)):
+            cells[columns[SENTENCE]]["textFormatRuns"] = runs
+        lines.append({"values": cells})
+    return {"appendCells": {"sheetId": number, "rows": lines, "fields": "userEnteredValue,textFormatRuns"}}
+
+
+def bold_runs(text: str, span: tuple[int, int] | None) -> list[Request]:
+    """Return Google's runs for a text of which one part is in bold; nothing without such a part."""
+    if span is None:
+        return []
+    start, end = (_units(text[:at]) for at in span)
+    runs = [{"startIndex": start, "format": {"bold": True}}]
+    # A run must start within the text.
+    return runs if span[1] == len(text) else [*runs, {"startIndex": end, "format": {"bold": False}}]
+
+
+def marked(number: int, place: int, rows: Mapping[int, Sequence[Request]]) -> Iterator[list[Request]]:
+    """Yield the requests that format parts of cells in a column, in parts that fit one call each.
+
+    Args:
+        number: the tab's number.
+        place: the column, from 0.
+        rows: runs by row, from 0.
+    """
+    requests: list[Request] = []
+    size, before = 0, -2
+    for row in sorted(rows):
+        cell = {"values": [{"textFormatRuns": list(rows[row])} if rows[row] else {}]}
+        size += len(json.dumps(cell)) + (0 if row == before + 1 else _FRAME)
+        if requests and (size > MAX_BYTES or len(requests) == _MOST_REQUESTS):
+            yield requests
+            requests, size, before = [], 0, -2
+        if row != before + 1:
+            start = {"sheetId": number, "rowIndex": row, "columnIndex": place}
+            requests.append({"updateCells": {"start": start, "rows": [], "fields": "textFormatRuns"}})
+        requests[-1]["updateCells"]["rows"].append(cell)
+        before = row
+    if requests:
+        yield requests
+
+
+def wrong_runs(cells: RichText, wanted: Sequence[Request]) -> bool:
+    """Return whether the bold part of a text is not the wanted one; False if somebody formatted it otherwise."""
+    given = [run.get("format", {}) for run in cells.runs]
+    if any({*look} - {"bold"} for look in given):
+        return False
+    length = _units(cells.text)
+    return _bold(cells.runs, length) != _bold(wanted, length)
+
+
+def _bold(runs: Sequence[Mapping[str, Any]], length: int) -> list[tuple[int, int]]:
+    """Return start and end of the parts in bold, in UTF-16 units."""
+    starts = [run.get("startIndex", 0) for run in runs]
+    spans = zip(runs, starts, [*starts[1:], length], strict=True) if runs else ()
+    return [(start, end) for run, start, end in spans if run.get("format", {}).get("bold")]
+
+
+def _units(text: str) -> int:
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def wider_filter(facts: Mapping[str, Any]) -> list[Request]:
@@ -102,6 +207,20 @@ def _header(number: int) -> Request:
     return {"updateCells": {"start": start, "rows": [{"values": cells}], "fields": fields}}
 
 
+def _dressed(number: int, place: int, name: str) -> Iterator[Request]:
+    """Yield the requests that give one of our columns its width and look."""
+    yield _dimension(number, place, {"pixelSize": _WIDTHS[name]})
+    if name in HIDDEN:
+        yield _dimension(number, place, {"hiddenByUser": True})
+    wrap = {"wrapStrategy": "WRAP"} if name in _WRAPPED else {}
+    yield _repeat(number, place, 1, {"verticalAlignment": "TOP", **wrap})
+
+
+def _note(number: int, place: int, text: str) -> Request:
+    start = {"sheetId": number, "rowIndex": 0, "columnIndex": place}
+    return {"updateCells": {"start": start, "rows": [{"values": [{"note": text}]}], "fields": "note"}}
+
+
 def _dimension(number: int, place: int, properties: Request) -> Request:
     span = {"sheetId": number, "dimension": "COLUMNS", "startIndex": place, "endIndex": place + 1}
     change = {"range": span, "properties": properties, "fields": ",".join(properties)}
@@ -115,7 +234,6 @@ def _repeat(number: int, place: int, top: int, look: Request) -> Request:
 
 
 def _colours(number: int, place: int) -> list[Request]:
-    # Formulas, because "0.8" is not a number in locales with a decimal comma.
     bounds = [
         ("NUMBER_GREATER_THAN_EQ", GREEN, _GREEN),
         ("NUMBER_GREATER_THAN_EQ", AMBER, _AMBER),
@@ -124,22 +242,19 @@ def _colours(number: int, place: int) -> list[Request]:
     requests = []
     for index, (kind, bound, colour) in enumerate(bounds):
         rgb = dict(zip(("red", "green", "blue"), colour, strict=True))
-        condition = {"type": kind, "values": [{"userEnteredValue": f"={bound * 100:.0f}/100"}]}
+        condition = {"type": kind, "values": [{"userEnteredValue": str(bound)}]}
         look = {"backgroundColorStyle": {"rgbColor": rgb}}
         rule = {"ranges": [_range(number, 1, place)], "booleanRule": {"condition": condition, "format": look}}
         requests.append({"addConditionalFormatRule": {"rule": rule, "index": index}})
     return requests
 
 
-def _protections(number: int) -> list[Request]:
+def _protections(number: int, places: Mapping[str, int]) -> list[Request]:
     """Return requests for a warning before anybody edits the header or one of the tool's columns."""
-    ours = [place for place, name in enumerate(COLUMNS) if name not in EDITORS]
-    ranges = [
-        {**_range(number, 0, 0, len(COLUMNS)), "endRowIndex": 1},
-        *(_range(number, 1, place) for place in ours),
-    ]
+    ours = [_range(number, 1, place) for name, place in places.items() if name not in EDITORS]
+    headers = {**_range(number, 0, min(places.values()), len(places)), "endRowIndex": 1}
     about = {"description": "Written by Internal Linker", "warningOnly": True}
-    return [{"addProtectedRange": {"protectedRange": {"range": each, **about}}} for each in ranges]
+    return [{"addProtectedRange": {"protectedRange": {"range": each, **about}}} for each in (headers, *ours)]
 
 
 def _range(number: int, top: int, left: int, width: int = 1) -> Request:

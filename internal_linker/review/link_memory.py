@@ -31,7 +31,7 @@ from internal_linker.core.records import Duplicate, Link, Recommendation, Source
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, todays
-from internal_linker.review.rows import REVIEWABLE, distinct, review_row, urgency, warning
+from internal_linker.review.rows import REVIEWABLE, by_page, distinct, review_row, urgency, warning
 from internal_linker.review.transitions import decided, remembered
 from internal_linker.text.words import word_count
 
@@ -213,8 +213,12 @@ class Memory:
             at=self.at,
         )
 
-    def review_rows(self) -> list[ReviewRow]:
-        """Return the rows for editors, page by page: links that wait for a decision, and decided ones."""
+    def review_rows(self, titles: Mapping[str, str] | None = None) -> list[ReviewRow]:
+        """Return the rows for editors in the order of `by_page`: waiting links and decided ones.
+
+        Args:
+            titles: the pages' titles by key; None: rows have no titles.
+        """
         others = (
             edge
             for edge in self.store.each(*REVIEWABLE, besides=self.run)
@@ -227,8 +231,15 @@ class Memory:
         beyond = of_run + former_links - len(shown)
         parts = [(of_run, "links of this run"), (former_links, "of earlier runs")]
         self.reviewed = Balance([*parts, (-beyond, f"beyond the {SHOWN:,} foremost")])
-        shown.sort(key=lambda edge: (edge.source_url, edge.rank, edge.target_url))
-        return [review_row(edge) for edge in shown]
+        known = titles or {}
+        return [
+            replace(
+                review_row(edge),
+                source_title=known.get(edge.source, ""),
+                target_title=known.get(edge.target, ""),
+            )
+            for edge in by_page(shown)
+        ]
 
     def _of_source(
         self,

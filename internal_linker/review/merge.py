@@ -1,20 +1,23 @@
 """Merging links into a review desk: which cells to write, which rows to add or remove, and what editors wrote."""
 
-import math
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, get_args
+from typing import Any, cast, get_args
+from urllib.parse import unquote
 
 from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
-from internal_linker.core.edges import VERDICTS, ReviewRow, Status, Verdict
+from internal_linker.core.edges import TIER_NAMES, VERDICTS, ReviewRow, Status, Tier, Verdict, score_of
+from internal_linker.core.sections import section_of
 
 Row = Sequence[Any]
 """A row from a desk's library: texts, numbers, booleans, dates; it may lack empty cells at its end."""
 
-STATUS, ANCHOR, NOTES, SCORE = "Status", "Anchor", "Notes", "Score"
+STATUS, ANCHOR, SENTENCE, NOTES = "Status", "Anchor", "Sentence", "Notes"
+SCORE, TIER, WHY = "Score", "Tier", "Why"
 SOURCE, TARGET = "Source", "Target"
+SOURCE_TITLE, TARGET_TITLE, SECTION = "Source Title", "Target Title", "Source Section"
 # Hidden: the row's id, the anchor and the status that a run wrote last, and a digest of the row's source and target,
 # which shows that somebody sorted the visible columns without the hidden ones.
 LINK_ID, PROPOSED, WRITTEN, ROW_KEY = "Link ID", "Proposed Anchor", "Written Status", "Row Key"
@@ -24,7 +27,10 @@ UNKNOWN = "(unknown)"
 WHO = "Who"
 # In the order of a new desk.
 HIDDEN = (LINK_ID, PROPOSED, WRITTEN, ROW_KEY)
-COLUMNS = (STATUS, ANCHOR, "Sentence", SOURCE, TARGET, SCORE, "Tier", "Why", NOTES, *HIDDEN)
+COLUMNS = (
+    *(STATUS, ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, SECTION),
+    *(SCORE, TIER, WHY, NOTES, SOURCE, TARGET, *HIDDEN),
+)
 # Editors write into these columns, and the tool into the others.
 EDITORS = (STATUS, ANCHOR, NOTES)
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -32,14 +38,15 @@ STATUSES: tuple[Status, ...] = get_args(Status)
 UNDECIDED = frozenset({"", *STATUSES} - set(VERDICTS))
 
 # The default thresholds of the tiers: green from the first, amber from the second.
-GREEN, AMBER = 0.80, 0.65
+GREEN, AMBER = 80, 65
 EXPLAINED = {
     STATUS: "Choose accepted or rejected, or edited if you changed the anchor. The tool writes "
     "proposed, live (found on the site) and withdrawn, and never changes your decision.",
     ANCHOR: "The text to put the link on. Change it freely: the tool never changes your text.",
-    SCORE: "The strength of the link, from 0 to 1: green from 0.80, amber from 0.65, grey below.",
-    "Tier": "Where the link belongs: inline in the text (strong), in a sidebar, or only after your review.",
-    "Why": "Why the tool proposes the link. It begins with a warning if the anchor is not in the page's text, or "
+    SENTENCE: "The sentence in which the link goes; the anchor is in bold.",
+    SCORE: "How good the link is, from 0 to 100: green from 80, amber from 65, grey below.",
+    TIER: "Where the link belongs: in the text (strong), in a box of related links, or only after your look at it.",
+    WHY: "Why the tool proposes the link. It begins with a warning if the anchor is not in the page's text, or "
     "only in a link or a heading: add it to the text, or choose words of the text.",
     NOTES: "Your own notes. The tool never changes what you write here.",
 }
@@ -47,7 +54,7 @@ EXPLAINED = {
 # Excel's limit in UTF-16 units; Google's is 50,000.
 LONGEST_CELL = 32_767
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufffe\uffff]+")
-# Scores are written with four decimals.
+# Scores are whole numbers; a cell that an editor's program calculated may be off by a rounding error.
 _SAME_SCORE = 5e-5
 
 
@@ -177,6 +184,21 @@ def merge(board: Board, wanted: Sequence[ReviewRow]) -> Merge:
     return Merge(changes, removed, [_cells(row) for row in rows.values() if row.id not in seen])
 
 
+def insertions(board: Board) -> list[tuple[int, str]]:
+    """Return where to insert the columns that a desk lacks, one after another: position from 0, and name.
+
+    Each comes after the column that precedes it in a new desk.
+    """
+    found = list[tuple[int, str]]()
+    places = dict(board.columns)
+    for name in board.missing:
+        before = [places[each] for each in COLUMNS[: COLUMNS.index(name)] if each in places]
+        at = before[-1] + 1 if before else 0
+        places = {each: place + (place >= at) for each, place in places.items()} | {name: at}
+        found.append((at, name))
+    return found
+
+
 def verdicts(board: Board, by: str) -> list[Verdict]:
     """Return what editors wrote beside each link, in row order; an id repeats only if several copies say something."""
     copies = _redundant_copies(board)
@@ -196,7 +218,7 @@ def verdicts(board: Board, by: str) -> list[Verdict]:
 
 
 def same(cell: Any, wanted: Cell) -> bool:
-    """Return whether a cell has the wanted content, numbers to four decimals."""
+    """Return whether a cell has the wanted content, numbers apart from rounding errors."""
     if isinstance(wanted, str):
         return text_of(cell) == wanted
     try:
@@ -226,7 +248,7 @@ def _redundant_copies(board: Board) -> set[int]:
 
 def _changes(board: Board, at: int, row: ReviewRow | None) -> dict[str, Cell]:
     if row is None:
-        return _different(board, at, board.restored(at))
+        return _different(board, at, {**board.restored(at), **_upgraded(board, at)})
     cells = _cells(row)
     if board.text(at, NOTES).strip() != row.read.notes.strip():
         del cells[NOTES]
@@ -251,14 +273,39 @@ def _different(board: Board, at: int, cells: Mapping[str, Cell]) -> dict[str, Ce
     }
 
 
+def _upgraded(board: Board, at: int) -> dict[str, Cell]:
+    """Return score and tier of a row that an earlier version wrote (0.87, inline) as people read them."""
+    cells: dict[str, Cell] = {}
+    score = board.cell(at, board.columns.get(SCORE))
+    if isinstance(score, float) and 0 < score < 1 and (shown := score_of(score)) is not None:
+        cells[SCORE] = shown
+    if (tier := board.text(at, TIER)) in TIER_NAMES:
+        cells[TIER] = TIER_NAMES[cast(Tier, tier)]
+    return cells
+
+
 def _cells(row: ReviewRow) -> dict[str, Cell]:
-    score: Cell = "" if math.isnan(row.score) else round(row.score, 4)
-    anchor, proposed = clean(row.anchor), clean(row.anchor if row.proposed is None else row.proposed)
-    sentence, source, target = (clean(text) for text in (row.sentence, row.source, row.target))
-    why = clean("; ".join(filter(None, (row.warning, row.why))))
-    shown = (row.status, anchor, sentence, source, target, score, row.tier, why, clean(row.notes))
-    hidden = (row.id, proposed, row.status, row_key(source, target))
-    return dict(zip(COLUMNS, (*shown, *hidden), strict=True))
+    """Return the cells of a link; without those of titles that nobody looked up."""
+    score = score_of(row.score)
+    source, target = clean(row.source), clean(row.target)
+    titles = {SOURCE_TITLE: clean(row.source_title), TARGET_TITLE: clean(row.target_title)}
+    return {
+        STATUS: row.status,
+        ANCHOR: clean(row.anchor),
+        SENTENCE: clean(row.sentence),
+        **{name: title for name, title in titles.items() if title},
+        SECTION: clean(unquote(section_of(row.source if "://" in row.source else f"https://{row.source}"))),
+        SCORE: "" if score is None else score,
+        TIER: TIER_NAMES[row.tier],
+        WHY: clean("; ".join(filter(None, (row.warning, row.why)))),
+        NOTES: clean(row.notes),
+        SOURCE: source,
+        TARGET: target,
+        LINK_ID: row.id,
+        PROPOSED: clean(row.anchor if row.proposed is None else row.proposed),
+        WRITTEN: row.status,
+        ROW_KEY: row_key(source, target),
+    }
 
 
 def row_key(source: str, target: str) -> str:

@@ -1,6 +1,8 @@
 """The rows that editors see: an edge as a row of the review, and the order of rows."""
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from math import isnan
 
 from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status
 from internal_linker.core.evidence import sentences
@@ -75,8 +77,7 @@ def why_link(source: Source, link: Link) -> str:
 
 def urgency(edge: Edge) -> tuple[bool, bool, float]:
     """Return a sort key, largest first: links that an editor touched, links that wait for approval, strong links."""
-    strong = edge.strength if edge.strength == edge.strength else 0.0
-    return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, strong
+    return bool(edge.verdict or edge.notes or edge.anchor), not edge.rank, _strength(edge)
 
 
 def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Anchor, ...]]:
@@ -87,3 +88,49 @@ def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Ancho
         distinct[key] = tuple(one for one in found if one.text.casefold() not in said)
         said.update(one.text.casefold() for one in distinct[key])
     return distinct
+
+
+def anchor_span(sentence: str, anchor: str) -> tuple[int, int] | None:
+    """Return start and end of an anchor in its sentence; None if it is not there.
+
+    The first occurrence that is not a part of longer words counts, else the first one.
+    """
+    if not anchor:
+        return None
+    start = first = sentence.find(anchor)
+    while start >= 0:
+        around = sentence[max(0, start - 1) : start] + sentence[start + len(anchor) : start + len(anchor) + 1]
+        if not any(map(str.isalnum, around)):
+            break
+        start = sentence.find(anchor, start + 1)
+    start = first if start < 0 else start
+    return (start, start + len(anchor)) if start >= 0 else None
+
+
+def by_page(edges: Sequence[Edge]) -> list[Edge]:
+    """Return edges page by page: pages with the strongest waiting links first.
+
+    Of a page, waiting links come before decided ones, and strong links first.
+    """
+    best: defaultdict[str, float] = defaultdict(lambda: -1.0)
+    for edge in edges:
+        if edge.status == "proposed":
+            best[edge.source] = max(best[edge.source], _strength(edge))
+
+    def place(edge: Edge) -> tuple[float, str, bool, float, int, str]:
+        decided = edge.status != "proposed"
+        return (
+            -best[edge.source],
+            edge.source_url,
+            decided,
+            -_strength(edge),
+            edge.rank,
+            edge.target_url,
+        )
+
+    return sorted(edges, key=place)
+
+
+def _strength(edge: Edge) -> float:
+    """Return the strength, 0 for a link without one."""
+    return 0.0 if isnan(edge.strength) else edge.strength

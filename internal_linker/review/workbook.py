@@ -3,6 +3,7 @@
 import os
 import re
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any, BinaryIO
 import xlsxwriter
 
 from internal_linker.adapters.files.atomic import PAUSES_S, copy_aside, dated_name, remarks_on, replace_binary
+from internal_linker.adapters.tables.columns import text_of
 from internal_linker.adapters.tables.xlsx_reader import Sheet, readable, worksheets
+from internal_linker.adapters.tables.xlsx_writer import Marked, put_marked, put_text
 from internal_linker.core.edges import ReviewRow, Verdict
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.review.merge import (
@@ -24,17 +27,28 @@ from internal_linker.review.merge import (
     LINK_ID,
     NOTES,
     SCORE,
+    SENTENCE,
+    SOURCE,
+    SOURCE_TITLE,
     STATUS,
     STATUSES,
+    TARGET_TITLE,
+    WHY,
     Board,
     Merge,
+    clean,
+    insertions,
     merge,
     verdicts,
 )
+from internal_linker.review.rows import anchor_span
 
 _SHEET = "Review"
 # In characters, Excel's unit.
-_WIDTHS = dict(zip(COLUMNS, (12, 30, 60, 35, 35, 8, 10, 35, 30, 20, 30, 12, 12), strict=True))
+_WIDTHS = dict(zip(COLUMNS, (12, 28, 64, 30, 30, 16, 7, 12, 40, 28, 40, 40, 20, 30, 12, 12), strict=True))
+_WRAPPED = (SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
+# The document property that holds a digest of the rows' order as the tool wrote it.
+_ORDER = "Order of the links"
 _OPTIONS = {
     # A title "=1+1" must not become a formula, and URLs must not use up the 65,530 links that a sheet may have.
     **{"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False},
@@ -55,6 +69,8 @@ class _SavedMeanwhileError(Exception):
 
 class ReviewWorkbook:
     """A ReviewDesk in a file, which each `write` rebuilds as a whole, in the editors' order of rows and columns.
+
+    Rows that nobody moved, and to which nobody added rows, come in the order of the links that are written.
 
     Args:
         path: the file; it need not exist.
@@ -90,35 +106,47 @@ class ReviewWorkbook:
             OutputError: the existing file can't be read, so it stays unchanged, or the new one can't be written.
         """
         wanted, remarks = list(items), list[str]()
-        board = Board(COLUMNS, [])
+        board, ours = Board(COLUMNS, []), True
         for attempt in range(_ATTEMPTS):
             seen = self._digest()
             try:
                 # A file that is gone now may be one that an editor's program is about to replace.
                 if seen is not None:
                     board = self._board()
+                    ours = self._in_our_order(board)
                     remarks += self._set_aside()
             except InputError as error:
                 if attempt:
                     break
                 raise OutputError(str(error)) from None
             try:
-                landed = self._rewrite(self.path, board, wanted, seen)
+                landed = self._rewrite(self.path, board, wanted, seen, ours=ours)
             except _SavedMeanwhileError:
                 continue
             return [*remarks, *remarks_on(self.path, landed)]
-        landed = self._rewrite(dated_name(self.path), board, wanted, None)
+        landed = self._rewrite(dated_name(self.path), board, wanted, None, ours=ours)
         saved = f"{self.name} was being saved by another program and stays as it was saved;"
         return [*remarks, f"{saved} the new one is {landed.name}. Run again when nobody is saving it."]
 
-    def _rewrite(self, path: Path, board: Board, wanted: Sequence[ReviewRow], seen: bytes | None) -> Path:
+    def _rewrite(
+        self, path: Path, board: Board, wanted: Sequence[ReviewRow], seen: bytes | None, *, ours: bool
+    ) -> Path:
         """Write the merged rows to a file and return where it is.
+
+        Args:
+            path: the file.
+            board: what editors have.
+            wanted: the links.
+            seen: the digest of `path` when the board was read; None for another file.
+            ours: whether the rows take the order of the links.
 
         Raises:
             _SavedMeanwhileError: `path` is our file, and its content is no longer the one that was `seen`.
         """
-        board = Board([*board.header, *board.missing], board.rows, board.missing)
-        found = merge(board, wanted)
+        board = _completed(board)
+        lines = [*_lines(board, merge(board, wanted))]
+        if ours:
+            lines = _ordered(lines, board, wanted)
 
         def replace(new: Path, target: Path) -> None:
             if path == self.path and self._digest() != seen:
@@ -126,8 +154,20 @@ class ReviewWorkbook:
             self._replace(new, target)
 
         return replace_binary(
-            path, lambda file: _fill(file, board, found), replace=replace, pauses=self._pauses
+            path, lambda file: _fill(file, board, lines, ours=ours), replace=replace, pauses=self._pauses
         )
+
+    def _in_our_order(self, board: Board) -> bool:
+        """Return whether the rows stand as the tool wrote them: none moved, none added, none removed."""
+        ids = [board.link_id(at) for at in range(len(board.rows))]
+        if not all(ids) or board.apart:
+            return False
+        try:
+            with zipfile.ZipFile(self.path) as parts:
+                return not ids or _order(ids).encode() in parts.read("docProps/custom.xml")
+        except (KeyError, zipfile.BadZipFile, zlib.error, OSError, EOFError, ValueError, NotImplementedError):
+            # Without the record, which says nothing about links, the editors' order stays.
+            return False
 
     def _digest(self) -> bytes | None:
         """Return a digest of the file's content; None if it does not exist, b"" if it can't be read."""
@@ -170,20 +210,69 @@ def _from_the_corner(sheet: Sheet) -> list[list[Any]]:
     return [[*[""] * sheet.column, *cells] for cells in sheet.rows]
 
 
-def _fill(file: BinaryIO, board: Board, found: Merge) -> None:
-    """Write the workbook: the board's rows with their changes, then the new ones."""
+def _completed(board: Board) -> Board:
+    """Return the board with the columns that it lacks, empty, each in its place."""
+    places: list[int | None] = [*range(len(board.header))]
+    header = [*board.header]
+    for at, name in insertions(board):
+        places.insert(at, None)
+        header.insert(at, name)
+    width = len(board.header)
+    rows = [[*line, *[""] * (width - len(line))] for line in board.rows]
+    # Cells beyond the header stay beyond it.
+    return Board(
+        header,
+        [["" if at is None else line[at] for at in places] + line[width:] for line in rows],
+        board.missing,
+    )
+
+
+def _fill(file: BinaryIO, board: Board, lines: Sequence[Sequence[Any]], *, ours: bool) -> None:
+    """Write the workbook; `ours` says that the rows are in the tool's order."""
     with xlsxwriter.Workbook(file, _OPTIONS) as book:
         sheet = book.add_worksheet(_SHEET)
         bold = book.add_format({"bold": True})
         formats = _format_columns(book, sheet, board)
         for column, name in enumerate(board.header):
-            sheet.write(0, column, name, bold)
-        last = 0
-        for last, line in enumerate(_lines(board, found), 1):
+            put_text(sheet, 0, column, name, bold)
+        for at, line in enumerate(lines, 1):
+            marked = _marked(board, line)
             for column, cell in enumerate(line):
-                if cell not in (None, ""):
-                    sheet.write(last, column, cell, formats.get(column))
-        _format_rows(book, sheet, board, max(1, last))
+                if marked and column == board.columns[SENTENCE]:
+                    put_marked(sheet, at, column, marked, bold=bold, style=formats.get(column))
+                elif isinstance(cell, str):
+                    put_text(sheet, at, column, cell, formats.get(column))
+                elif cell is not None:
+                    sheet.write(at, column, cell, formats.get(column))
+        _format_rows(book, sheet, board, max(1, len(lines)))
+        if ours:
+            ids = [text_of(line[board.columns[LINK_ID]]).strip() for line in lines]
+            book.set_custom_property(_ORDER, _order(ids), "text")
+
+
+def _marked(board: Board, line: Sequence[Any]) -> Marked | None:
+    """Return the sentence of a row with its anchor in bold; None if it is not there, or the row is an editor's own."""
+    link, sentence, anchor = (text_of(line[board.columns[name]]) for name in (LINK_ID, SENTENCE, ANCHOR))
+    span = anchor_span(sentence, anchor.strip()) if link else None
+    return Marked(sentence, *span) if span else None
+
+
+def _order(ids: Sequence[str]) -> str:
+    """Return a digest of the order of rows."""
+    return blake2b("\n".join(ids).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _ordered(lines: Sequence[list[Any]], board: Board, wanted: Sequence[ReviewRow]) -> list[list[Any]]:
+    """Return rows in the order of the links; rows of other links follow those of their page, else come last."""
+    place = {row.id: at for at, row in enumerate(wanted)}
+    last = {clean(row.source): at for at, row in enumerate(wanted)}
+
+    def key(line: Sequence[Any]) -> tuple[int, bool]:
+        at = place.get(text_of(line[board.columns[LINK_ID]]).strip())
+        after = last.get(text_of(line[board.columns[SOURCE]]).strip(), len(wanted))
+        return (after, True) if at is None else (at, False)
+
+    return sorted(lines, key=key)
 
 
 def _lines(board: Board, found: Merge) -> Iterator[list[Any]]:
@@ -206,9 +295,10 @@ def _format_columns(book: Any, sheet: Any, board: Board) -> dict[int, Any]:
     formats: dict[str, dict[str, Any]] = {
         ANCHOR: {"num_format": "@"},  # an anchor "2024" stays text
         NOTES: {"num_format": "@"},
-        SCORE: {"num_format": "0.00"},
-        "Sentence": {"text_wrap": True},
+        SCORE: {"num_format": "0"},
     }
+    for name in _WRAPPED:
+        formats[name] = {**formats.get(name, {}), "text_wrap": True}
     looks = {name: book.add_format({"valign": "top", **formats.get(name, {})}) for name in board.columns}
     for name, column in board.columns.items():
         sheet.set_column(column, column, _WIDTHS[name], looks.get(name), {"hidden": name in HIDDEN})

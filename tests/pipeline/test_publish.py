@@ -64,7 +64,7 @@ def review(project: Path) -> list[tuple[str, ...]]:
     """Return the source and target of each row of files/review.xlsx."""
     book = openpyxl.load_workbook(project / "files/review.xlsx")
     rows = book.worksheets[0].iter_rows(min_row=2, values_only=True)
-    return [(str(row[3]), str(row[4])) for row in rows]
+    return [(str(row[10]), str(row[11])) for row in rows]
 
 
 def test_a_broken_crawl_does_not_reach_the_sheet(
@@ -165,11 +165,11 @@ def test_sections_that_need_approval_wait_in_the_review(tmp_path: Path) -> None:
     notes = {row["URL"]: row["Note"] for row in read_csv(project / "files/Output.csv")}
     assert notes[espresso[0]] == "0 of 5 links: 5 waiting for approval"
     book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
-    waiting = [row for row in book.iter_rows(min_row=2, values_only=True) if "waits for approval" in str(row)]
-    first = next(row for row in waiting if row[3] == espresso[0])
-    decide(project, espresso[0], str(first[4]), "accepted")
+    waiting = [row for row in book.iter_rows(min_row=2, values_only=True) if " approval" in str(row)]
+    first = next(row for row in waiting if row[10] == espresso[0])
+    decide(project, espresso[0], str(first[11]), "accepted")
     assert do(project, "run") == 0
-    assert shown(project)[espresso[0]] == {first[4]}
+    assert shown(project)[espresso[0]] == {first[11]}
 
 
 def test_what_an_editor_decided_in_the_workbook_is_heeded(
@@ -226,7 +226,7 @@ def test_a_link_that_stands_on_the_site_turns_live(
     assert do(project, "run") == 0
     assert first["Target"] not in shown(project)[first["Source"]]
     book = openpyxl.load_workbook(project / "files/review.xlsx").worksheets[0]
-    status = {row[9]: row[0] for row in book.iter_rows(min_row=2, values_only=True)}
+    status = {row[12]: row[0] for row in book.iter_rows(min_row=2, values_only=True)}
     assert status[first["Link Id"]] == "live"
     assert "100% (1 of 1 decided)" in capsys.readouterr().out
 

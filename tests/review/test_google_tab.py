@@ -1,11 +1,14 @@
 """The tab Review, which the tool creates and fills with links and in which editors work."""
 
+from typing import Any
+
 import pytest
 
+from internal_linker.core.edges import ReviewRow
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import ReviewDesk
-from internal_linker.review.merge import COLUMNS, row_key
-from tests.standins import GoogleStandIn, Reset
+from internal_linker.review.merge import COLUMNS
+from tests.standins import GoogleStandIn, Reply, Reset
 from tests.support.reviews import APPEND, cells, ids, put, rearrange, review_tab, row, shown, verdict
 
 A, B, C, D = (row(name) for name in "abcd")
@@ -28,28 +31,28 @@ def test_the_tab_is_made_and_dressed_in_one_request(google: GoogleStandIn) -> No
     kinds = [[next(iter(each)) for each in call.body["requests"]] for call in google.calls(APPEND)]
     assert [len(each) for each in kinds] == [len(kinds[0]), 6]
     tab = google.tab("Review")
-    assert (tab.frozen_rows, tab.frozen_columns, tab.looks.hidden) == (1, 2, {9, 10, 11, 12})
+    assert (tab.frozen_rows, tab.frozen_columns, tab.looks.hidden) == (1, 2, {12, 13, 14, 15})
     box, rule = tab.looks.validations[0]
     listed = [value["userEnteredValue"] for value in rule["condition"]["values"]]
     assert listed == ["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
     assert (box["startRowIndex"], box["startColumnIndex"], box["endColumnIndex"]) == (1, 0, 1)
     bounds = [each["booleanRule"]["condition"]["values"][0]["userEnteredValue"] for each in tab.looks.rules]
-    assert bounds == ["=80/100", "=65/100", "=65/100"]
+    assert bounds == ["80", "65", "65"]
     assert all(each["warningOnly"] for each in tab.looks.protected)
     guarded = {each["range"]["startColumnIndex"] for each in tab.looks.protected[1:]}
     assert [COLUMNS[at] for at in range(len(COLUMNS)) if at not in guarded] == ["Status", "Anchor", "Notes"]
     assert tab.looks.filter is not None
     notes = google.cell_notes("Review")
-    assert "0 to 1" in notes["F1"] and "inline" in notes["G1"]
+    assert "0 to 100" in notes["G1"] and "in the text" in notes["H1"]
 
 
 def test_the_score_is_a_number_and_all_else_is_text(google: GoogleStandIn) -> None:
     """Formulas stay text, control characters are removed, long texts are cut, and a missing score is an empty cell."""
     odd = row("odd", anchor="=1+1", sentence="a\x00b\nc", why="x" * 60_000, score=float("nan"))
     assert review_tab(google).write([A, odd]) == []
-    assert google.tab("Review").at(1, 5).value == 0.75
+    assert google.tab("Review").at(1, 6).value == 75
     found = shown(google)[2]
-    assert (found[1], found[2], found[5], len(found[7])) == ("=1+1", "a b c", "", 32_767)
+    assert (found[1], found[2], found[6], len(found[8])) == ("=1+1", "a b c", "", 32_767)
     google.forget()
     assert review_tab(google).write([A, odd]) == []
     assert google.calls("^POST /v4") == []
@@ -101,7 +104,7 @@ def test_editors_words_stay_and_the_tools_are_renewed(google: GoogleStandIn) -> 
         for each in (A, B, C, D)
     ]
     assert review_tab(google).write(new) == []
-    assert [line[:3] + line[8:9] + line[10:12] for line in shown(google)[1:]] == [
+    assert [line[:3] + line[9:10] + line[13:15] for line in shown(google)[1:]] == [
         ["rejected", A.anchor, "New.", "n", A.anchor, "proposed"],
         ["live", "my anchor", "New.", "n", B.anchor, "live"],
         ["live", "new", "New.", "later", "new", "live"],
@@ -163,20 +166,20 @@ def test_a_tab_is_renamed_and_found_again(google: GoogleStandIn) -> None:
 
 
 def test_a_column_of_ours_that_was_deleted_comes_back(google: GoogleStandIn) -> None:
-    """A deleted column of ours comes back to the right of the last used one, with its content and visibility."""
+    """A deleted column of ours comes back to its place, with its content and visibility."""
     review_tab(google).write([A])
-    rearrange(google, lambda grid: [line[:7] + line[8:10] + ["own"] for line in grid])()
-    google.tab("Review").looks.hidden = {8}
+    rearrange(google, lambda grid: [line[:8] + line[9:13] + ["own"] for line in grid])()
+    google.tab("Review").looks.hidden = {11}
     assert review_tab(google).write([A]) == []
-    assert shown(google)[0][7:] == ["Notes", "Link ID", "own", "Why", *COLUMNS[10:]]
-    assert shown(google)[1][10:] == [A.why, A.anchor, "proposed", row_key(A.source, A.target)]
-    assert google.tab("Review").looks.hidden == {8, 11, 12, 13}
+    assert shown(google)[0] == [*COLUMNS, "own"]
+    assert shown(google)[1][:-1] == cells(A)
+    assert google.tab("Review").looks.hidden == {12, 13, 14, 15}
 
 
 def test_without_the_ids_nothing_is_touched(google: GoogleStandIn) -> None:
     """If the hidden id column is missing, reading and writing say how to restore it."""
     review_tab(google).write([A])
-    rearrange(google, lambda grid: [line[:9] + line[10:] for line in grid])()
+    rearrange(google, lambda grid: [line[:12] + line[13:] for line in grid])()
     grid = shown(google)
     with pytest.raises(InputError, match=r"no column 'Link ID'.*Version history"):
         review_tab(google).read()
@@ -208,7 +211,7 @@ def test_visible_columns_that_were_sorted_alone(google: GoogleStandIn) -> None:
     before = shown(google)
     rearrange(
         google,
-        lambda grid: [grid[0], *([*grid[7 - at][:9], *grid[at][9:]] for at in range(1, 7))],
+        lambda grid: [grid[0], *([*grid[7 - at][:12], *grid[at][12:]] for at in range(1, 7))],
     )()
     said = {each.id: (each.status, each.anchor) for each in review_tab(google).read()}
     assert said == {
@@ -225,9 +228,94 @@ def test_a_sort_apart_that_is_too_large_to_mend(
 ) -> None:
     """Where one request can't mend the tab, nothing is written, and the message says what to do."""
     review_tab(google).write([A, B])
-    rearrange(google, lambda grid: [grid[0], *([*grid[3 - at][:9], *grid[at][9:]] for at in (1, 2))])()
+    rearrange(google, lambda grid: [grid[0], *([*grid[3 - at][:12], *grid[at][12:]] for at in (1, 2))])()
     monkeypatch.setattr("internal_linker.adapters.google_sheets.spreadsheet.MAX_BYTES", 60)
     before = shown(google)
     with pytest.raises(OutputError, match=r"sorted without its hidden columns.*Version history"):
         review_tab(google).write([A, B])
     assert shown(google) == before
+
+
+# -- anchors in bold --------------------------------------------------------------------------------
+
+
+def bold(google: GoogleStandIn, link: ReviewRow) -> list[str]:
+    """Return the parts of a link's sentence that are in bold."""
+    grid, tab = google.grid("Review"), google.tab("Review")
+    at = next(at for at, line in enumerate(grid) if link.id in line)
+    cell = tab.at(at, grid[0].index("Sentence"))
+    text = str(cell.value).encode("utf-16-le")
+    starts = [run.get("startIndex", 0) for run in cell.runs]
+    parts = zip(cell.runs, starts, [*starts[1:], len(text) // 2], strict=True) if starts else ()
+    return [text[2 * a : 2 * b].decode("utf-16-le") for run, a, b in parts if run["format"].get("bold")]
+
+
+def test_the_anchor_is_in_bold_in_its_sentence(google: GoogleStandIn) -> None:
+    """New rows, new sentences and anchors of editors show the anchor in bold; another run writes nothing."""
+    links = [row("a", sentence="\U0001f375 an art fair, art", anchor="art"), B, row("c", anchor="not there")]
+    assert review_tab(google).write(links) == []
+    assert [bold(google, each) for each in links] == [["art"], ["b anchor"], []]
+    put(google, B, "Anchor", "stands")
+    links[0] = row("a", sentence="More art.", anchor="art")
+    assert review_tab(google).write(links) == []
+    assert [bold(google, each) for each in links] == [["art"], ["stands"], []]
+    google.forget()
+    assert review_tab(google).write(links) == []
+    assert google.calls("^POST /v4") == []
+
+
+def test_formats_of_editors_stay(google: GoogleStandIn) -> None:
+    """A sentence in which an editor coloured words, and an editor's own row, keep their formats."""
+    review_tab(google).write([A, B])
+    tab = google.tab("Review")
+    mine = ({"startIndex": 2, "format": {"italic": True}},)
+    tab.put(1, 2, tab.at(1, 2)._replace(runs=mine))
+    for column, text in ((1, "own"), (2, "my own line")):
+        tab.put(5, column, tab.at(5, column)._replace(value=text))
+    assert review_tab(google).write([A, B]) == []
+    assert (tab.at(1, 2).runs, google.tab("Review").at(5, 2).runs) == (mine, ())
+
+
+def test_rows_that_move_before_the_bold_part_cost_no_run(google: GoogleStandIn) -> None:
+    """If Google refuses the format because rows moved, all links are there, and a sentence says what is missing."""
+    review_tab(google).write([A, B])
+    put(google, B, "Anchor", "stands")
+    google.script(Reply(400, {"error": {"code": 400, "message": "startIndex"}}), on=APPEND)
+    (said,) = review_tab(google).write([A, B])
+    assert said.startswith("Not all anchors of the tab Review are in bold")
+    assert review_tab(google).write([A, B]) == []
+    assert bold(google, B) == ["stands"]
+
+
+def test_an_older_tab_gets_the_new_columns(google: GoogleStandIn) -> None:
+    """A tab of an earlier version gets titles, section, bold anchors, and colours for scores from 0 to 100."""
+    review_tab(google).write([A, B])
+    put(google, A, "Status", "accepted")
+    put(google, B, "Notes", "mine")
+    old = [0, 1, 2, 10, 11, 6, 7, 8, 9, *range(12, 16)]
+
+    def older(grid: list[list[Any]]) -> list[list[Any]]:
+        lines = [[line[at] for at in old] + ["Due" if not at else 7] for at, line in enumerate(grid)]
+        return [lines[0], *([*line[:5], 0.876, "sidebar", *line[7:]] for line in lines[1:])]
+
+    rearrange(google, older)()
+    looks = google.tab("Review").looks
+    looks.hidden = {9, 10, 11, 12}
+    for rule, bound in zip(looks.rules, ("=80/100", "=65/100", "=65/100"), strict=True):
+        rule["booleanRule"]["condition"]["values"] = [{"userEnteredValue": bound}]
+    assert review_tab(google).write([row("a", source_title="All teas"), C]) == []
+    grid = shown(google)
+    assert grid[0] == [*COLUMNS[:6], "Source", "Target", *COLUMNS[6:10], *COLUMNS[12:], "Due"]
+    assert [line[:1] + line[3:6] + line[8:10] + line[11:12] + line[16:] for line in grid[1:]] == [
+        ["accepted", "All teas", "", "/", "75", "related box", "", "7"],
+        ["proposed", "", "", "", "88", "related box", "mine", "7"],
+        ["proposed", "", "", "/", "75", "related box", "", ""],
+    ]
+    assert [bold(google, each) for each in (A, B, C)] == [["a anchor"], ["b anchor"], ["c anchor"]]
+    looks = google.tab("Review").looks
+    bounds = [each["booleanRule"]["condition"]["values"][0]["userEnteredValue"] for each in looks.rules]
+    assert (bounds, looks.hidden) == (["80", "65", "65"], {12, 13, 14, 15})
+    assert "0 to 100" in google.cell_notes("Review")["I1"]
+    google.forget()
+    assert review_tab(google).write([A, C]) == []
+    assert google.calls("^POST /v4") == []

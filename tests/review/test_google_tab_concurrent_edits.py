@@ -52,7 +52,7 @@ def test_rows_and_columns_may_move(
     new = [row(name, anchor=f"new {name}", **news) for name in "abcdef"]
     assert review_tab(google).write([*new, row("y"), row("z")]) == []
     for link in new:
-        told = {"Score": "0.9", "Why": "better", "Status": "live", "Written Status": "live"}
+        told = {"Score": "90", "Why": "better", "Status": "live", "Written Status": "live"}
         if link.id[-1] in "cf":
             told |= {"Anchor": link.anchor, "Proposed Anchor": link.anchor}
         if link.id[-1] in "ad":
@@ -84,7 +84,7 @@ def test_a_word_typed_during_the_write_stays(google: GoogleStandIn) -> None:
     before(google, WRITE, type_it)
     assert review_tab(google).write([row("a", score=0.9), row("b", score=0.9), C]) == []
     assert [line[0] for line in shown(google)[1:]] == ["proposed", "accepted", "proposed"]
-    assert (shown(google)[3][1], shown(google)[3][8]) == ("mine", "n")
+    assert (shown(google)[3][1], shown(google)[3][9]) == ("mine", "n")
 
 
 def test_a_sort_right_before_rows_are_deleted_loses_no_row(google: GoogleStandIn) -> None:
@@ -105,7 +105,7 @@ def test_a_cell_that_does_not_keep_its_text_is_reported(google: GoogleStandIn) -
     review_tab(google).write([A, B])
 
     def meddle(grid: list[list[Any]]) -> list[list[Any]]:
-        grid[1][7] = "mine!"
+        grid[1][8] = "mine!"
         return grid
 
     before(google, READ, rearrange(google, meddle), times=99)

@@ -173,8 +173,8 @@ def test_what_was_decided_elsewhere_reaches_the_row() -> None:
     board = apply(Board(COLUMNS, []), [row(name) for name in "abcd"])
     typed, late = Cells("proposed", "a anchor", ""), Cells("proposed", "old", "old note")
     rows = [list(line) for line in board.rows]
-    rows[1][1], rows[1][8] = "old", "old note"
-    rows[2][1], rows[2][8] = "newer", "newer note"
+    rows[1][1], rows[1][9] = "old", "old note"
+    rows[2][1], rows[2][9] = "newer", "newer note"
     rows[3][0] = "accepted"
     said = {"anchor": "typed", "notes": "ask Ann", "status": "edited"}
     wanted = [
@@ -197,12 +197,12 @@ def test_rows_whose_visible_columns_were_sorted_alone() -> None:
     """After a sort without the hidden columns, decisions count for the links beside them, and rows are mended."""
     first = apply(Board(COLUMNS, []), [row(name) for name in "abc"])
     rows = [list(line) for line in first.rows]
-    rows[0][:2], rows[1][8] = ["accepted", "a anchor"], "b note"
-    rows.append(["an editor's own line", *[""] * 12])
+    rows[0][:2], rows[1][9] = ["accepted", "a anchor"], "b note"
+    rows.append(["an editor's own line", *[""] * 15])
     wanted = [row(name, anchor="new", read=Cells("proposed", f"{name} anchor")) for name in "abc"]
-    by_id = {line[9]: [*line[:9], *line[10:]] for line in apply(Board(COLUMNS, rows), wanted).rows}
+    by_id = {line[12]: [*line[:12], *line[13:]] for line in apply(Board(COLUMNS, rows), wanted).rows}
     for order in ([1, 2, 0, 3], [3, 0, 1, 2], [2, 3, 1, 0]):
-        sorted_apart = [[*rows[at][:9], *rows[to][9:]] for to, at in enumerate(order)]
+        sorted_apart = [[*rows[at][:12], *rows[to][12:]] for to, at in enumerate(order)]
         board = Board(COLUMNS, sorted_apart)
         said = {
             each.id: (each.status, each.anchor, each.notes, each.proposed) for each in verdicts(board, "tab")
@@ -213,7 +213,7 @@ def test_rows_whose_visible_columns_were_sorted_alone() -> None:
             row("c").id: ("proposed", "c anchor", "", "c anchor"),
         }
         after = apply(board, wanted)
-        assert {line[9]: [*line[:9], *line[10:]] for line in after.rows} == by_id
+        assert {line[12]: [*line[:12], *line[13:]] for line in after.rows} == by_id
         again = merge(Board(COLUMNS, after.rows), wanted)
         assert (again.changes, again.removed, again.new) == ({}, [], [])
 
@@ -221,7 +221,7 @@ def test_rows_whose_visible_columns_were_sorted_alone() -> None:
 def test_a_source_that_somebody_rewrote_does_not_part_a_row_from_its_link() -> None:
     """A row keeps its link if an editor changes its source, even to that of another row's link."""
     rows = [list(line) for line in apply(Board(COLUMNS, []), [row("a"), row("b")]).rows]
-    rows[0][3], rows[1][3] = "https://shop.com/other", "x"
+    rows[0][10], rows[1][10] = "https://shop.com/other", "x"
     board = Board(COLUMNS, rows)
     assert [board.link_id(at) for at in range(2)] == [row("a").id, row("b").id]
 

@@ -11,12 +11,13 @@ from typing import Any
 import openpyxl
 import pytest
 import xlsxwriter
+from openpyxl.cell.rich_text import CellRichText, TextBlock
 from python_calamine import CalamineWorkbook
 
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import ReviewDesk
 from internal_linker.review import workbook
-from internal_linker.review.merge import COLUMNS, STATUSES
+from internal_linker.review.merge import COLUMNS, STATUSES, row_key
 from internal_linker.review.workbook import ReviewWorkbook
 from tests.support.reviews import cells, row, verdict
 
@@ -57,22 +58,22 @@ def test_a_new_workbook_has_all_that_an_editor_needs(path: Path) -> None:
     assert desk.write([A, odd]) == []
     assert shown(path) == [list(COLUMNS), cells(A), [*cells(odd)[:2], "a b", *cells(odd)[3:]]]
     sheet = openpyxl.load_workbook(path)["Review"]
-    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C2", "A1:M3")
-    assert {name for name, at in sheet.column_dimensions.items() if at.hidden} == {"J", "K", "L", "M"}
+    assert (sheet.freeze_panes, sheet.auto_filter.ref) == ("C2", "A1:P3")
+    assert {name for name, at in sheet.column_dimensions.items() if at.hidden} == {"M", "N", "O", "P"}
     rules = {str(each.sqref): each for each in sheet.data_validations.dataValidation}
     assert rules["A2:A3"].formula1 == '"' + ",".join(STATUSES) + '"'
-    assert "0 to 1" in str(rules["F1"].prompt)
+    assert "0 to 100" in str(rules["G1"].prompt)
     (coloured,) = sheet.conditional_formatting
-    assert str(coloured.sqref) == "F2:F3"
-    assert [each.formula for each in coloured.rules[1:]] == [["0.8"], ["0.65"], ["0.65"]]
-    assert (sheet["B3"].value, sheet["B3"].data_type, sheet["D3"].hyperlink) == ("=1+1", "s", None)
+    assert str(coloured.sqref) == "G2:G3"
+    assert [each.formula for each in coloured.rules[1:]] == [["80"], ["65"], ["65"]]
+    assert (sheet["B3"].value, sheet["B3"].data_type, sheet["K3"].hyperlink) == ("=1+1", "s", None)
     assert sheet["B2"].number_format == "@"
 
 
 def test_words_come_back_and_stay(path: Path) -> None:
     """A saved status, anchor and note are read, and they stay after the next run beside new figures."""
     ReviewWorkbook(path).write([A, B, C, D])
-    edit(path, A2="accepted", B3="mine", I4="ask Ann", B5="2024")
+    edit(path, A2="accepted", B3="mine", J4="ask Ann", B5="2024")
     said = [verdict(each, "review.xlsx") for each in (A, B, C, D)]
     desk = ReviewWorkbook(path)
     read = desk.read()
@@ -85,12 +86,12 @@ def test_words_come_back_and_stay(path: Path) -> None:
     assert {each.by for each in read} == {said[0].by}
     new = [row(name, score=0.9, anchor="new", status="live") for name in "abcde"]
     assert desk.write(new) == []
-    assert [(line[0], line[1], line[5], line[8]) for line in shown(path)[1:]] == [
-        ("accepted", A.anchor, "0.9", ""),
-        ("live", "mine", "0.9", ""),
-        ("live", "new", "0.9", "ask Ann"),
-        ("live", "2024", "0.9", ""),
-        ("live", "new", "0.9", ""),
+    assert [(line[0], line[1], line[6], line[9]) for line in shown(path)[1:]] == [
+        ("accepted", A.anchor, "90", ""),
+        ("live", "mine", "90", ""),
+        ("live", "new", "90", "ask Ann"),
+        ("live", "2024", "90", ""),
+        ("live", "new", "90", ""),
     ]
 
 
@@ -99,7 +100,7 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
     ReviewWorkbook(path).write([A, B, C])
     book = openpyxl.load_workbook(path)
     sheet = book.active
-    sheet.move_range("A4:M4", rows=1)
+    sheet.move_range("A4:P4", rows=1)
     sheet["B4"] = "a line of my own"
     sheet.insert_cols(3)
     sheet["C1"], sheet["C2"], sheet["C3"] = "Due", datetime.date(2026, 11, 22), 7
@@ -107,18 +108,18 @@ def test_a_workbook_that_editors_made_their_own(path: Path) -> None:
     assert ReviewWorkbook(path).write([row("c", score=0.9), B, D]) == []
     found = grid(path)
     assert found[0] == ["Status", "Anchor", "Due", *COLUMNS[2:]]
-    assert [line[10] for line in found[1:]] == [B.id, "", C.id, D.id]
-    assert (found[1][2], found[2][1], found[3][6]) == (7, "a line of my own", 0.9)
+    assert [line[13] for line in found[1:]] == [B.id, "", C.id, D.id]
+    assert (found[1][2], found[2][1], found[3][7]) == (7, "a line of my own", 90)
     ReviewWorkbook(path).write([A, B])
-    assert [line[10] for line in grid(path)[1:]] == [B.id, "", A.id]
+    assert [line[13] for line in grid(path)[1:]] == [B.id, "", A.id]
 
 
 def test_dates_of_the_editors_stay_dates(path: Path) -> None:
     """Dates in a column of the editors stay dates and don't become text."""
     ReviewWorkbook(path).write([A])
-    edit(path, N1="Due", N2=datetime.date(2026, 11, 22), O1="Done", O2=True)
+    edit(path, Q1="Due", Q2=datetime.date(2026, 11, 22), R1="Done", R2=True)
     ReviewWorkbook(path).write([A, B])
-    due, done = grid(path)[1][13:]
+    due, done = grid(path)[1][16:]
     assert str(due).startswith("2026-11-22") and not isinstance(due, str)
     assert done is True
 
@@ -144,7 +145,7 @@ def test_what_a_new_file_can_not_hold_is_kept_in_a_copy(path: Path) -> None:
         lambda path: path.write_text("Status,Anchor\n"),
         lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
         other_workbook,
-        lambda path: edit(path, J1="Renamed"),
+        lambda path: edit(path, M1="Renamed"),
         lambda path: (path.unlink(), path.mkdir()),
     ],
     ids=["empty", "text", "cut off", "foreign", "id column renamed", "folder"],
@@ -165,7 +166,7 @@ def test_a_file_damaged_anywhere_never_ends_in_more_than_a_sentence(path: Path) 
     """Whichever byte is damaged, the workbook is read or refused with an OutputError."""
     ReviewWorkbook(path).write([A, B])
     whole = path.read_bytes()
-    for at in range(0, len(whole), 97):
+    for at in range(0, len(whole), 149):
         path.write_bytes(whole[:at] + b"\x00\xff" + whole[at + 2 :])
         with suppress(OutputError):
             ReviewWorkbook(path).write([A, B])
@@ -192,8 +193,8 @@ def saving_while_written(monkeypatch: pytest.MonkeyPatch, *saves: Callable[[], o
     """Let an editor save the workbook while the tool writes it, each time in the next of these ways."""
     left, fill = iter(saves), workbook._fill
 
-    def filled(*args: Any) -> None:
-        fill(*args)
+    def filled(*args: Any, **more: Any) -> None:
+        fill(*args, **more)
         next(left, lambda: None)()
 
     monkeypatch.setattr(workbook, "_fill", filled)
@@ -202,12 +203,12 @@ def saving_while_written(monkeypatch: pytest.MonkeyPatch, *saves: Callable[[], o
 def test_what_an_editor_saves_during_the_write_is_merged(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Decisions saved while the new workbook is being written are in it, beside its new links."""
     ReviewWorkbook(path).write([A, B])
-    saving_while_written(monkeypatch, lambda: edit(path, A2="accepted"), lambda: edit(path, I3="ask Ann"))
+    saving_while_written(monkeypatch, lambda: edit(path, A2="accepted"), lambda: edit(path, J3="ask Ann"))
     assert ReviewWorkbook(path).write([A, replace(B, score=0.9), C]) == []
-    assert [(line[0], line[5], line[8]) for line in shown(path)[1:]] == [
-        ("accepted", "0.75", ""),
-        ("proposed", "0.9", "ask Ann"),
-        ("proposed", "0.75", ""),
+    assert [(line[0], line[6], line[9]) for line in shown(path)[1:]] == [
+        ("accepted", "75", ""),
+        ("proposed", "90", "ask Ann"),
+        ("proposed", "75", ""),
     ]
     assert [each.name for each in path.parent.iterdir()] == ["review.xlsx"]
 
@@ -218,7 +219,7 @@ def test_a_workbook_that_is_saved_again_and_again_stays(
 ) -> None:
     """A workbook that keeps changing, or is half saved, stays; the new one is beside it with all decisions read."""
     ReviewWorkbook(path).write([A, B])
-    saves = [lambda at=at: edit(path, A2="accepted", I2=f"note {at}") for at in range(9)]
+    saves = [lambda at=at: edit(path, A2="accepted", J2=f"note {at}") for at in range(9)]
     saving_while_written(
         monkeypatch, *([saves[0], lambda: path.write_bytes(b"PK half")] if damaged else saves)
     )
@@ -238,6 +239,91 @@ def test_a_workbook_that_is_gone_during_the_write_comes_back_whole(
     saving_while_written(monkeypatch, path.unlink)
     assert ReviewWorkbook(path).write([A, B, C]) == []
     assert [line[0] for line in shown(path)[1:]] == ["rejected", "proposed", "proposed"]
+
+
+def rich(path: Path) -> list[Any]:
+    """Return the sentences with their formats, row by row."""
+    sheet = openpyxl.load_workbook(path, rich_text=True)["Review"]
+    return [cell.value for cell in sheet["C"][1:]]
+
+
+def bold(cell: Any) -> list[tuple[str, bool]]:
+    """Return the parts of a cell, and which of them are in bold."""
+    if not isinstance(cell, CellRichText):
+        return [(cell, False)]
+    return [(str(part), isinstance(part, TextBlock) and bool(part.font.b)) for part in cell]
+
+
+def test_the_anchor_is_in_bold_in_its_sentence(path: Path) -> None:
+    """One whole occurrence of the anchor is in bold, whatever the texts contain, and no text becomes markup."""
+    texts = [
+        ("part of an art fair of art", "art"),
+        ('=HYPERLINK("x") with tea', "tea"),
+        ("<r><t>tea</t></r>", "tea"),
+        ("<r><t>x</t></r>", "none"),
+        ("green tea", "green tea"),
+        ("\u0686\u0627\u06cc \u0633\u0628\u0632 \U0001f375", "\u0633\u0628\u0632"),
+        ("x" * 40_000 + " tea", "tea"),
+    ]
+    links = [row(str(at), sentence=text, anchor=anchor) for at, (text, anchor) in enumerate(texts)]
+    assert ReviewWorkbook(path).write(links) == []
+    shown_ = [bold(cell) for cell in rich(path)]
+    assert ["".join(part for part, _ in parts) for parts in shown_] == [text[:32_767] for text, _ in texts]
+    marked = [["".join(part for part, is_bold in parts if is_bold)] for parts in shown_]
+    assert marked == [["art"], ["tea"], ["tea"], [""], ["green tea"], [texts[5][1]], [""]]
+    assert shown_[0][0] == ("part of an ", False)
+    assert [line[2] for line in grid(path)[1:]] == [text[:32_767] for text, _ in texts]
+    before = path.read_bytes()
+    assert [each.anchor for each in ReviewWorkbook(path).read()] == [anchor for _, anchor in texts]
+    edit(path, B2="fair")
+    assert path.read_bytes() != before
+    ReviewWorkbook(path).write(links)
+    assert ("fair", True) in bold(rich(path)[0])
+
+
+OLDER = ("Status", "Anchor", "Sentence", "Source", "Target", "Score", "Tier", "Why", "Notes")
+
+
+def test_an_older_workbook_gets_the_new_columns(path: Path) -> None:
+    """Titles, section, whole scores and tiers in words come to a workbook of an earlier version; all else stays."""
+    hidden = COLUMNS[-4:]
+    path.parent.mkdir()
+    with xlsxwriter.Workbook(path) as book:
+        sheet = book.add_worksheet("Review")
+        sheet.write_row(0, 0, [*OLDER[:1], "Due", *OLDER[1:], *hidden])
+        for at, link in enumerate([B, A], 1):
+            texts = ["accepted", 7, link.anchor, link.sentence, link.source, link.target, 0.876, "inline"]
+            key = row_key(link.source, link.target)
+            sheet.write_row(at, 0, [*texts, "old", "mine", link.id, link.anchor, "proposed", key])
+    titled = replace(A, source_title="All teas", target_title="=Kettles", score=0.9)
+    assert ReviewWorkbook(path).write([titled]) == []
+    new = COLUMNS[3:6]
+    found = grid(path)
+    assert found[0] == ["Status", "Due", "Anchor", "Sentence", *new, "Source", "Target", *OLDER[5:], *hidden]
+    assert [line[:2] + line[4:7] + line[9:13] for line in found[1:]] == [
+        ["accepted", 7, "", "", "", 88, "in the text", "old", "mine"],
+        ["accepted", 7, "All teas", "=Kettles", "/", 90, "related box", A.why, "mine"],
+    ]
+    assert ReviewWorkbook(path).write([A]) == []
+    assert grid(path)[2][4:6] == ["All teas", "=Kettles"]
+
+
+def test_rows_stand_in_the_order_of_the_links_until_somebody_sorts_them(path: Path) -> None:
+    """Later links come where they belong, rows of other links after their page's; a sort of an editor's stays."""
+    ReviewWorkbook(path).write([B, A])
+    edit(path, A3="accepted", J2="a note")
+    assert ReviewWorkbook(path).write([C, A, row("d", source=A.source)]) == []
+    ids = [C.id, A.id, D.id, B.id]
+    assert [line[12] for line in grid(path)[1:]] == ids
+    book = openpyxl.load_workbook(path)
+    rows = [[cell.value for cell in line] for line in book["Review"].iter_rows(min_row=2)]
+    for at, line in enumerate(reversed(rows), 2):
+        for column, value in enumerate(line, 1):
+            book["Review"].cell(at, column).value = value
+    book.save(path)
+    for _ in range(2):
+        ReviewWorkbook(path).write([C, A, row("d", source=A.source), row("e")])
+        assert [line[12] for line in grid(path)[1:]] == [*reversed(ids), row("e").id]
 
 
 @pytest.mark.parametrize("count", [1_000, pytest.param(20_000, marks=pytest.mark.long)])

@@ -9,7 +9,7 @@ from typing import Any
 from tests.standins import google_looks, google_schema
 from tests.standins.a1 import Box
 from tests.standins.google_errors import GoogleError, invalid, unknown_name
-from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, entered
+from tests.standins.grid import EMPTY, MAX_CELL, Cell, Tab, Value, entered
 
 MAX_CELLS = 10_000_000  # per spreadsheet
 GRID_FIELDS = frozenset({"rowCount", "columnCount", "frozenRowCount", "frozenColumnCount"})
@@ -248,10 +248,22 @@ def _long(given: Args) -> None:
 
 def _updated(old: Cell, given: Args, fields: str) -> Cell:
     note = given.get("note", "") if "note" in fields or fields == "*" else old.note
-    if "userEnteredValue" not in fields and fields != "*":
-        return Cell(old.value, note)
-    kind, value = next(iter(given.get("userEnteredValue", {}).items()), ("", ""))
-    return Cell(entered(value) if kind == "formulaValue" else value, note)
+    # A new value erases the formats of parts of the old one.
+    value, runs = old.value, old.runs
+    if "userEnteredValue" in fields or fields == "*":
+        kind, value = next(iter(given.get("userEnteredValue", {}).items()), ("", ""))
+        value, runs = entered(value) if kind == "formulaValue" else value, ()
+    if "textFormatRuns" in fields or fields == "*":
+        runs = _runs(given.get("textFormatRuns", []), value)
+    return Cell(value, note, runs)
+
+
+def _runs(given: list[Args], value: Value) -> tuple[Args, ...]:
+    length = len(value.encode("utf-16-le")) // 2 if isinstance(value, str) else 0
+    starts = [run.get("startIndex", 0) for run in given]
+    if starts and (starts != sorted(set(starts)) or starts[-1] >= length):
+        raise invalid("Invalid request: TextFormatRun.startIndex must ascend and be within the text.")
+    return tuple(given)
 
 
 KINDS: dict[str, Callable[[Tabs, Args], Args | None]] = {

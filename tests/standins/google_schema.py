@@ -30,8 +30,9 @@ TYPES: dict[str, dict[str, Any]] = {
     "ExtendedValue": {"stringValue": str, "numberValue": float, "boolValue": bool, "formulaValue": str},
     "CellData": {
         **{"userEnteredValue": "ExtendedValue", "userEnteredFormat": "CellFormat", "note": str},
-        "dataValidation": "DataValidationRule",
+        **{"dataValidation": "DataValidationRule", "textFormatRuns": ["TextFormatRun"]},
     },
+    "TextFormatRun": {"startIndex": int, "format": "TextFormat"},
     "RowData": {"values": ["CellData"]},
     "ConditionValue": {"userEnteredValue": str, "relativeDate": str},
     "BooleanCondition": {"type": str, "values": ["ConditionValue"]},

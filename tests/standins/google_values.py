@@ -10,7 +10,7 @@ from tests.standins import google_looks
 from tests.standins.a1 import Box, range_name, split_range
 from tests.standins.google_errors import invalid
 from tests.standins.google_requests import properties
-from tests.standins.grid import Cell, Tab, rendered
+from tests.standins.grid import Cell, Formula, Tab, rendered
 
 Options = Mapping[str, Any]  # query parameters or the body's options, by Google's names
 INPUT = ("RAW", "USER_ENTERED")
@@ -34,8 +34,9 @@ class Values:
         found = [self.find(text) for text in query.get("ranges", [])] or [(tab, Box()) for tab in self.tabs]
         with_data = "data" in query.get("fields", [""])[0] or query.get("includeGridData") == ["true"]
         sheets: list[dict[str, Any]] = []
-        for tab, box in found:
-            data = {"data": [{"rowData": _row_data(tab, box)}]} if with_data else {}
+        for tab in [tab for tab in self.tabs if any(tab is each for each, _ in found)]:
+            ranges = [_grid_data(tab, box) for each, box in found if each is tab]
+            data = {"data": ranges} if with_data else {}
             sheets.append({"properties": properties(self.tabs, tab), **google_looks.shown(tab.looks), **data})
         about = {"title": title, "locale": "en_US", "autoRecalc": "ON_CHANGE", "timeZone": "Etc/GMT"}
         address = f"https://docs.google.com/spreadsheets/d/{self.key}/edit"
@@ -122,6 +123,11 @@ class Values:
         return range_name(tab.title, box.top, box.left, box.bottom or tab.rows, box.right or tab.columns)
 
 
+def _grid_data(tab: Tab, box: Box) -> dict[str, Any]:
+    start = {"startColumn": box.left} if box.left else {}
+    return {**start, "rowData": _row_data(tab, box)}
+
+
 def _row_data(tab: Tab, box: Box) -> list[dict[str, Any]]:
     inside = box.within(tab.rows, tab.columns)
     lines = [line[inside.left : inside.right] for line in tab.cells[inside.top : inside.bottom]]
@@ -129,7 +135,10 @@ def _row_data(tab: Tab, box: Box) -> list[dict[str, Any]]:
 
 
 def _cell_data(cell: Cell) -> dict[str, Any]:
-    value = {"formattedValue": rendered(cell.value, RENDER[0])} if cell.value != "" else {}
+    value: dict[str, Any] = {"formattedValue": rendered(cell.value, RENDER[0])} if cell.value != "" else {}
+    if isinstance(cell.value, str) and cell.value and not isinstance(cell.value, Formula):
+        value["userEnteredValue"] = {"stringValue": cell.value}
+    value |= {"textFormatRuns": list(cell.runs)} if cell.runs else {}
     return value | ({"note": cell.note} if cell.note else {})
 
 

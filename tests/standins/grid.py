@@ -24,10 +24,11 @@ Value = str | int | float | bool  # "" is an empty cell
 
 
 class Cell(NamedTuple):
-    """A cell's value and note."""
+    """A cell's value and note, and the formats of parts of its text."""
 
     value: Value = ""
     note: str = ""
+    runs: tuple[Any, ...] = ()
 
 
 EMPTY = Cell()

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from internal_linker.core.edges import ReviewRow, Verdict
+from internal_linker.core.edges import TIER_NAMES, ReviewRow, Verdict, score_of
+from internal_linker.core.sections import section_of
 from internal_linker.review.google_tab import ReviewTab
 from internal_linker.review.merge import COLUMNS, row_key
 from tests.standins import GoogleStandIn
@@ -33,9 +34,11 @@ def row(name: str, **changes: Any) -> ReviewRow:
 
 def cells(of: ReviewRow) -> list[str]:
     """Return the row as a new tab shows it."""
-    score = "" if math.isnan(of.score) else f"{of.score:g}"
-    texts = [of.status, of.anchor, of.sentence, of.source, of.target, score]
-    return [*texts, of.tier, of.why, of.notes, of.id, of.anchor, of.status, row_key(of.source, of.target)]
+    score = "" if math.isnan(of.score) else str(score_of(of.score))
+    titles = [of.source_title, of.target_title, section_of(of.source)]
+    texts = [of.status, of.anchor, of.sentence, *titles, score, TIER_NAMES[of.tier], of.why, of.notes]
+    hidden = [of.id, of.anchor, of.status, row_key(of.source, of.target)]
+    return [*texts, of.source, of.target, *hidden]
 
 
 def verdict(of: ReviewRow, by: str = "Review tab", **changes: Any) -> Verdict:

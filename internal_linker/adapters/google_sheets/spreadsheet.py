@@ -77,6 +77,19 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
+class RichText:
+    """The text of a cell; "" for a number or formula.
+
+    Attributes:
+        text: the text.
+        runs: Google's `textFormatRuns`: formats of parts of the text, from `startIndex` (UTF-16 units) on.
+    """
+
+    text: str = ""
+    runs: Sequence[Mapping[str, Any]] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Tab:
     """A tab that has cells; `facts` is its whole metadata."""
 
@@ -116,6 +129,18 @@ class Spreadsheet:
         """Return the ragged rows of the tab, or of a range in it; `options` have Google's names."""
         name = absolute_range_name(tab.title, cells)
         return self._ask(lambda: _read(self._http.values_get(self._id, name, params={**options}), _rows))
+
+    def rich_texts(self, tab: Tab, columns: Sequence[int]) -> list[list[RichText]]:
+        """Return the texts of some columns (from 0) with their formats within the cell, row by row."""
+        names = [_column_letters(column) for column in columns]
+        ranges = [absolute_range_name(tab.title, f"{name}:{name}") for name in names]
+        fields = "sheets(data(startColumn,rowData(values(userEnteredValue(stringValue),textFormatRuns))))"
+        asked: dict[str, Any] = {"ranges": ranges, "fields": fields}
+        return self._ask(
+            lambda: _read(
+                self._http.fetch_sheet_metadata(self._id, asked), lambda reply: _rich_rows(reply, columns)
+            )
+        )
 
     def write(self, tab: Tab | None, cells: Cells) -> None:
         """Write cells verbatim, all or none."""
@@ -177,6 +202,23 @@ def _with_tabs(reply: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _rows(reply: Mapping[str, Any]) -> list[list[Any]]:
     return [list(row) for row in reply.get("values", [])]
+
+
+def _rich_rows(reply: Mapping[str, Any], columns: Sequence[int]) -> list[list[RichText]]:
+    # Google returns the ranges in their order or by column.
+    found = {data.get("startColumn", 0): data.get("rowData", []) for data in reply["sheets"][0]["data"]}
+    height = max(map(len, found.values()), default=0)
+    return [[_rich(found.get(column, []), row) for column in columns] for row in range(height)]
+
+
+def _rich(rows: Sequence[Mapping[str, Any]], row: int) -> RichText:
+    cell = (rows[row].get("values") or [{}])[0] if row < len(rows) else {}
+    return RichText(cell.get("userEnteredValue", {}).get("stringValue", ""), cell.get("textFormatRuns", ()))
+
+
+def _column_letters(column: int) -> str:
+    """Return a column's letters; columns count from 0."""
+    return rowcol_to_a1(1, column + 1).rstrip("0123456789")
 
 
 def tabs_of(metadata: Mapping[str, Any]) -> list[Tab]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO, Literal, Self
 
 import xlsxwriter
 from xlsxwriter.url import Url
@@ -13,6 +13,22 @@ from xlsxwriter.url import Url
 from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
 
 Cell = str | int | float
+
+
+class Marked(str):
+    """A text of which a workbook shows the characters from `start` to `end` in bold."""
+
+    __slots__ = ("end", "start")
+    start: int
+    end: int
+
+    def __new__(cls, text: str, start: int, end: int) -> Self:
+        """Mark a part of a text."""
+        made = super().__new__(cls, text)
+        made.start, made.end = start, end
+        return made
+
+
 # Rows per sheet below the header: Excel allows 1,048,576 with it.
 MOST_ROWS = 1_048_575
 # Excel's limits: characters of a cell and of an address, and links on a sheet.
@@ -31,12 +47,13 @@ class Column:
     Attributes:
         name: its header.
         width: its width in characters.
-        look: "link" for clickable URLs, "bar" for numbers with a bar, "score" for numbers from 0 to 1 with a bar.
+        look: "link" for clickable URLs, "text" for texts that wrap, "bar" for numbers with a bar, "score" for numbers
+            from 0 to 1 with a bar.
     """
 
     name: str
     width: int = 12
-    look: Literal["plain", "link", "bar", "score"] = "plain"
+    look: Literal["plain", "link", "text", "bar", "score"] = "plain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +73,19 @@ def open_book(file: BinaryIO) -> Any:
 def add_sheets(book: Any, sheets: Iterable[Sheet]) -> None:
     """Write sheets with frozen header and first column, filters, widths, links and data bars."""
     head, link = book.add_format({"bold": True, "bottom": 1}), book.get_default_url_format()
-    score = book.add_format({"num_format": "0.000"})
+    bold = book.add_format({"bold": True})
+    looks = {
+        "score": book.add_format({"num_format": "0.000"}),
+        "text": book.add_format({"text_wrap": True, "valign": "top"}),
+    }
     for each in sheets:
         sheet = book.add_worksheet(each.name)
+        styles = [looks.get(column.look) for column in each.columns]
         for at, column in enumerate(each.columns):
-            sheet.set_column(at, at, column.width, score if column.look == "score" else None)
+            sheet.set_column(at, at, column.width, styles[at])
         sheet.freeze_panes(1, 1)
         put_row(sheet, 0, [column.name for column in each.columns], head)
-        last = _put_rows(sheet, each, link, score)
+        last = _put_rows(sheet, each, styles, link, bold)
         sheet.autofilter(0, 0, max(1, last), len(each.columns) - 1)
         for at, column in enumerate(each.columns):
             if column.look in ("bar", "score"):
@@ -78,13 +100,12 @@ def put_row(sheet: Any, at: int, cells: Sequence[Cell], style: Any = None) -> No
         _put(sheet, at, column, cell, style)
 
 
-def _put_rows(sheet: Any, table: Sheet, link: Any, score: Any) -> int:
+def _put_rows(sheet: Any, table: Sheet, styles: Sequence[Any], link: Any, bold: Any) -> int:
     """Write the rows below the header; return their count."""
     at, linked = 0, 0
     # The same pages are in many rows, and checking a URL takes most of the time of writing it.
     urls: dict[Cell, Url | None] = {}
     links = [column.look == "link" for column in table.columns]
-    styles = [score if column.look == "score" else None for column in table.columns]
     for at, cells in enumerate(islice(table.rows, MOST_ROWS), 1):
         for column, cell in enumerate(cells):
             if links[column] and cell not in urls:
@@ -93,14 +114,48 @@ def _put_rows(sheet: Any, table: Sheet, link: Any, score: Any) -> int:
                 sheet.write_url(at, column, url, link)
                 linked += 1
             else:
-                _put(sheet, at, column, cell, styles[column])
+                _put(sheet, at, column, cell, styles[column], bold=bold)
     return at
 
 
-def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any) -> None:
-    if isinstance(cell, str):
-        if cell:
-            sheet.write_string(at, column, cell[:_LONGEST], style)
+def put_text(sheet: Any, at: int, column: int, text: str, style: Any = None) -> None:
+    """Write a text as it is, cut to Excel's limit; an empty one leaves the cell empty."""
+    text = _cut(text)
+    if text.startswith("<r>") and text.endswith("</r>"):
+        # The library would take the text for XML of its own.
+        sheet.write_rich_string(at, column, text[0], text[1], text[2:], *filter(None, [style]))
+    elif text:
+        sheet.write_string(at, column, text, style)
+
+
+def put_marked(sheet: Any, at: int, column: int, marked: Marked, *, bold: Any, style: Any = None) -> None:
+    """Write a text with a part in bold, cut to Excel's limit."""
+    text = _cut(marked)
+    before, part, after = text[: marked.start], text[marked.start : marked.end], text[marked.end :]
+    if not before and not after:
+        # Excel's rich texts have two parts or more.
+        before, part, after = "", part[:1], part[1:]
+        runs = [bold, part, bold, after]
+    else:
+        runs = [*([before] if before else []), bold, part, *([after] if after else [])]
+    if part and "" not in runs:
+        sheet.write_rich_string(at, column, *runs, *filter(None, [style]))
+    else:
+        put_text(sheet, at, column, text, style)
+
+
+def _cut(text: str) -> str:
+    """Return a text within Excel's limit, which counts characters beyond U+FFFF as two."""
+    if 2 * len(text) <= _LONGEST:
+        return text
+    return text.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST].decode("utf-16-le", "ignore")
+
+
+def _put(sheet: Any, at: int, column: int, cell: Cell, style: Any, *, bold: Any = None) -> None:
+    if isinstance(cell, Marked):
+        put_marked(sheet, at, column, cell, bold=bold, style=style)
+    elif isinstance(cell, str):
+        put_text(sheet, at, column, cell, style)
     elif isfinite(cell):
         sheet.write_number(at, column, cell, style)
 
