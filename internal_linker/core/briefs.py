@@ -15,6 +15,7 @@ class Brief:
         title: its title; "" if the text has none.
         text: its outline or draft, one line per paragraph; "" if there is only a title.
         headings: numbers of the lines that are headings, from 0, ascending.
+        closed: numbers of other lines that hold no anchor, as in `records.Page`.
         links: (address, text) pairs of the draft's links, in order.
         query: its main query.
         url: where it will be.
@@ -30,6 +31,7 @@ class Brief:
     url: str = ""
     lang: str = ""
     remarks: tuple[str, ...] = ()
+    closed: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:

@@ -98,6 +98,8 @@ class Page:
     """Why no link may lead here; None: it is a target."""
     headings: tuple[int, ...] = ()
     """Line numbers of the headings in the content, from 0, ascending; empty where the input has no headings."""
+    closed: tuple[int, ...] = ()
+    """Line numbers of code, tables, quotes, captions and lists of links in the content, ascending, as HTML has them."""
     target_only: bool = False
     """Whether the page gets no links itself."""
 

@@ -221,10 +221,10 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
     if leads_to:
         site.leads_to.setdefault(key, leads_to)
     content = cells.get(Kind.CONTENT, "")
-    headings: tuple[int, ...] = ()
+    headings, closed = tuple[int, ...](), tuple[int, ...]()
     if is_html(content):
         read = read_html(content)
-        content, headings = read.text, read.headings
+        content, headings, closed = read.text, read.headings, read.closed
         base = without_tracking(url)
         for href, anchor in read.links:
             if target := _target(base, href, site.forms):
@@ -245,6 +245,7 @@ def _page(cells: dict[Kind, str], site: _Site, reasons: list[str]) -> Page:
         content=content if key in site.positions else site.keep(content),
         lang=_language(cells.get(Kind.LANG, "")),
         headings=headings,
+        closed=closed,
         issue=issue or (_SOURCE_ONLY if role == SOURCE else None),
         target_only=role == TARGET,
     )
@@ -376,7 +377,7 @@ def _filled(first: Page, other: Page) -> Page:
     if not gaps:
         return first
     if "content" in gaps:
-        gaps["headings"] = other.headings
+        gaps |= {"headings": other.headings, "closed": other.closed}
     return replace(first, **gaps)
 
 

@@ -149,9 +149,11 @@ def _brief(name: str, read: HtmlText, title: str, remarks: tuple[str, ...] = ())
     remarks = (*remarks, *_rest_left_out(name, read.text))
     lines = text.split("\n")
     headings = tuple(number for number in headings if number < len(lines))
+    closed = tuple(number for number in read.closed if number < len(lines))
     row = next(iter(headings), 0)
     if not title and len(lines[row]) <= _LONGEST_TITLE:
         title = lines[row]
         if row == 0:
             text, headings = "\n".join(lines[1:]), tuple(number - 1 for number in headings[1:])
-    return Brief(title, text, headings, read.links, remarks=remarks)
+            closed = tuple(number - 1 for number in closed if number)
+    return Brief(title, text, headings, read.links, remarks=remarks, closed=closed)

@@ -51,6 +51,7 @@ def planned(collected: Collected, brief: Brief) -> Planned:
         content=brief.text,
         lang=lang,
         headings=brief.headings,
+        closed=brief.closed,
     )
     query = brief.query or next((one.query for one in collected.sources if one.key == key), "")
     source = Source(key, page.url, query, page, in_sheet=False)

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from selectolax.lexbor import LexborHTMLParser
+from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 # HTML begins with a tag, or has a whole link somewhere. A text about HTML is full of tags, too, and would lose
 # them if it were read as HTML.
@@ -46,8 +46,14 @@ _MORE = re.compile(rf"(?:{_ATTRIBUTE})++")
 # Marks where a block begins or ends; white space to Python, so that it never sticks to a word.
 _BREAK = "\x1e"
 _BLOCK_NAMES = frozenset(_BLOCKS.split(", "))
-# Marks where a heading begins; white space, too.
-_HEADING = "\x1d"
+# Mark where a heading begins, and where a closed element begins and ends; white space, too.
+_HEADING, _OPEN, _CLOSE = "\x1d", "\x1c", "\x1f"
+# Elements that hold no links to put, apart from headings, tables and lists of links.
+_CLOSED = "pre, blockquote, figcaption, caption, dt, legend, summary"
+# A table with a longer cell, in characters, or with a table inside, makes the page's layout.
+_LONGEST_CELL = 400
+# The share of an item's text that links have if it is an item of a list of links.
+_LINKED = 0.8
 _NOT_FOLLOWED = re.compile(r"\b(nofollow|ugc|sponsored)\b", re.IGNORECASE)
 
 
@@ -60,12 +66,15 @@ class HtmlText:
         links: (href, anchor text) pairs in document order.
         unfollowed: those of the links that `is_followed` denies.
         headings: the numbers of the lines that are headings, from 0.
+        closed: the numbers of other lines that hold no anchor, from 0: code, tables, quotes, captions, terms, items
+            that are hardly more than links.
     """
 
     text: str
     links: tuple[tuple[str, str], ...]
     headings: tuple[int, ...] = ()
     unfollowed: frozenset[tuple[str, str]] = frozenset()
+    closed: tuple[int, ...] = ()
 
 
 def is_followed(rel: str) -> bool:
@@ -83,7 +92,7 @@ def read_html(html: str) -> HtmlText:
 
     Ten thousand nested elements are not a page: then all text and links count, without any structure.
     """
-    tree = parsed(html)
+    tree = parsed(html.replace(_OPEN, " ").replace(_CLOSE, " "))
     body = tree.body
     if body is None:  # a frameset
         return HtmlText("", ())
@@ -97,14 +106,48 @@ def read_html(html: str) -> HtmlText:
         node.insert_after(_BREAK)
     for node in body.css("h1, h2, h3, h4, h5, h6"):
         node.insert_before(_HEADING)
+    for node in (
+        *body.css(_CLOSED),
+        *filter(_is_of_data, body.css("table")),
+        *filter(_is_linked, body.css("li")),
+    ):
+        node.insert_before(_OPEN)
+        node.insert_after(_CLOSE)
     links, unfollowed = list[tuple[str, str]](), set[tuple[str, str]]()
     for node in body.css("a[href]"):
         links.append((node.attributes.get("href") or "", _one_line(node.text())))
         if not is_followed(node.attributes.get("rel") or ""):
             unfollowed.add(links[-1])
-    lines = [line for line in body.text().split(_BREAK) if line.strip()]
-    headings = tuple(number for number, line in enumerate(lines) if _HEADING in line)
-    return HtmlText("\n".join(map(_one_line, lines)), tuple(links), headings, frozenset(unfollowed))
+    lines, headings, closed = _lines(body.text())
+    return HtmlText("\n".join(lines), tuple(links), headings, frozenset(unfollowed), closed)
+
+
+def _lines(text: str) -> tuple[list[str], tuple[int, ...], tuple[int, ...]]:
+    """Return the lines of a text with marks, and the numbers of headings and of lines inside closed elements."""
+    lines, headings, closed, depth = list[str](), list[int](), list[int](), 0
+    for line in text.split(_BREAK):
+        depth += line.count(_OPEN)
+        if line.strip():
+            if _HEADING in line:
+                headings.append(len(lines))
+            elif depth > 0:
+                closed.append(len(lines))
+            lines.append(_one_line(line))
+        depth -= line.count(_CLOSE)
+    return lines, tuple(headings), tuple(closed)
+
+
+def _is_of_data(table: LexborNode) -> bool:
+    """Return whether a table has data, rather than the parts of a page's layout."""
+    inner = any(one.mem_id != table.mem_id for one in table.css("table"))
+    return not inner and all(len(cell.text()) <= _LONGEST_CELL for cell in table.css("td"))
+
+
+def _is_linked(item: LexborNode) -> bool:
+    """Return whether an item of a list is hardly more than links."""
+    links = item.css("a[href]")
+    linked = sum(len(_one_line(link.text())) for link in links)
+    return linked > 0 and linked >= _LINKED * len(_one_line(item.text()))
 
 
 def parsed(html: str) -> LexborHTMLParser:

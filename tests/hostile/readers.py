@@ -93,14 +93,14 @@ def encoding(raw: bytes) -> None:
 
 
 def html(raw: bytes) -> None:
-    """Assert that lines are clean and without the reader's own marks, and headings are lines."""
+    """Assert that lines are clean and without the reader's own marks, and headings and closed lines are lines."""
     text = raw.decode("utf-8", "surrogateescape")
     is_html(text)
     found = read_html(text)
     lines = found.text.split("\n")
     assert all(line == " ".join(line.split()) for line in lines)
-    assert all(0 <= number < len(lines) for number in found.headings)
-    assert not {"\x1d", "\x1e"} & set(found.text)
+    assert all(0 <= number < len(lines) for number in (*found.headings, *found.closed))
+    assert not {"\x1c", "\x1d", "\x1e", "\x1f"} & set(found.text)
 
 
 def urls(raw: bytes) -> None:
@@ -156,7 +156,7 @@ def draft(raw: bytes) -> None:
 
 def _is_brief(brief: Brief) -> None:
     assert brief.title or brief.text
-    assert all(0 <= line <= brief.text.count("\n") for line in brief.headings)
+    assert all(0 <= line <= brief.text.count("\n") for line in (*brief.headings, *brief.closed))
 
 
 def serper(raw: bytes) -> None:

@@ -74,6 +74,7 @@ def test_markdown_is_read_without_its_marks(tmp_path: Path) -> None:
     assert brief.title == "How to steam milk"
     assert lines[0] == "Cool milk makes finer foam, says our guide to steam wands."
     assert [lines[at] for at in brief.headings] == ["What you need"]
+    assert "purge --wand" in [lines[at] for at in brief.closed]
     assert brief.links == (("/milk/guide/", "our guide"),)
     assert {"a jug", "a thermometer", "oat", "fine", "purge --wand"} <= set(lines)
 

@@ -57,6 +57,32 @@ def test_a_text_is_what_a_person_reads(html: str, text: str) -> None:
     assert read_html(html).text == text
 
 
+STRUCTURE = """<h1>Grinders</h1><p>Turn <code>the_collar</code> one step.</p><pre><code>grind --size 4
+grind --stop</code></pre><table><tr><th>Brew<td>V60</table><blockquote><p>Taste first.</p><h3>Said Ann</h3></blockquote>
+<figure><img src=x><figcaption>A hand grinder</figcaption></figure><ul><li><a href=/v60/>V60 recipe</a>
+<li><a href=/a/>Aeropress</a>, <a href=/b/>French press</a><li>Use <a href=/scales/>good scales</a> for beans</ul>
+<dl><dt>Retention<dd>What stays in the grinder.</dl><p>Clean the burrs.</p>"""
+
+
+def test_lines_that_hold_no_anchor_are_told_from_others() -> None:
+    """Code, tables, quotes, captions, terms and items of links are closed; sentences with code or a link are not."""
+    found = read_html(STRUCTURE)
+    lines = found.text.split("\n")
+    assert [lines[at] for at in found.headings] == ["Grinders", "Said Ann"]
+    assert [lines[at] for at in found.closed] == [
+        *("grind --size 4 grind --stop", "Brew", "V60", "Taste first.", "A hand grinder", "V60 recipe"),
+        *("Aeropress, French press", "Retention"),
+    ]
+
+
+def test_a_table_that_is_the_layout_of_a_page_is_open() -> None:
+    """A table with a cell as long as a page's text, or with a table inside, closes nothing; the inner table does."""
+    found = read_html(f"<table><tr><td>Menu<td>{'Green tea is steamed. ' * 30}</table><p>End")
+    assert found.closed == ()
+    inner = read_html("<table><tr><td>Menu<td>Tea<table><tr><td>steep<td>3 minutes</table></table>")
+    assert [inner.text.split("\n")[at] for at in inner.closed] == ["steep", "3 minutes"]
+
+
 def test_links_come_in_order_with_their_text() -> None:
     """Each href outside menus is returned as written, nofollow or not; a named anchor without href isn't a link."""
     found = read_html(

@@ -1,0 +1,293 @@
+"""Blocks that hold no anchor: each kind, in plain text and Markdown, and the prose around them."""
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from internal_linker.text.blocks import Templates, blocks, closed_spans
+
+PROSE = "A burr grinder cuts every bean to the same size, so the cup tastes clean."
+
+
+def closed(content: str, *headings: int) -> list[tuple[str, str]]:
+    """Return kind and text of the blocks in a text, in order."""
+    found = sorted(blocks(content, headings), key=lambda block: block[1])
+    return [(kind.value, content[start:end]) for kind, start, end in found]
+
+
+def kinds(*lines: str) -> list[str]:
+    """Return the kind of each line, "" if it is open, in a text of these lines between two of prose."""
+    content = "\n".join([PROSE, *lines, PROSE])
+    found = dict[str, str]()
+    for kind, text in closed(content):
+        found |= dict.fromkeys(text.split("\n"), kind)
+    return [found.get(line, "") for line in lines]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["## Grind size"],
+        ["Grind size", "=========="],
+        ["Grind size", "---"],
+        ["**Grind size**"],
+        ["Grind size"],
+        ["挽き目の決め方"],
+    ],
+)
+def test_headings_are_closed(lines: list[str]) -> None:
+    """Markdown's headings of both kinds are, a line in bold, and a short line without a full stop between sentences."""
+    assert kinds(*lines) == ["heading"] * len(lines)
+
+
+def test_known_headings_need_no_guess() -> None:
+    """Where the page's HTML tells its headings, a short line is text."""
+    content = f"Grinders\n{PROSE}\nTry it out\n{PROSE}"
+    assert closed(content, 0) == [("heading", "Grinders")]
+    assert closed(content) == [("heading", "Grinders"), ("heading", "Try it out")]
+
+
+def test_wrapped_lines_are_no_headings() -> None:
+    """A line that goes on in the next one is text, however short."""
+    content = "We ground it.\nSince our launch of the\nhand grinder, many people have asked us which of the two to buy."
+    assert closed(content) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *(
+            "Figure 1: A hand grinder",
+            "Fig. 2.1 – Burrs",
+            "Table 3. Sizes by brew",
+            "Photo by Ann Lee",
+            "Image: Ann Lee",
+        ),
+        *(
+            "Source: National Coffee Association, 2024",
+            "Photo courtesy of the museum",
+            "Abb. 3: Ein Mahlwerk",
+        ),
+        *(
+            "Quelle: Statistisches Bundesamt",
+            "Foto von Anna Schmidt",
+            "Crédit photo : Anne Roy",
+            "Figura 2. El molino",
+        ),
+        *(
+            "Fuente: elaboración propia",
+            "Рис. 4. Жернова",
+            "Источник: Росстат",
+            "Şekil 1: Değirmen",
+            "شكل 2: مطحنة القهوة",
+        ),
+        *(
+            "منبع: خبرگزاری",
+            "图1：磨豆机",
+            "图片来源：新华社",
+            "図2　コーヒーミル",
+            "出典：総務省",
+            "그림 1: 커피 그라인더",
+            "출처: 통계청",
+        ),
+        *("ภาพที่ 1: เครื่องบดกาแฟ", "चित्र 2: कॉफी चक्की"),
+    ],
+)
+def test_captions_are_closed(line: str) -> None:
+    """A numbered or credited caption is one in any of the large languages."""
+    assert kinds(line) == ["caption"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Figure 1 shows how the burrs are set and what happens when they touch.",
+        "Source code is ground as finely as beans are, and reviewed by two people.",
+        "Photo books by local artists are sold at the counter for a small price.",
+        "Table 4 by the window is the best one for tasting, as there is light.",
+        "图片在页面的左侧，说明在右侧，读者先看到图片。",
+    ],
+)
+def test_sentences_about_figures_are_open(line: str) -> None:
+    """A sentence that begins like a caption is text."""
+    assert kinds(line) == [""]
+
+
+CODE = [
+    "npm install grinder --save",
+    "$ grind beans.txt",
+    "import { grind } from 'grinder'",
+    "const size = grind(beans, { burrs: 'steel' })",
+    "function grind(beans: string[]): Cup {",
+    "})",
+    "<Grinder size={4} />",
+    "def grind(beans, size=4):",
+    "SELECT * FROM beans WHERE size < 4;",
+    "// this grinds the beans",
+    "curl -X POST https://api.example/grind",
+    "git clone https://git.example/grinder.git",
+    "113/tcp open ident",
+    "kubectl get pods -n grinder",
+    "grinder.burrs.set(4);",
+]
+
+
+@pytest.mark.parametrize("line", CODE)
+def test_lines_of_code_are_closed(line: str) -> None:
+    """A line of code, a command and its output are known without a mark."""
+    assert kinds(line) == ["code"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Call grind() with the beans, then pour() the water; the rest is done by brew().",
+        "Go to Settings > Burrs and choose the size that your brew needs.",
+        "Import duties on green coffee (from 2024 on) are lower than those on roasted beans.",
+        "Make coffee with a friend, and let the friend do the grinding.",
+        "Use $GRIND_SIZE or --size to tell the program how fine the beans should be.",
+        "如果需要更细的研磨，请调用 grind() 函数并传入 { size: 2 } 作为参数：",
+        "برای آسیاب ریزتر، تابع grind() را با اندازهٔ کمتر صدا بزنید؛ نتیجه بهتر می‌شود:",
+    ],
+)
+def test_sentences_with_code_are_open(line: str) -> None:
+    """A sentence that names code stays text, in any script."""
+    assert kinds(line, "grind({ size: 2 });") == ["", "code"]
+
+
+def test_code_between_code_is_code() -> None:
+    """Lines without a sign of their own, in the middle of code, belong to it."""
+    assert kinds("services:", "  grinder: {", "restart always", "}")[1:] == ["code"] * 3
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["```", "any words here", "and here", "```"],
+        ["~~~ text", "any words here.", "~~~"],
+        ["", "    any words here", "    and more"],
+    ],
+)
+def test_marked_code_is_closed(lines: list[str]) -> None:
+    """Fenced and indented lines are code, whatever their words."""
+    assert kinds(*lines) == ["code" if line else "" for line in lines]
+
+
+def test_a_fence_alone_closes_no_page() -> None:
+    """Without a second fence, the text below stays open; and code in backticks is closed within its sentence."""
+    assert kinds("```", PROSE.replace("A", "One")) == ["code", ""]
+    assert closed("Then call `grind beans` twice, not ` once.") == [("code", "`grind beans`")]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["| Brew | Size |", "|------|-----:|", "| V60 | fine |"],
+        ["Brew | Size", "-----|-----", "V60 | fine"],
+        ["Brew\tSize", "V60\tmedium fine"],
+        ["Bank     Account Name", "First    Green Tea Ltd"],
+    ],
+)
+def test_tables_are_closed(lines: list[str]) -> None:
+    """Rows with pipes, tabs or wide gaps are tables where two or more follow each other."""
+    assert kinds(*lines) == ["table"] * len(lines)
+
+
+def test_quotes_are_closed() -> None:
+    """Lines that Markdown quotes are."""
+    assert kinds("> The grinder matters most.", ">and the beans.") == ["quote", "quote"]
+
+
+def test_lists_of_links_are_closed() -> None:
+    """A line that is hardly more than links is; a sentence with a link is not."""
+    content = (
+        f"{PROSE}\n- V60 recipe\n- Aeropress, French press\nWeigh the beans before you use the V60 recipe."
+    )
+    links = [
+        (content.index(words), content.index(words) + len(words))
+        for words in ("V60 recipe", "Aeropress", "French press")
+    ]
+    last = content.rindex("V60 recipe")
+    found = blocks(content, links=[*links, (last, last + 10)])
+    assert [content[start:end] for _, start, end in found] == ["- V60 recipe", "- Aeropress, French press"]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "See also",
+        "## Further reading",
+        "Siehe auch:",
+        "関連記事",
+        "延伸阅读",
+        "اطلع أيضا",
+        "Читайте также:",
+        "Next steps",
+    ],
+)
+def test_lists_of_related_pages_are_closed(title: str) -> None:
+    """The short lines under such a title are, up to the next heading or a paragraph."""
+    lines = ["V60 recipe", "French press guide", PROSE * 3, "Cold brew"]
+    assert [bool(kind) for kind in kinds(title, *lines)][:4] == [True, True, True, False]
+    assert kinds(title, "V60 recipe", "## Burrs", PROSE.replace("A", "One"))[2:] == ["heading", ""]
+    assert kinds("See also: the V60 recipe and Aeropress") != [""]
+
+
+LETTER = "Subscribe to our letter and never miss a cup."
+
+
+def test_templates_are_closed() -> None:
+    """A line or sentence on five pages and 1% of them is a template's, whatever its digits; one on four is not."""
+    pages = [
+        f"Own words {'x' * at} of a page. {LETTER} And more.\nUpdated in {2000 + at}, by us all."
+        for at in range(5)
+    ]
+    templates = Templates(pages)
+    assert [pages[3][start:end].strip() for start, end in templates.spans(pages[3])] == [
+        LETTER,
+        "Updated in 2003, by us all.",
+    ]
+    assert not [*Templates(pages[:4]).spans(pages[3])]
+    many = Templates([*pages, *(f"Another text, number {'x' * at}." for at in range(500))])
+    assert not [*many.spans(pages[3])]
+
+
+def test_a_sentence_that_one_page_repeats_is_no_template() -> None:
+    """A page counts once."""
+    assert not [*Templates([f"{LETTER}\n" * 20, "Another text."]).spans(LETTER)]
+
+
+def test_spans_are_sorted_and_apart() -> None:
+    """Blocks that overlap become one span; lines known from HTML are closed as well."""
+    content = "Grinders\n> " + LETTER + "\nsome words\n" + PROSE
+    spans = closed_spans(content, [0], closed=[2], templates=Templates([content] * 5))
+    assert [content[start:end] for start, end in spans] == ["Grinders", f"> {LETTER}", "some words", PROSE]
+
+
+LINES = st.sampled_from(
+    [*CODE, PROSE, "", "See also", "```", "---", "| a |", "> q", "a\tb", "    x", "Figure 1: x", "図1"]
+)
+
+
+@given(st.lists(LINES | st.text(max_size=20)), st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99))))
+def test_any_text_has_spans_within(lines: list[str], ends: list[tuple[int, int]]) -> None:
+    """Whatever the text, spans are ascending, apart, not empty, and inside the text."""
+    content = "\n".join(lines)
+    links = [(min(pair), max(pair)) for pair in ends if max(pair) <= len(content)]
+    spans = closed_spans(content, links=links, templates=Templates([content] * 5))
+    flat = [place for span in spans for place in span]
+    assert flat == sorted(flat) and all(start < end for start, end in spans)
+    assert not flat or 0 <= flat[0] <= flat[-1] <= len(content)
+
+
+@pytest.mark.parametrize(
+    "piece", ["a ", "a\n", "`", "```\n", "| ", "<a ", "-", "\t", "图 ", "a: ", ".)", "import a "]
+)
+def test_long_texts_take_no_longer_in_proportion(piece: str) -> None:
+    """Hundreds of thousands of characters of anything take seconds at most."""
+    content = piece * (300_000 // len(piece))
+    began = time.process_time()
+    closed_spans(content, templates=Templates([content]))
+    assert time.process_time() - began < 20
