@@ -220,9 +220,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InternalLinkerError as error:
         print(error, file=sys.stderr)
         return int(error.exit_code)
-    print(
-        f"{len(drawn)} suggestions are in {given.out / 'readers' / 'reading.csv'}, their key in {given.out / 'key.csv'}."
-    )
+    sheet, key = given.out / "readers" / "reading.csv", given.out / "key.csv"
+    print(f"{len(drawn)} suggestions are in {sheet}, their key in {key}.")
     return 0
 
 

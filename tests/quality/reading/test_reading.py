@@ -31,18 +31,7 @@ def suggestion(site: str, number: int, tier: Tier, lang: str = "en") -> Suggesti
 
 def many(site: str, languages: Sequence[str]) -> list[Suggestion]:
     """Return 100 suggestions a language on 50 pages: 60 inline, 30 sidebar and 10 review ones."""
-    tiers: list[Tier] = [
-        "inline",
-        "inline",
-        "sidebar",
-        "inline",
-        "sidebar",
-        "inline",
-        "sidebar",
-        "inline",
-        "inline",
-        "review",
-    ]
+    tiers: dict[int, Tier] = {2: "sidebar", 4: "sidebar", 6: "sidebar", 9: "review"}
     return [
         suggestion(site, number, tiers.get(number % 10, "inline"), lang)
         for lang in languages
