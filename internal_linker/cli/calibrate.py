@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
+from internal_linker.core.edges import score_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import CalibrateOptions
 
@@ -18,10 +19,10 @@ if TYPE_CHECKING:
 
 @with_options(CalibrateOptions)
 def calibrate(context: typer.Context, project: ProjectOption = None, *, options: CalibrateOptions) -> None:
-    """Find the minimum strength of links that are good enough.
+    """Find the lowest score of links that are good enough.
 
     Sample weak and strong pairs of pages from all sections into files/labels.csv; write good, borderline or bad next
-    to each. With 50 labels or more, the command prints which share of the pairs above each strength is good, and
+    to each. With 50 labels or more, the command prints which share of the pairs above each score is good, and
     proposes tier_inline and tier_sidebar. With fewer, it prints what to do next and how many of your existing links
     today's thresholds would find.
     """
@@ -50,16 +51,20 @@ def _drawn(found: "Calibration") -> str:
 def _by_labels(found: "Calibration") -> Iterator[str]:
     if found.gone:
         yield (
-            f"{found.gone} of the labelled pairs are no longer candidates: they count with the strength in the file."
+            f"{found.gone} of the labelled pairs are no longer candidates: they count with the score in the file."
         )
     yield (
         "Computed from the labels: each labelled pair represents the other pairs of its band and section. In brackets: "
         "95% intervals (Wilson)."
     )
-    yield f"{'strength':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
+    yield (
+        "Good: of the links with this score or more, the share that you would accept. Recall: of all links that you "
+        "would accept, the share with this score or more. tier_inline = 0.8 stands for score 80."
+    )
+    yield f"{'score':10}{'labels':8}{'good':22}{'good or borderline':22}{'recall of good':22}"
     for one, other in zip(found.strict, found.mild, strict=True):
         shares = map(_share, (one.precision, other.precision, one.recall))
-        yield f"{one.threshold:<10.2f}{one.pairs:<8}" + "".join(f"{share:22}" for share in shares)
+        yield f"{score_of(one.threshold) or 0:<10}{one.pairs:<8}" + "".join(f"{share:22}" for share in shares)
     yield from _proposed(found)
 
 
@@ -71,7 +76,7 @@ def _without_labels(found: "Calibration", settings: "Settings", again: str) -> I
     yield (
         f"Next: open files/labels.csv, write good, borderline or bad into the column Label of {lacking} more "
         f"{'row' if lacking == 1 else 'rows'}, and start `{again}` again. It then prints how many links above each "
-        "strength are good, and proposes tier_inline and tier_sidebar."
+        "score are good, and proposes tier_inline and tier_sidebar."
     )
     yield f"Until then keep tier_inline = {settings.tier_inline:g} and tier_sidebar = {settings.tier_sidebar:g}."
     if not found.strict:
@@ -80,7 +85,7 @@ def _without_labels(found: "Calibration", settings: "Settings", again: str) -> I
     for setting in ("tier_inline", "tier_sidebar"):
         threshold = getattr(settings, setting)
         point = min(found.strict, key=lambda point: abs(point.threshold - threshold))
-        yield f"  {point.recall.value:.0%} have a strength of at least {point.threshold:.2f} ({setting})"
+        yield f"  {point.recall.value:.0%} have a score of at least {score_of(point.threshold)} ({setting})"
 
 
 def _share(share: "Share") -> str:
@@ -93,7 +98,7 @@ def _proposed(found: "Calibration") -> Iterator[str]:
     yield "For config/settings.toml:"
     for setting, threshold in (("tier_inline", found.tier_inline), ("tier_sidebar", found.tier_sidebar)):
         if isnan(threshold):
-            why = f"no strength with {LEAST_PAIRS} pairs or more reaches the requested precision"
+            why = f"no score with {LEAST_PAIRS} pairs or more reaches the requested precision"
             yield f"# {setting}: {why}. Label more pairs (--pairs), or request a lower precision."
         else:
             yield f"{setting} = {threshold:g}"

@@ -1,6 +1,5 @@
 """Review at a terminal: proposed links shown one by one, single keys in, or lines where nothing is typed by hand."""
 
-import math
 import sys
 import unicodedata
 from typing import TYPE_CHECKING
@@ -51,17 +50,18 @@ class TerminalFace:
 
     def show(self, row: "ReviewRow", left: int) -> None:
         """One link, its anchor marked in its sentence."""
+        from internal_linker.core.edges import TIER_NAMES, score_of
         from internal_linker.review.session import key_help
 
         print_ = self._console.print
         print_(f"\n{left} left")
         print_("  Sentence  ", end="")
         print_(self._marked(row), soft_wrap=True)
-        score = "none" if math.isnan(row.score) else f"{row.score:.2f}"
+        score = "unknown" if (known := score_of(row.score)) is None else str(known)
         rows = [("Anchor", row.anchor), ("Warning", row.warning)]
         rows += [("Source", row.source_title), ("" if row.source_title else "Source", row.source)]
         rows += [("Target", row.target_title), ("" if row.target_title else "Target", row.target)]
-        rows += [("Score", f"{score}, {row.tier}"), ("Why", row.why), ("Notes", row.notes)]
+        rows += [("Score", f"{score}, {TIER_NAMES[row.tier]}"), ("Why", row.why), ("Notes", row.notes)]
         for name, text in rows:
             if text:
                 print_(f"  {name:<9} {isolated(_plain(text))}", soft_wrap=True)

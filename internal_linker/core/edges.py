@@ -12,7 +12,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.evidence import NO_EVIDENCE, Evidence
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence, sentences
 from internal_linker.core.records import Origin
 
 Status = Literal["proposed", "accepted", "rejected", "edited", "live", "withdrawn"]
@@ -271,6 +271,21 @@ def strength(score: float) -> float:
 def score_of(strength: float) -> int | None:
     """Return a strength (0 to 1) as the score that people read, 0 to 100, halves rounded up; None for NaN."""
     return None if isnan(strength) else int(100 * strength + 0.5)
+
+
+def why(edge: Edge) -> str:
+    """Return the reason for a link in one or two sentences."""
+    state = "Accepted by an editor" if edge.verdict in ("accepted", "edited") else ""
+    if not edge.rank and edge.status == "proposed":
+        state = "Waits for an editor's approval"
+    return sentences(
+        edge.evidence,
+        serp_rank=edge.serp_rank,
+        query=edge.query,
+        score=edge.score,
+        state=state,
+        mentions=edge.chosen.text if edge.tier == "inline" and edge.kind == "contextual" else "",
+    )
 
 
 def tier_of(strength: float, inline: float, sidebar: float) -> Tier:

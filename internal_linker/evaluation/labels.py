@@ -23,7 +23,6 @@ class Pair:
         ends: normal forms of both URLs: equal for all spellings of a pair.
         source, target: both URLs in the user's spelling.
         source_title, target_title: titles, which save a person from opening the pages.
-        similarity: cosine of the embeddings, NaN where one is missing.
         strength: strength of the link, 0 to 1, NaN where it is unknown.
         label: the label; "" until the pair is labelled.
     """
@@ -33,7 +32,6 @@ class Pair:
     target: str
     source_title: str = ""
     target_title: str = ""
-    similarity: float = nan
     strength: float = nan
     label: Label | Literal[""] = ""
 
@@ -44,8 +42,10 @@ class Pair:
 
     @property
     def band(self) -> str:
-        """The range that the strength is in, such as "0.65 to 0.80"; "" without a strength."""
-        return next((f"{low:.2f} to {high:.2f}" for low, high in _RANGES if low <= self.strength), "")
+        """The range that the score is in, such as "65 to 80"; "" without a strength."""
+        return next(
+            (f"{100 * low:.0f} to {100 * high:.0f}" for low, high in _RANGES if low <= self.strength), ""
+        )
 
 
 # The highest range comes first.

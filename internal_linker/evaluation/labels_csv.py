@@ -1,21 +1,22 @@
 """files/labels.csv: pairs of pages that a person labels; the program appends rows and never removes any."""
 
-from collections.abc import Iterator, Sequence
-from math import nan
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan, nan
 from pathlib import Path
 from typing import Literal
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, replace_whole
 from internal_linker.adapters.tables.columns import fold_header
 from internal_linker.adapters.tables.csv_reader import CsvRecords
-from internal_linker.adapters.tables.csv_writer import decimal, write_rows
+from internal_linker.adapters.tables.csv_writer import write_rows
+from internal_linker.core.edges import score_of
 from internal_linker.core.errors import InputError
 from internal_linker.core.urls import normal_form
 from internal_linker.evaluation.labels import LABELS, Label, Pair
 
 _HEADER = (
     *("Label", "Source", "Target", "Source Title", "Target Title"),
-    *("Similarity", "Strength", "Band", "Section"),
+    *("Score", "Band", "Section"),
 )
 _NEEDED = ("Label", "Source", "Target")
 
@@ -92,8 +93,7 @@ class LabelsCsv:
             row["target"],
             source_title=row.get("source title", ""),
             target_title=row.get("target title", ""),
-            similarity=_number(row.get("similarity", "")),
-            strength=_number(row.get("strength", "")),
+            strength=_strength(row),
             label=self._label(number, row.get("label", "")),
         )
 
@@ -125,11 +125,16 @@ def _cells(pair: Pair) -> list[str]:
         pair.target,
         pair.source_title,
         pair.target_title,
-        decimal(pair.similarity),
-        decimal(pair.strength),
+        "" if (score := score_of(pair.strength)) is None else str(score),
         pair.band,
         pair.section,
     ]
+
+
+def _strength(row: Mapping[str, str]) -> float:
+    """Return the strength of a row's score; earlier versions wrote the strength itself."""
+    score = _number(row.get("score", ""))
+    return _number(row.get("strength", "")) if isnan(score) else score / 100
 
 
 def _number(cell: str) -> float:

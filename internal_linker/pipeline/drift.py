@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import chdtri, ndtri
 
 from internal_linker.core.arrays import Vectors
-from internal_linker.core.edges import strengths, tier_of
+from internal_linker.core.edges import TIER_NAMES, Tier, strengths, tier_of
 from internal_linker.core.records import Recommendation
 
 # Bins of a histogram from 0 to 1, 0.05 wide: as fine as a chart shows, and the usual thresholds are bin edges.
@@ -40,7 +40,7 @@ class RunFacts:
     sidebar: float
     pages: int
     rows: int
-    tiers: Mapping[str, int]
+    tiers: Mapping[Tier, int]
     similarities: Sequence[int]
     strengths: Sequence[int]
 
@@ -190,7 +190,7 @@ def _tiers(before: RunFacts, now: RunFacts) -> Iterator[str]:
         mean = (before.tiers[tier] + now.tiers[tier]) / (before.links + now.links)
         error = sqrt(mean * (1 - mean) * (1 / before.links + 1 / now.links))
         if abs(is_ - was) > max(MOST_SHARE, -float(ndtri(_CHANCE / 2)) * error):
-            yield f"{is_:.0%} of the links are in the tier {tier}; before, {was:.0%} were."
+            yield f"{is_:.0%} of the links have the tier “{TIER_NAMES[tier]}”; before, {was:.0%} had it."
 
 
 def _coarse(histogram: Sequence[int]) -> Vectors:

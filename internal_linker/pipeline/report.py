@@ -7,6 +7,7 @@ from math import isnan
 
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.balance import Balance
+from internal_linker.core.edges import TIER_NAMES
 from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import Collected, Recommendation, Searched, Usage
@@ -216,7 +217,7 @@ def _written(links: int, suggested: int) -> str:
 
 def _by_tier(report: Report, memory: Memory, links: int) -> str:
     """Return the number of links of each tier, and how their sum follows from the number of links."""
-    told = ", ".join(f"{memory.tiers[name]} {name}" for name in ("inline", "sidebar", "review"))
+    told = ", ".join(f"{memory.tiers[tier]} {name}" for tier, name in TIER_NAMES.items())
     held = sum(len(item.held) for item in report.recommendations if item.source.is_page)
     shared = links + held - memory.tiers.total()
     if not held and not shared:
@@ -241,10 +242,15 @@ def _graph_rows(report: Report, links: int) -> list[tuple[str, str]]:
     if memory.reviewed:
         rows.append(("Links in the review", str(memory.reviewed)))
     for each in report.accepted[:MOST_GROUPS]:
-        name = {"all": "Accepted by editors"}.get(each.by, f"  of {each.by} {each.name or 'of queries'}")
+        name = {"all": "Accepted by editors"}.get(each.by, f"  of {each.by} {_named(each) or 'of queries'}")
         if each.decided:
             rows.append((name, f"{each.rate:.0%} ({each.accepted} of {each.decided} decided)"))
     return rows
+
+
+def _named(group: Acceptance) -> str:
+    """Return the name of a group of links that people read."""
+    return {str(tier): name for tier, name in TIER_NAMES.items()}.get(group.name, group.name)
 
 
 def _rephrased(report: Report) -> list[tuple[str, str]]:

@@ -4,9 +4,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan
 
-from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status
-from internal_linker.core.evidence import sentences
-from internal_linker.core.records import Link, Source
+from internal_linker.core.edges import Anchor, Edge, ReviewRow, Status, why
 
 # Statuses of links that wait for a decision or have one.
 REVIEWABLE: tuple[Status, ...] = ("proposed", "accepted", "edited", "rejected", "live")
@@ -51,28 +49,6 @@ def warning_of(placed: Anchor) -> str:
     if not placed.text or placed.verbatim:
         return ""
     return ONLY_LINKED if placed.sentence else NOT_IN_TEXT
-
-
-def why(edge: Edge) -> str:
-    """Return the reason for a link in one or two sentences."""
-    state = "Accepted by an editor" if edge.verdict in ("accepted", "edited") else ""
-    if not edge.rank and edge.status == "proposed":
-        state = "Waits for an editor's approval"
-    named = edge.chosen.text if edge.tier == "inline" and edge.kind == "contextual" else ""
-    return sentences(
-        edge.evidence,
-        serp_rank=edge.serp_rank,
-        query=edge.query,
-        score=edge.score,
-        state=state,
-        mentions=named,
-    )
-
-
-def why_link(source: Source, link: Link) -> str:
-    """Return the reason for a link that is not stored, in one or two sentences."""
-    target = link.target
-    return sentences(link.evidence, serp_rank=target.serp_rank, query=source.query, score=target.score)
 
 
 def urgency(edge: Edge) -> tuple[bool, bool, float]:

@@ -8,7 +8,7 @@ from math import isnan
 
 import numpy as np
 
-from internal_linker.core.edges import strength, strengths
+from internal_linker.core.edges import score_of, strength, strengths
 from internal_linker.core.errors import ConfigurationError
 from internal_linker.core.ports import Progress
 from internal_linker.core.records import ExistingLink
@@ -73,7 +73,7 @@ class Calibration(Result):
     def tables(self) -> dict[str, Columns]:
         """`thresholds`: precision and recall with 95% Wilson intervals, 0 to 1."""
         columns: dict[str, Sequence[object]] = {
-            "strength": [point.threshold for point in self.strict],
+            "score": [score_of(point.threshold) for point in self.strict],
             "pairs": [point.pairs for point in self.strict],
             **_shares("precision", [point.precision for point in self.strict]),
             **_shares("mild_precision", [point.precision for point in self.mild]),
@@ -152,7 +152,7 @@ def candidate_pairs(ranking: Ranking) -> Iterator[Pair]:
             if not isnan(each.score):
                 named = titles.get(source.key, ""), titles.get(each.key, "")
                 ends = source.key, each.key
-                yield Pair(ends, source.url, each.url, *named, each.similarity, strength(each.score))
+                yield Pair(ends, source.url, each.url, *named, strength(each.score))
 
 
 def judged_by_links(ranking: Ranking, links: Sequence[ExistingLink]) -> Judged:

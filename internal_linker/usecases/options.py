@@ -478,7 +478,8 @@ class ReviewOptions(Options):
         by: the reviewer's name; "": the name of the login.
         sections: paths; only links from pages below them.
         source: the URL of a page, or a query: only its links.
-        tier: only links of this tier, "inline", "sidebar" or "review"; "": of all tiers.
+        tier: only links of this tier, by its name or by its name in links.csv: "in the text" or "inline", "related
+            box" or "sidebar", "needs a look" or "review"; "": of all tiers.
     """
 
     by: Annotated[str, Option("The reviewer's name. Default: your login name.", metavar="NAME")] = ""
@@ -492,9 +493,9 @@ class ReviewOptions(Options):
     tier: Annotated[
         str,
         Option(
-            "Only links of this tier.",
-            metavar="inline|sidebar|review",
-            choices=("inline", "sidebar", "review"),
+            'Only links of this tier: "in the text", "related box" or "needs a look"; or inline, sidebar, review.',
+            metavar="TIER",
+            choices=("in the text", "related box", "needs a look", "inline", "sidebar", "review"),
         ),
     ] = ""
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.adapters.files.text_spool import TextSpool
@@ -13,7 +13,7 @@ from internal_linker.adapters.tables.columns import text_of
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.balance import waiting
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Edge, ReviewRow, Tier, Verdict, is_link
+from internal_linker.core.edges import TIER_NAMES, Edge, ReviewRow, Tier, Verdict, is_link
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import PageTexts, Progress
 from internal_linker.core.records import fold_query
@@ -155,7 +155,7 @@ def _source(text: str, hosts: CanonicalHosts) -> str:
 
 
 def _tier(text: str) -> Tier | Literal[""]:
-    return next((tier for tier in get_args(Tier) if tier == text), "")
+    return next((tier for tier, name in TIER_NAMES.items() if text in (tier, name)), "")
 
 
 @contextmanager

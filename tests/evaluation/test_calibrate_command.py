@@ -2,16 +2,18 @@
 
 import csv
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from internal_linker.core.errors import ExitCode
+from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.usecases.calibrate import LEAST_LABELS
 from tests.support.sites import make_project, read_csv
 from tests.support.small_project import command, snapshot, write_csv, write_text
 
-ROWS = re.compile(r"^(0\.\d\d) +(\d+) +(\d\.\d{3}|-).*$", re.M)
+ROWS = re.compile(r"^(\d\d?|100) +(\d+) +(\d\.\d{3}|-).*$", re.M)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,7 @@ def label(folder: Path, sure: float, doubtful: float) -> None:
     """Label every pair by its strength alone: good, borderline or bad by two bounds."""
     rows = read_csv(folder / "files/labels.csv")
     for row in rows:
-        strength = float(row["Strength"])
+        strength = int(row["Score"]) / 100
         row["Label"] = "Good " if strength >= sure else "borderline" if strength >= doubtful else "BAD"
     write_rows(folder, rows)
 
@@ -54,9 +56,9 @@ def test_pairs_are_drawn_from_all_bands_and_sections(
     assert "holds 60 pairs, 0 of them labelled; 60 are new" in capsys.readouterr().out
     rows = read_csv(folder / "files/labels.csv")
     assert len({(row["Source"], row["Target"]) for row in rows}) == len(rows) == 60
-    assert all(row["Source Title"] and row["Target Title"] and row["Similarity"] for row in rows)
+    assert all(row["Source Title"] and row["Target Title"] and row["Score"] for row in rows)
     assert all(row["Source"] != row["Target"] and not row["Label"] for row in rows)
-    assert {row["Band"] for row in rows} >= {"0.00 to 0.35", "0.35 to 0.50", "0.50 to 0.65", "0.65 to 0.80"}
+    assert {row["Band"] for row in rows} >= {"0 to 35", "35 to 50", "50 to 65", "65 to 80"}
     assert len({row["Section"] for row in rows}) >= 3
     new = {name for name in snapshot(folder) if before.get(name) != snapshot(folder)[name]}
     assert {name for name in new if "cache" not in name} == {"files/labels.csv"}
@@ -111,7 +113,7 @@ def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "80 of them labelled; none were added" in out
     assert "tier_inline = 0.6\n" in out and "tier_sidebar = 0.4\n" in out
     precision = {threshold: share for threshold, _, share in ROWS.findall(out)}
-    assert precision["0.60"] == "1.000" and precision["0.55"] != "1.000"
+    assert precision["60"] == "1.000" and precision["55"] != "1.000"
     assert len(precision) == 19
 
 
@@ -124,7 +126,7 @@ def test_a_precision_that_is_not_reached_proposes_nothing(
     capsys.readouterr()
     assert calibrate(folder) == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    assert re.search(r"^# tier_inline: no strength .* Label more pairs", out, re.M)
+    assert re.search(r"^# tier_inline: no score .* Label more pairs", out, re.M)
     assert re.search(r"^tier_sidebar = 0\.\d+$", out, re.M)
 
 
@@ -141,8 +143,8 @@ def test_existing_links_serve_until_there_are_labels(
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *pairs])
     assert calibrate(folder) == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    assert re.search(r"^  \d+% have a strength of at least 0\.80 \(tier_inline\)$", out, re.M)
-    assert re.search(r"^  \d+% have a strength of at least 0\.65 \(tier_sidebar\)$", out, re.M)
+    assert re.search(r"^  \d+% have a score of at least 80 \(tier_inline\)$", out, re.M)
+    assert re.search(r"^  \d+% have a score of at least 65 \(tier_sidebar\)$", out, re.M)
     label(folder, 0.6, 0.4)
     assert calibrate(folder) == ExitCode.SUCCESS
     assert "Computed from the labels" in capsys.readouterr().out
@@ -154,7 +156,7 @@ def test_a_labelled_pair_that_was_linked_since_still_counts(
     """A labelled pair that has since been linked counts with its row's strength, and a sentence says so."""
     calibrate(folder, "--pairs", "60")
     label(folder, 0.6, 0.4)
-    strong = [row for row in read_csv(folder / "files/labels.csv") if float(row["Strength"]) >= 0.6][:3]
+    strong = [row for row in read_csv(folder / "files/labels.csv") if int(row["Score"]) >= 60][:3]
     links = [(row["Source"], row["Target"]) for row in strong]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *links])
     capsys.readouterr()
@@ -214,7 +216,23 @@ def test_a_file_as_a_spreadsheet_program_saves_it_is_read(folder: Path) -> None:
     assert calibrate(folder, "--pairs", "15") == ExitCode.SUCCESS
     after = read_csv(folder / "files/labels.csv")
     assert [row["Source"] for row in after[:12]] == [row["Source"] for row in rows]
-    assert all(row["Target"].startswith("https://") and row["Strength"] for row in after[12:])
+    assert all(row["Target"].startswith("https://") and row["Score"] for row in after[12:])
+
+
+def test_a_file_of_an_earlier_version_keeps_its_labels(tmp_path: Path) -> None:
+    """Its column Strength, 0 to 1, counts; rows that are added have a score from 0 to 100."""
+    write_text(
+        tmp_path / "labels.csv",
+        "Label;Source;Target;Similarity;Strength\ngood;https://a.example/1;https://a.example/2;0,4;0,8412\n",
+    )
+    file = LabelsCsv(tmp_path / "labels.csv")
+    (old,) = file.read()
+    assert (old.label, old.strength, old.band) == ("good", 0.8412, "80 to 90")
+    new = replace(old, ends=(old.ends[1], old.ends[0]), source=old.target, target=old.source, label="")
+    assert file.append([new]) == []
+    first, second = file.read()
+    assert first == old and second.strength == 0.84
+    assert read_csv(tmp_path / "labels.csv")[1]["Score"] == "84"
 
 
 @pytest.mark.parametrize("shares", [("1.2", "0.5"), ("0.5", "0.6"), ("0.8", "0"), ("nan", "0.5")])

@@ -6,6 +6,7 @@ from pathlib import Path
 import openpyxl
 import pytest
 
+from internal_linker.core.edges import TIER_NAMES
 from tests.support.sites import read_csv
 from tests.support.small_project import SITE, TOPICS, URLS, command, forget_settings, make_project, write_csv
 
@@ -57,7 +58,8 @@ def test_the_numbers_of_a_run_are_those_of_its_files(project: Path, capsys: Capt
     assert summed(rows["Links"].partition(", one per row")[0]) == listed
     assert f"{listed} = {in_output(project)} in files/Output.csv - " in rows["Links"]
     assert "suggestions for queries without a page" in rows["Links"]
-    counts = [int(count) for count in re.findall(r"(\d+) (?:inline|sidebar|review)", rows["Links by tier"])]
+    tiers = "|".join(TIER_NAMES.values())
+    counts = [int(count) for count in re.findall(rf"(\d+) (?:{tiers})", rows["Links by tier"])]
     by_tier = rows["Links by tier"].partition("(")[2].rstrip(")")
     assert summed(by_tier) == sum(counts) and f"= {listed} links - " in by_tier
     assert "that several rows of a page have in common + " in by_tier and "waiting for approval" in by_tier

@@ -4,23 +4,23 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import chain
+from math import isfinite, isnan, nan
 from pathlib import Path
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, copy_aside, replace_whole
 from internal_linker.adapters.tables.csv_reader import CsvRecords
 from internal_linker.adapters.tables.csv_writer import Row, decimal, defuse, write_rows
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import Edge
+from internal_linker.core.edges import Edge, score_of, why
 from internal_linker.core.errors import InputError
+from internal_linker.core.evidence import NO_EVIDENCE, sentences
 from internal_linker.core.ports import EdgeOf
 from internal_linker.core.records import Recommendation, fold_query
 
 Identity = tuple[str, str]
 Keeps = Callable[[str], bool] | None
 
-_QUERY = "Main Query"
-# Columns as version 0.1.0 named them.
-_RENAMED = {"Similarity": "Embedding Similarity"}
+_QUERY, _BLEND = "Main Query", "Blend"
 
 
 class _LinkCsv:
@@ -70,7 +70,7 @@ class _LinkCsv:
         source = CsvRecords(self.path, name)
         with closing(source.stream()) as records:
             _, found = next(records)
-            earlier = [_RENAMED.get(column, column) for column in found]
+            earlier = self._todays_names(found)
             if missing := {self.url_column, _QUERY, self.link_column} - set(earlier):
                 raise InputError(f"{name} is not an earlier result: it has no column '{min(missing)}'.")
             header = self._header(recommendations, earlier)
@@ -83,7 +83,8 @@ class _LinkCsv:
                 remarks.append(
                     f"{self.name} had other columns ({', '.join(foreign)}); they are now in {copy}."
                 )
-            named = (dict(zip(earlier, cells, strict=False)) for _, cells in records)
+            as_today = self._as_today(found)
+            named = (as_today(dict(zip(earlier, cells, strict=False))) for _, cells in records)
 
             def rows() -> Iterator[Row]:
                 """Yield earlier rows unchanged, and our rows at their positions."""
@@ -133,6 +134,14 @@ class _LinkCsv:
 
     def _header(self, recommendations: Sequence[Recommendation], earlier: Sequence[str]) -> list[str]:
         raise NotImplementedError
+
+    def _todays_names(self, header: Sequence[str]) -> list[str]:
+        """Return the names that an earlier file's columns have today."""
+        return [*header]
+
+    def _as_today(self, header: Sequence[str]) -> Callable[[dict[str, str]], dict[str, str]]:
+        """Return a function that gives the cells of an earlier file, by today's columns, what they contain today."""
+        return lambda row: row
 
     def _url(self, item: Recommendation) -> str:
         """Return what the URL column has for an item."""
@@ -190,7 +199,9 @@ class OutputCsv(_LinkCsv):
 
 
 class LinksCsv(_LinkCsv):
-    """links.csv, one row per link of a page with all of its signals: 4 decimal places, empty for NaN.
+    """links.csv, one row per link of a page with all that is known of it: 4 decimal places, empty for NaN.
+
+    `Score` is what people read, 0 to 100; files of versions that had none called `Blend` so.
 
     Args:
         path: the file.
@@ -218,23 +229,56 @@ class LinksCsv(_LinkCsv):
         names = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability"
         return [
             *names.split(","),
-            *"Model,Run,Main Query,Strength,Tier,Type,Status,Anchor,Sentence,Link Id".split(","),
+            *"Model,Run,Main Query,Blend,Tier,Type,Status,Anchor,Sentence,Link Id,Why".split(","),
         ]
+
+    def _todays_names(self, header: Sequence[str]) -> list[str]:
+        # Version 0.1.0 had "Similarity".
+        former = {"Similarity": "Embedding Similarity"}
+        if _BLEND not in header:
+            former |= {"Score": _BLEND, "Strength": "Score"}
+        return [former.get(column, column) for column in header]
+
+    def _as_today(self, header: Sequence[str]) -> Callable[[dict[str, str]], dict[str, str]]:
+        return super()._as_today(header) if _BLEND in header else _of_earlier_version
 
     def _rows(
         self, item: Recommendation, header: Sequence[str], run_id: str, edge_of: EdgeOf | None
     ) -> Iterable[Row]:
         # No page can carry what is suggested for a query without one.
         for link in item.links if item.source.is_page else ():
-            target = link.target
-            signals = [decimal(target.score), target.serp_rank or "", decimal(target.similarity)]
+            target, edge = link.target, edge_of(item.source, link) if edge_of else None
+            score = score_of(edge.strength) if edge else None
+            signals = ["" if score is None else score, target.serp_rank or "", decimal(target.similarity)]
             yield [
                 *(item.source.url, target.url, link.rank, link.origin, *signals, decimal(target.lexical)),
                 *(decimal(target.probability), self._model_name, run_id, item.source.query),
-                *(_remembered(edge_of(item.source, link)) if edge_of else [""] * 7),
+                *(decimal(target.score), *(_remembered(edge) if edge else [""] * 7)),
             ]
 
 
 def _remembered(edge: Edge) -> Row:
     anchor = edge.chosen
-    return [decimal(edge.strength), edge.tier, edge.kind, edge.status, anchor.text, anchor.sentence, edge.id]
+    return [edge.tier, edge.kind, edge.status, anchor.text, anchor.sentence, edge.id, why(edge)]
+
+
+def _of_earlier_version(row: dict[str, str]) -> dict[str, str]:
+    """Return a row whose score was from 0 to 1 with the score from 0 to 100, and the reason as far as it is known."""
+    score, blend, rank = (_number(row.get(name, "")) for name in ("Score", _BLEND, "Serp Rank"))
+    told = sentences(
+        NO_EVIDENCE,
+        serp_rank=0 if isnan(rank) else int(rank),
+        query=row.get(_QUERY, ""),
+        score=blend,
+    )
+    shown = score_of(score)
+    return {**row, "Score": "" if shown is None else str(shown), "Why": told}
+
+
+def _number(cell: str) -> float:
+    """Parse a number as spreadsheet programs save it, perhaps with a decimal comma; NaN if it isn't a number."""
+    try:
+        number = float(cell.replace(",", "."))
+    except ValueError:
+        return nan
+    return number if isfinite(number) else nan

@@ -18,6 +18,7 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts, host_map
 from internal_linker.core.edges import Anchor, Edge, edge_id
 from internal_linker.core.errors import OutputError
+from internal_linker.core.evidence import Evidence
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     AddedLink,
@@ -228,28 +229,65 @@ def test_links_show_every_signal_of_a_link(tmp_path: Path) -> None:
     assert LinksCsv(path, "local minilm", keeps=None).deliver(given, "r1") == []
     assert [",".join(row) for row in rows(path)] == [
         "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Lexical Score,Probability,Model,Run,Main Query,"
-        "Strength,Tier,Type,Status,Anchor,Sentence,Link Id",
-        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,",
-        "https://a.example/,https://y.example/,1,semantic,-1.2346,,0.5000,0.0000,0.1250,local minilm,r1,'=q,,,,,,,",
+        "Blend,Tier,Type,Status,Anchor,Sentence,Link Id,Why",
+        "https://a.example/,https://x.example/,1,serp,,7,-0.2500,,,local minilm,r1,q,,,,,,,,",
+        "https://a.example/,https://y.example/,1,semantic,,,0.5000,0.0000,0.1250,local minilm,r1,'=q,-1.2346,,,,,,,",
     ]
 
 
 def test_links_show_what_is_remembered_of_them(tmp_path: Path) -> None:
-    """links.csv shows strength, tier, type, status, the best or the editor's anchor, its sentence and the id."""
+    """links.csv shows score, tier, type, status, the best or the editor's anchor, its sentence, id and reason."""
     path, page = tmp_path / "links.csv", Source("k", "https://a.example/", "q", None, True)
     links = [Link(Candidate(one, f"https://{one}.example/"), at, "serp") for at, one in enumerate("xy", 1)]
     edge = Edge("k", "x", "", "", strength=0.5, tier="sidebar", kind="contextual", status="accepted")
-    edge = replace(edge, anchors=(Anchor("tea", "Tea draws."), Anchor("draws")))
+    edge = replace(edge, anchors=(Anchor("tea", "Tea draws."), Anchor("draws")), verdict="accepted", rank=1)
+    edge = replace(edge, evidence=Evidence(4, 15, 2, 9, 0))
     known = {edge.id: edge, edge_id("k", "y"): replace(edge, target="y", anchor="=mine", anchors=())}
 
     def edge_of(source: Source, link: Link) -> Edge:
         return known[edge_id(source.end, link.target.key)]
 
     LinksCsv(path, "m", None).deliver([Recommendation(page, tuple(links))], "r1", edge_of)
-    assert [row[12:] for row in rows(path)[1:]] == [
-        ["0.5000", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x")],
-        ["0.5000", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y")],
+    reason = "Accepted by an editor; very similar topic. "
+    reason += "2 of its 15 nearest pages link there; no page of this section does yet."
+    assert [[row[4], *row[13:]] for row in rows(path)[1:]] == [
+        ["50", "sidebar", "contextual", "accepted", "tea", "Tea draws.", edge_id("k", "x"), reason],
+        ["50", "sidebar", "contextual", "accepted", "'=mine", "", edge_id("k", "y"), reason],
     ]
+
+
+FORMER = "Source,Target,Rank,Origin,Score,Serp Rank,Embedding Similarity,Main Query,Strength,Tier,Link Id"
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "told"),
+    [
+        (FORMER, "semantic,4.5,,0.5,q,0.8412,inline,id1", ["84", "4.5000", "inline", "Similar topic."]),
+        (FORMER, "semantic,4.5,,0.5,q,'0,845',inline,id1", ["85", "4.5000", "inline", "Similar topic."]),
+        (FORMER, "serp,,3,0.5,tea,,review,id1", ["", "", "review", "Third search result for “tea”."]),
+        (
+            "Source,Target,Rank,Origin,Score,Serp Rank,Similarity,Main Query",
+            "serp,,1,,tea",
+            ["", "", "", "First search result for “tea”."],
+        ),
+    ],
+)
+def test_rows_of_an_earlier_version_get_the_columns_of_today(
+    tmp_path: Path, header: str, row: str, told: list[str]
+) -> None:
+    """Where a file has no Blend, its Score becomes Blend, and its Strength the score from 0 to 100; Why is filled."""
+    path = tmp_path / "links.csv"
+    cells = row.replace("'0,845'", '"0,845"').replace("4.5", "4.5000")
+    path.write_text(f"{header}\nhttps://a.example/,https://x.example/,1,{cells}\n")
+    for _ in range(2):  # the file is of today's version afterwards
+        assert LinksCsv(path, "m", keeps=anything).deliver([links_of("b", "y")], "r2") == []
+        names, first, second = rows(path)
+        found = dict(zip(names, first, strict=True))
+        assert [found[name] for name in ("Score", "Blend", "Tier", "Why")] == told
+        assert found["Target"] == "https://x.example/" and found["Link Id"] == (
+            "id1" if "Tier" in header else ""
+        )
+        assert "Strength" not in names and second[names.index("Blend")] == "1.5000"
 
 
 def test_links_of_a_source_are_replaced_together(tmp_path: Path) -> None:
