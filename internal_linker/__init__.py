@@ -1,4 +1,4 @@
-"""Internal Linker: the five best internal links for each page of a site, with the reason for each."""
+"""Internal Linker: the best internal links for each page of a site, with the reason for each."""
 
 from importlib import import_module
 from typing import Any

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import typer
 
 from internal_linker.cli.command import ProjectOption, opened_project, reporting, typed, with_options
-from internal_linker.core.edges import score_of
 from internal_linker.core.sequences import counted
 from internal_linker.usecases.options import CalibrateOptions
 
@@ -49,6 +48,8 @@ def _drawn(found: "Calibration") -> str:
 
 
 def _by_labels(found: "Calibration") -> Iterator[str]:
+    from internal_linker.core.edges import score_of
+
     if found.gone:
         yield (
             f"{found.gone} of the labelled pairs are no longer candidates: they count with the score in the file."
@@ -70,6 +71,7 @@ def _by_labels(found: "Calibration") -> Iterator[str]:
 
 def _without_labels(found: "Calibration", settings: "Settings", again: str) -> Iterator[str]:
     """Say what to do next, and how today's thresholds suit the existing links."""
+    from internal_linker.core.edges import score_of
     from internal_linker.usecases.calibrate import LEAST_LABELS
 
     lacking = LEAST_LABELS - found.labelled

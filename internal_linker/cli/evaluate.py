@@ -79,6 +79,7 @@ def evaluate(
         _print_lesson(each.lesson)
     if len(found.measurements) == 1:
         open_console().print(NO_COLD_LINKS, soft_wrap=True)
+    _print_meanings()
 
 
 @with_options(BacktestOptions)
@@ -99,6 +100,7 @@ def backtest(context: typer.Context, project: ProjectOption = None, *, options: 
     print_rows(open_console(), "Links between the two tables", found.counts)
     heading = _heading(found.measurement, found.keep_anchors)
     _print_figures(f"{heading}; encoder {found.encoder}", found.measurement.rows)
+    _print_meanings()
     open_console().print(" ".join(found.remarks) or "files/backtest.csv lists the place of each added link.")
 
 
@@ -209,6 +211,29 @@ def _print_figures(heading: str, rows: "Sequence[Row]") -> None:
     console.print(f"{heading}; means with 95% intervals")
     for line in _table(rows):
         console.print(line, soft_wrap=True)
+
+
+def _print_meanings() -> None:
+    """Print what the columns of the tables mean."""
+    from internal_linker.evaluation.holdout import REACH
+    from internal_linker.usecases.console import open_console
+
+    console = open_console()
+    console.print("All figures are from 0 to 1; higher is better. In brackets: 95% intervals.")
+    for name, meaning in (
+        (
+            "Hit@5",
+            "share of the pages with at least one of their hidden links among the first five proposals",
+        ),
+        ("Recall@5", "share of a page's hidden links among the first five proposals"),
+        ("NDCG@5", "the same, but the first places count more; 1 if the best proposals are all hidden links"),
+        (
+            "MRR",
+            "1 if a page's first proposal is a hidden link, 1/2 if only the second is, 1/3 the third, ...",
+        ),
+        (f"among {REACH}", f"share of the hidden links among the first {REACH} candidates"),
+    ):
+        console.print(f"  {name:10}{meaning}", soft_wrap=True)
 
 
 def _print_lesson(lesson: "Lesson | None") -> None:

@@ -36,7 +36,7 @@ EPILOG = (
 )
 
 app = typer.Typer(
-    help="Find the five best internal links for each page of a site, with the reason for each.",
+    help="Find the best internal links for each page of a site, with the reason for each.",
     epilog=EPILOG,
     no_args_is_help=True,
     add_completion=False,

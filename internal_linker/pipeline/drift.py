@@ -157,14 +157,14 @@ def _moved(before: RunFacts, now: RunFacts) -> Iterator[str]:
     why = _changed(before, now)
     for what, was, is_ in (
         ("Similarities", before.similarities, now.similarities),
-        ("Strengths", before.strengths, now.strengths),
+        ("Scores", before.strengths, now.strengths),
     ):
         index, chance = stability_index(was, is_)
         bound = MOST_PSI_OF_ANOTHER_ENCODER if why else max(MOST_PSI, chance)
         if index > bound:
             yield (
-                f"{what} of the links changed{why or _SAME}: {_summary(was)} before, {_summary(is_)} now "
-                f"(stability index {index:.2f}, limit {bound:.2f})."
+                f"{what} of the links changed{why or _SAME}: {_summary(was, what)} before, {_summary(is_, what)} "
+                f"now. This is more than usual (stability index {index:.2f}; up to {bound:.2f} is usual)."
             )
 
 
@@ -200,9 +200,10 @@ def _coarse(histogram: Sequence[int]) -> Vectors:
     return found
 
 
-def _summary(histogram: Sequence[int]) -> str:
-    """Return the mean of a histogram, and the count of missing values."""
+def _summary(histogram: Sequence[int], what: str) -> str:
+    """Return the mean of a histogram, of scores from 0 to 100, and the count of missing values."""
     *bins, without = histogram
     middles = (np.arange(len(bins)) + 0.5) / len(bins)
-    mean = f"mean {np.average(middles, weights=bins):.2f}" if any(bins) else "no values"
+    scale, decimals = (100, 0) if what == "Scores" else (1, 2)
+    mean = f"mean {scale * np.average(middles, weights=bins):.{decimals}f}" if any(bins) else "no values"
     return f"{mean} ({without} links without a value)" if without else mean

@@ -75,7 +75,7 @@ class Lesson:
 
     def __str__(self) -> str:
         gain = f"{self.gain.mean:+.3f} [{self.gain.low:+.3f}, {self.gain.high:+.3f}]"
-        gain = f"NDCG@5 {self.learned.mean:.3f} against {self.fixed.mean:.3f}: {gain}"
+        gain = f"NDCG@5 {self.learned.mean:.3f} against {self.fixed.mean:.3f}: {gain}; 1 is the best order"
         if self.used:
             return f"a model learned from {self.links} links is used with the fixed weights ({gain})"
         return (

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import nan
 from typing import TYPE_CHECKING, Literal
 
 from internal_linker.adapters.files.plain_text import shortened
@@ -13,7 +14,7 @@ from internal_linker.adapters.tables.columns import text_of
 from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.balance import waiting
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import TIER_NAMES, Edge, ReviewRow, Tier, Verdict, is_link
+from internal_linker.core.edges import TIER_NAMES, Edge, ReviewRow, Tier, Verdict, is_link, score_of
 from internal_linker.core.errors import InputError, OutputError
 from internal_linker.core.ports import PageTexts, Progress
 from internal_linker.core.records import fold_query
@@ -47,7 +48,7 @@ class ReviewResult(Result):
     links: tuple[ReviewRow, ...]
 
     def tables(self) -> dict[str, Columns]:
-        """Return `links`, `score` being 0 to 1 or NaN; `decide` takes this table with its statuses filled in.
+        """Return `links`, `score` being 0 to 100 or NaN; `decide` takes this table with its statuses filled in.
 
         `warning` is "" if the anchor stands in the page's text, outside links and headings.
         """
@@ -63,7 +64,10 @@ class ReviewResult(Result):
             "notes",
             "warning",
         )
-        return {"links": {"link_id": [row.id for row in self.links], **columns_of(self.links, *names)}}
+        columns = {"link_id": [row.id for row in self.links], **columns_of(self.links, *names)}
+        scores = (score_of(row.score) for row in self.links)
+        columns["score"] = [nan if score is None else float(score) for score in scores]
+        return {"links": columns}
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,7 +153,7 @@ def test_the_command_prints_counts_and_figures_and_writes_one_file(
         "files/backtest.csv lists the place of each added link.",
     ):
         assert f"{line}\n" in out
-    table = [line.split("  ")[0] for line in out.splitlines()[-4:-1]]
+    table = [line.split("  ")[0] for line in out.splitlines()[-10:-7]]
     assert table == ["ranked by", "words + passages", "as configured, inlinks for everyone"]
     after = snapshot(folder)
     assert {name for name in after if before.get(name) != after[name] and "cache" not in name} == {

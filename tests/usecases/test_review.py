@@ -52,7 +52,7 @@ def test_waiting_links_are_a_table(project: Project) -> None:
         *("score", "tier", "status", "why", "notes", "warning"),
     ]
     assert frame["link_id"].tolist() == [LINK.id, OTHER.id]
-    assert frame["score"].dtype == "float64" and frame["score"].isna().tolist() == [False, True]
+    assert frame["score"].dtype == "float64" and frame["score"].fillna(-1).tolist() == [50, -1]
     assert frame["status"].tolist() == ["proposed", "proposed"]
     assert repr(result) == "<ReviewResult links: 2 rows>"
 

@@ -277,15 +277,15 @@ class Settings(BaseSettings):
         0.8,
         ge=0,
         le=1,
-        description="Minimum strength of a link in the text (tier inline), 0 to 1; calibrate proposes a value. If a "
-        "text can carry no more links, further ones are in tier sidebar.",
+        description='Lowest score of a link "in the text" (tier inline), as a share: 0.8 stands for score 80. '
+        'calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
     )
     tier_sidebar: float = Field(
         0.65,
         ge=0,
         le=1,
-        description="Minimum strength of a link beside the text (tier sidebar), 0 to 1; weaker links are in "
-        "tier review.",
+        description='Lowest score of a link for a "related box" beside the text (tier sidebar), as a share; links '
+        'with a lower one get "needs a look" (tier review).',
     )
     approval_sections: tuple[str, ...] = Field(
         (),
@@ -302,14 +302,14 @@ class Settings(BaseSettings):
     max_links_on_page: int = Field(
         100,
         ge=1,
-        description="Links that a page can carry: audit reports a page with more as dense, and a run puts no more into "
-        "tier inline.",
+        description="Links that a page can carry: audit reports a page with more as dense, and a run puts no more "
+        "into its text.",
     )
     max_links_per_100_words: float = Field(
         5.0,
         gt=0,
         description="Links that 100 words of a page can carry, but five in any text: audit reports a page with more as "
-        "dense, and a run puts no more into tier inline.",
+        "dense, and a run puts no more into its text.",
     )
 
     store_url: str = Field(
