@@ -163,7 +163,7 @@ def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) 
         run = {row["Source"]: row for row in csv.DictReader(file) if row["Target"] == page["URL"]}
     assert len(found["links_from"]) > 10
     for link in found["links_from"]:
-        assert link["score"] == pytest.approx(float(run[link["source"]]["Score"]), abs=1e-3)
+        assert link["score"] == pytest.approx(float(run[link["source"]]["Blend"]), abs=1e-3)
         assert link["place"] == int(run[link["source"]]["Rank"])
 
 

@@ -100,7 +100,7 @@ def test_what_links_taught_is_in_the_summary_and_in_each_row(tmp_path: Path) -> 
             re.M,
         )
         rows = read_csv(folder / "files/links.csv")
-        found.append([(row["Source"], row["Target"], row["Score"], row["Probability"]) for row in rows])
+        found.append([(row["Source"], row["Target"], row["Blend"], row["Probability"]) for row in rows])
     assert len(found[0]) == 750 and found[0] == found[1]
     assert all(0 <= float(probability) <= 1 for *_, probability in found[0])
     assert len({probability for *_, probability in found[0]}) > 10
