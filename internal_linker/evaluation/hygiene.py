@@ -11,15 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, Page
-from internal_linker.evaluation.page_text import (
-    Span,
-    block_spans,
-    code_spans,
-    cuts,
-    link_spans,
-    overlaps,
-    unbalanced,
-)
+from internal_linker.evaluation.page_text import Span, cuts, link_spans, overlaps, title_spans, unbalanced
+from internal_linker.text.blocks import Block, Templates, blocks
 from internal_linker.text.sentences import sentences
 from internal_linker.text.stemming import stem
 from internal_linker.text.stop_words import stop_words
@@ -192,7 +185,8 @@ class _Inspector:
             for form in self._forms(normalise(name), page.lang)
             if form
         }
-        self._templates = _Templates(site, by_page)
+        self._repeated = _Repeated(site, by_page)
+        self._templates = Templates(str(page.content) for page in site.pages)
 
     def _forms(self, name: str, language: str) -> Iterator[str]:
         """Yield a folded title as it is, and without each brand at its end."""
@@ -205,10 +199,14 @@ class _Inspector:
         content = str(page.content)
         begins = sentences(content)
         links = self._links[page.key]
-        code, blocks = (
-            code_spans(content),
-            block_spans(content, frozenset(page.headings), self._titles, links),
+        closed = list(
+            blocks(content, page.headings, closed=page.closed, links=links, templates=self._templates)
         )
+        code = [(start, end) for kind, start, end in closed if kind is Block.CODE]
+        inline = [place for place in code if content.startswith("`", place[0])]
+        template = [(start, end) for kind, start, end in closed if kind is Block.TEMPLATE]
+        other = [(start, end) for kind, start, end in closed if kind not in (Block.CODE, Block.TEMPLATE)]
+        other += title_spans(content, self._titles)
         spans = [
             (one.anchor.start, one.anchor.start + len(one.anchor.text)) if one.anchor.verbatim else None
             for one in proposed
@@ -225,11 +223,12 @@ class _Inspector:
                 (Flaw.MISPLACED, not content.startswith(one.anchor.text, span[0])),
                 (Flaw.OVERLAP, overlaps(span, others)),
                 (Flaw.SENTENCE, shared[within[at]] > 1),
-                (Flaw.CODE, overlaps(span, code) and not self._is_named(one)),
+                # A name in a sentence may be code; a line of code holds no link.
+                (Flaw.CODE, overlaps(span, code) and not (overlaps(span, inline) and self._is_named(one))),
                 (Flaw.CUT, cuts(content, *span)),
                 (Flaw.LINKED, overlaps(span, links)),
-                (Flaw.BLOCK, overlaps(span, blocks)),
-                (Flaw.TEMPLATE, self._templates.hold(content, begins, span)),
+                (Flaw.BLOCK, overlaps(span, other)),
+                (Flaw.TEMPLATE, overlaps(span, template) or self._repeated.hold(content, begins, span)),
             )
             yield found | {flaw for flaw, true in checks if true}
 
@@ -305,7 +304,7 @@ class _Inspector:
         return self._names_with[language, brand]
 
 
-class _Templates:
+class _Repeated:
     """The sentences and blocks of words around proposed anchors that many pages of the site have."""
 
     def __init__(self, site: Collected, by_page: Mapping[str, Sequence[Proposed]]) -> None:
@@ -321,7 +320,7 @@ class _Templates:
         for page in site.pages if wanted else ():
             counts.update(wanted.intersection(_all_runs(str(page.content))))
         most = max(_FEW_PAGES, _SHARE * len(site.pages))
-        self._common = {run for run, count in counts.items() if count > most}
+        self._common = {run for run, count in counts.items() if count >= most}
 
     def hold(self, content: str, begins: Sequence[int], span: Span) -> bool:
         """Return whether the sentence of a span, or a block of eight words with a part of it, is a template's."""

@@ -7,7 +7,7 @@ import pytest
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.hygiene import EXAMPLES, Flaw, Hygiene, Proposed, hygiene
-from internal_linker.evaluation.page_text import code_spans, cuts
+from internal_linker.evaluation.page_text import cuts
 
 SITE = "https://www.tiny.example"
 SOURCE, TARGET, OTHER, HOME = f"{SITE}/source", f"{SITE}/water-temperature", f"{SITE}/kettles", f"{SITE}/"
@@ -119,7 +119,7 @@ def test_anchors_of_one_page_are_compared_with_each_other_and_with_its_links() -
 
 
 def test_text_that_many_pages_repeat_is_a_templates() -> None:
-    """A block of eight words that more than five pages have is a template's, whatever surrounds it."""
+    """A block of eight words that five pages have is a template's, whatever surrounds it."""
     template = "Please ask our friendly staff for soft water kettles at any time"
     pages = [
         Page(f"{SITE}/{at}", f"{SITE}/{at}", content=f"Page {at}. {template}, say {at}.") for at in range(7)
@@ -128,7 +128,7 @@ def test_text_that_many_pages_repeat_is_a_templates() -> None:
     one = Proposed(
         pages[0].key, TARGET, Anchor("soft water", start=str(pages[0].content).index("soft water"))
     )
-    for count, expected in ((5, 0), (6, 1)):
+    for count, expected in ((4, 0), (5, 1)):
         some = Collected((*pages[:count], target), (), (), 0)
         assert hygiene(some, [one], {}).counts[Flaw.TEMPLATE] == expected
 
@@ -151,18 +151,6 @@ def test_examples_name_page_anchor_and_target() -> None:
     examples = result.examples[Flaw.UNRELATED]
     assert len(examples) == EXAMPLES
     assert (examples[0].page, examples[0].anchor, examples[0].target) == (SOURCE, some[0].anchor.text, TARGET)
-
-
-def test_source_code_without_marks_is_recognised() -> None:
-    """Lines of source code and commands are code, also those between them; sentences about code are not."""
-    content = (
-        "Here is an example:\nimport { ref } from 'vue'\nconst a = ref(0)\nsetup\nreturn {\na\n}\n"
-        "You can use setup() in any component; it runs first.\nتعرض الدالة ()nextTick المكون."
-    )
-    rows = content.split("\n")
-    starts = [len("\n".join(rows[:at])) + bool(at) for at in range(len(rows))]
-    code = {start for start, _ in code_spans(content)}
-    assert [start in code for start in starts] == [False, *[True] * 6, False, False]
 
 
 @pytest.mark.parametrize(
