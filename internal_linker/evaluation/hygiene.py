@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
@@ -177,7 +177,7 @@ class _Inspector:
             if link.source in by_page:
                 self._links[link.source] += link_spans(str(site.page(link.source).content), link)
         self._stems_of: dict[str, set[str]] = {}
-        self._names_with: dict[tuple[str, str], set[str]] = {}
+        self._names_with: dict[tuple[str, str, str], set[str]] = {}
         self._titles = {
             form
             for page in site.pages
@@ -275,33 +275,41 @@ class _Inspector:
         language = page.lang if page else ""
         slug = unquote(urlsplit(target).path.rstrip("/").rpartition("/")[2])
         parts = _WORD.findall(slug.rpartition(".")[0] or slug)
-        names = [*self._names(target), " ".join(parts), "".join(parts)]
+        brands = self._brands.get(language, ())
+        own = [
+            min((_without_end(_spaced(name), brand) for brand in brands), key=len, default=name)
+            for name in self._names(target)
+        ]
+        names = [*own, " ".join(parts), "".join(parts)]
         return {each for name in names for each in _stems(name, language)}
 
     def _has_brand(self, one: Proposed, language: str) -> bool:
-        """Return whether the anchor has a brand that is not in the target's own name, or nothing else.
+        """Return whether the anchor has a brand, or only words of one, that are not in the target's own name.
 
-        The home page may be called by the brand, and so may a page that is the only one with the brand in its name.
+        The home page may be called by the brand, and so may the only other page that has it in its name.
         """
         text = _spaced(one.anchor.text)
+        telling = set(text.split()) - _folded_stop_words(language)
         for brand in self._brands.get(language, ()):
-            if brand not in text or _is_home(one.target):
+            alone = bool(telling) and telling <= set(brand.split())
+            if (brand not in text and not alone) or _is_home(one.target):
                 continue
-            named = self._named_with(language, brand)
+            named = self._named_with(language, brand, text if alone else brand)
             if one.target not in named or (text == brand and len(named) > 1):
                 return True
         return False
 
-    def _named_with(self, language: str, brand: str) -> set[str]:
-        """Return the pages of a language whose title or H1 has the brand elsewhere than at its end."""
-        if (language, brand) not in self._names_with:
-            self._names_with[language, brand] = {
+    def _named_with(self, language: str, brand: str, phrase: str) -> set[str]:
+        """Return the pages of a language whose title or H1, without the brand at its end, has a phrase."""
+        key = language, brand, phrase
+        if key not in self._names_with:
+            self._names_with[key] = {
                 page.key
                 for page in self._site.pages
                 for name in (page.title, page.h1)
-                if page.lang == language and brand in _without_end(_spaced(name), brand)
+                if page.lang == language and phrase in _without_end(_spaced(name), brand)
             }
-        return self._names_with[language, brand]
+        return self._names_with[key]
 
 
 class _Repeated:
@@ -375,5 +383,5 @@ def _stems(text: str, language: str) -> set[str]:
 
 
 @lru_cache(maxsize=64)
-def _folded_stop_words(language: str) -> Collection[str]:
+def _folded_stop_words(language: str) -> frozenset[str]:
     return frozenset(map(normalise, stop_words(language)))

@@ -5,15 +5,17 @@ from collections.abc import Collection, Iterator, Sequence
 
 from internal_linker.core.records import ExistingLink
 from internal_linker.text.spans import spans
-from internal_linker.text.words import INSIDE, normalise
+from internal_linker.text.words import INSIDE, UNSPACED, normalise
 
 Span = tuple[int, int]
 
 _BULLET = re.compile(r"\s*(?:[-*+•·–]|\d{1,3}[.)])\s+")
 
 # Parts of one word: a-b, example.com, 92.5, 1,000, I/O, app_config. An apostrophe parts words in many languages.
-# A full stop between two letters of other scripts lacks its space.
-_JOINED = re.compile(r"(?<=\w)(?:[-‐‑/_@&+:]|(?<=[A-Za-z0-9])\.(?=[A-Za-z0-9])|(?<=\d),(?=\d))(?=\w)")
+# Between letters of scripts with other punctuation, such a sign is no joint, and a full stop lacks its space.
+_JOINED = re.compile(
+    rf"(?<![{UNSPACED}])(?<=\w)(?:[-‐‑/_@&+:]|(?<=[A-Za-z0-9])\.(?=[A-Za-z0-9])|(?<=\d),(?=\d))(?![{UNSPACED}])(?=\w)"
+)
 # Arabic prefixes are written onto Latin words; after a tatweel, a prefix stands apart.
 _ARABIC = "\u0600-\u06ff"
 _PREFIXED = re.compile(rf"(?<=[{_ARABIC}])(?=[A-Za-z])|(?<=[A-Za-z])(?=[{_ARABIC}])|(?<=\u0640)")

@@ -56,6 +56,7 @@ def found(content: str, text: str, target: str = TARGET) -> set[str]:
         ("Use soft-water kettles.", "water kettles", {"cut"}),
         ("Pay $40 water rates.", "40 water rates", {"cut"}),
         ("Slow Kettle water is soft.", "Slow Kettle water", {"brand"}),
+        ("The kettle is slow.", "kettle", {"brand", "unrelated"}),
         ("# Water temperature\nText.", "Water", {"block"}),
         ("| Water | 92 |\n| Milk | 60 |", "Water", {"block"}),
         ("> Water is life, he said.", "Water", {"block"}),
@@ -163,6 +164,7 @@ def test_examples_name_page_anchor_and_target() -> None:
         ("See example.com now", "example", True),
         ("The page's text", "page", False),
         ("It ended.Then it began", "Then", True),
+        ("特性:在生产环境中启用", "在生产环境中启用", False),
     ],
 )
 def test_words_are_cut_only_inside(content: str, anchor: str, cut: bool) -> None:
