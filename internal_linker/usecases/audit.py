@@ -1,15 +1,17 @@
 """Audit a site's links: those of today, those that the last run proposed, and both together."""
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 
 from internal_linker.adapters.files.plain_text import shortened
+from internal_linker.analysis.audit.actions import actions
 from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect, page_row
 from internal_linker.analysis.audit.link_details import link_details
 from internal_linker.analysis.audit.outputs import audit_sinks
+from internal_linker.analysis.audit.proposed_links import ProposedLinks
 from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.canonical_hosts import CanonicalHosts
@@ -119,8 +121,8 @@ def audit(project: Project, options: AuditOptions, progress: Progress, *, write:
     """
     bounds = failure_bounds(options.fail_on)
     found, collected = _inspected(project, options.home, options.after, progress, sections=options.sections)
-    if write and options.report:
-        found = _detailed(project, found, collected)
+    if write:
+        found = _detailed(project, found, collected, report=options.report)
     files = _written(project, found, options, progress) if write else ()
     counts = Counter(one.rule for one in found.findings)
     failed = {rule: (bound, counts[rule]) for rule, bound in bounds.items() if counts[rule] >= bound}
@@ -194,14 +196,19 @@ def _within_sections(
     )
 
 
-def _detailed(project: Project, found: Audit, collected: Collected) -> Audit:
-    """Add what is known about single links, for the graph files."""
+def _detailed(project: Project, found: Audit, collected: Collected, *, report: bool) -> Audit:
+    """Add the proposed links with their anchors, the most useful actions and, for graph files, details of all links."""
     keys = {page.url: page.key for page in collected.pages}
     rows = {keys[url]: row for row, url in enumerate(found.urls)}
-    graphs = found.existing, found.candidates
+    graphs, aliases = (found.existing, found.candidates), collected.aliases
+    shown = ProposedLinks(found, aliases, rows)
     with project.graph() as (edges, _):
-        known = (with_hosts(edge, collected.hosts) for edge in edges.each())
-        return replace(found, details=link_details(graphs, collected, rows, known))
+        # The links are read from the store once for both.
+        known = shown.passing(with_hosts(edge, collected.hosts) for edge in edges.each())
+        details = link_details(graphs, collected, rows, known) if report else {}
+        deque(known, maxlen=0)
+    found = replace(found, details=details, links=shown.links())
+    return replace(found, actions=actions(found, found.links))
 
 
 def _written(project: Project, found: Audit, options: AuditOptions, progress: Progress) -> tuple[str, ...]:

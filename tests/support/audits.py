@@ -1,14 +1,19 @@
 """Audits of synthetic sites of any size, with realistic links and a few odd titles."""
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
+from internal_linker.analysis.audit.actions import actions
 from internal_linker.analysis.audit.adoption import Proposals
 from internal_linker.analysis.audit.audit import Material, inspect
+from internal_linker.analysis.audit.proposed_links import ProposedLinks
 from internal_linker.analysis.audit.records import Adoption, Audit, Limits
 from internal_linker.core.arrays import Ints
+from internal_linker.core.edges import Anchor, Edge, strength, tier_of
 from internal_linker.core.records import (
     Candidate,
     Collected,
@@ -69,10 +74,10 @@ def audited(
     adoption: Adoption = "all",
 ) -> Audit:
     """Return the audit of these pages, links (row to row) and proposed links with their scores."""
-    keys = [normal_form(url) for url in urls]
+    keys, proposed = [normal_form(url) for url in urls], list(proposed)
     links = [ExistingLink(keys[source], keys[target]) for source, target in dict.fromkeys(existing)]
     pages = [Page(key, url, title=title) for key, url, title in zip(keys, urls, titles, strict=True)]
-    return inspect(
+    found = inspect(
         Material(
             Collected(tuple(pages), (), (), 0, links=tuple(links)),
             Proposals("2026-11-20 0930", _proposed(keys, proposed), adoption=adoption),
@@ -83,6 +88,26 @@ def audited(
             Limits(),
             lambda _: None,
         )
+    )
+    return detailed(found, [_edge(keys, titles, ends, score) for ends, score in proposed])
+
+
+def detailed(found: Audit, edges: Iterable[Edge]) -> Audit:
+    """Return an audit with the proposed links as these edges describe them, and with its actions."""
+    shown = ProposedLinks(found, {}, {normal_form(url): row for row, url in enumerate(found.urls)})
+    deque(shown.passing(edges), maxlen=0)
+    found = replace(found, links=shown.links())
+    return replace(found, actions=actions(found, found.links))
+
+
+def _edge(keys: Sequence[str], titles: Sequence[str], ends: tuple[int, int], score: float) -> Edge:
+    """Return an edge whose anchor is the target's title, in a sentence unless the link is weak."""
+    source, target = (keys[end] for end in ends)
+    strong, title = strength(score), titles[ends[1]]
+    tier = tier_of(strong, 0.8, 0.65)
+    sentence = "" if tier == "review" else f"Read more about {title}, which goes well with it."
+    return Edge(
+        source, target, source, target, strength=strong, tier=tier, anchors=(Anchor(title, sentence),)
     )
 
 

@@ -19,7 +19,7 @@ from tests.support.browser import FLAGS, chromium
 
 # A busy computer takes long to start a browser; a hanging one would never answer.
 _PATIENCE = 30.0
-_CONTROLS = "a[href^='#'], button, summary"
+_CONTROLS = "a[href^='#'], button:not(th button, .tools button), summary"
 
 
 class Tab:
@@ -82,6 +82,17 @@ class Tab:
             assert time.monotonic() < until, f"never true: {condition}"
             self.run("new Promise((done) => setTimeout(done, 20))")
 
+    def type(self, selector: str, text: str) -> None:
+        """Click into a field and type a text."""
+        self.press(selector)
+        self.send("Input.insertText", text=text)
+
+    def key(self, name: str, code: int, text: str = "") -> None:
+        """Press a key, such as "Tab" (9) or "Enter" (13), which types a text."""
+        key = {"key": name, "code": name, "windowsVirtualKeyCode": code}
+        self.send("Input.dispatchKeyEvent", type="keyDown", **key, **({"text": text} if text else {}))
+        self.send("Input.dispatchKeyEvent", type="keyUp", **key)
+
     def press(self, selector: str, at: int = 0) -> None:
         """Click in the middle of the element, the `at`-th that matches, with the mouse."""
         self.click(*self.middle(selector, at))
@@ -127,7 +138,10 @@ class Tab:
         )
 
     def press_everything(self) -> int:
-        """Press every link within the page, button and summary, and choose every option; return their number."""
+        """Press every link within the page, button and summary, and choose every option; return their number.
+
+        The controls of tables are too many to be pressed one by one.
+        """
         count = int(self.run(f"document.querySelectorAll({json.dumps(_CONTROLS)}).length"))
         for at in range(count):
             # A control in closed details has no size.

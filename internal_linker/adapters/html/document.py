@@ -38,7 +38,7 @@ def document(
     style = template.with_suffix(".css")
     scripts = (
         _text(_ECHARTS / "echarts.min.js"),
-        _text(_HERE / "common.js") + _text(template.with_suffix(".js")),
+        "".join(map(_text, (_HERE / "common.js", _HERE / "tables.js", template.with_suffix(".js")))),
     )
     inlined = {
         "policy": _policy(*scripts),

@@ -66,18 +66,19 @@ def link_details(
     aliases = collected.aliases
     found: dict[tuple[int, int], LinkDetail] = {}
     for link in collected.links:
-        ends = _ends(link.source, link.target, aliases, rows)
+        ends = ends_of(link.source, link.target, aliases, rows)
         if ends in wanted and (ends not in found or (link.followed and not found[ends].followed)):
             upwards = kind_of(link.source, link.target) == "taxonomy"
             found[ends] = LinkDetail("taxonomy" if upwards else _IN_TEXT, link.anchor, link.followed, "live")
     for edge in edges:
-        ends = _ends(edge.source, edge.target, aliases, rows)
+        ends = ends_of(edge.source, edge.target, aliases, rows)
         if ends in wanted and edge.kind not in COPIES:
             found[ends] = _detail(edge, found.get(ends))
     return found
 
 
-def _ends(source: str, target: str, aliases: Mapping[str, str], rows: Mapping[str, int]) -> tuple[int, int]:
+def ends_of(source: str, target: str, aliases: Mapping[str, str], rows: Mapping[str, int]) -> tuple[int, int]:
+    """Return the rows of a link's pages, -1 for a page that is not audited."""
     return rows.get(aliases.get(source, source), -1), rows.get(aliases.get(target, target), -1)
 
 

@@ -11,6 +11,7 @@ from internal_linker.analysis.audit.link_details import LinkDetails
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.balance import Balance
+from internal_linker.core.edges import Status, Tier, score_of
 from internal_linker.core.link_density import LinkDensity
 
 Adoption = Literal["accepted", "in-text", "all"]
@@ -102,7 +103,7 @@ class Rule(StrEnum):
     NEAR_THRESHOLD = (
         "near-threshold",
         "note",
-        "a proposed link whose strength is close to a threshold of the tiers",
+        "a proposed link whose score is close to a threshold of the tiers",
     )
 
 
@@ -212,6 +213,56 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class ProposedLink:
+    """A proposed link as people read it.
+
+    Attributes:
+        source, target: rows of the pages.
+        strength: 0 to 1.
+        tier: where the link belongs.
+        anchor: its text, "" if there is none.
+        sentence: the sentence around the anchor, or the paragraph in which the link fits best; "" if unknown.
+        why: the reason in one or two sentences.
+        status: "proposed", "accepted" or "edited".
+    """
+
+    source: int
+    target: int
+    strength: float
+    tier: Tier
+    anchor: str = ""
+    sentence: str = ""
+    why: str = ""
+    status: Status = "proposed"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something useful to do.
+
+    Attributes:
+        rule: the rule whose findings it mends; None: it mends none, but adds a strong link.
+        pages: how many pages it helps.
+        what: what to do, in one sentence without a full stop.
+        where: URLs of the pages to change, if `what` doesn't name them.
+        detail: why, in a sentence or two; "" if the rule says it.
+        links: the links to add.
+    """
+
+    rule: Rule | None
+    pages: int
+    what: str
+    where: tuple[str, ...] = ()
+    detail: str = ""
+    links: tuple[ProposedLink, ...] = ()
+
+    @property
+    def severity(self) -> Severity:
+        """How bad the findings are that it mends."""
+        return self.rule.severity if self.rule else "note"
+
+
+@dataclass(frozen=True, slots=True)
 class Audit:
     """The result of an audit; lists by page are in the order of the n pages.
 
@@ -238,6 +289,8 @@ class Audit:
         thresholds: strengths from which a link is good for a sidebar, and for the text.
         section_matrix: the number of links between sections.
         details: what is known about single links, by the rows of source and target.
+        links: the proposed links that are shown, strongest first.
+        actions: the most useful actions, best first.
     """
 
     run_id: str
@@ -266,6 +319,8 @@ class Audit:
     thresholds: tuple[float, float]
     section_matrix: SectionMatrix
     details: LinkDetails = field(default_factory=dict)
+    links: Sequence[ProposedLink] = ()
+    actions: Sequence[Action] = ()
 
     @property
     def adopted_links(self) -> str:
@@ -277,7 +332,7 @@ class Audit:
             return "the links that editors accepted"
         return (
             f"the links that editors accepted, and those of run {self.run_id} that are strong enough for the text "
-            f"(from {self.thresholds[1]:g}), as many as each text can carry"
+            f"(score {score_of(self.thresholds[1])} or more), as many as each text can carry"
         )
 
     def known(self, figures: Ints | Vectors) -> Ints | Vectors:

@@ -7,6 +7,7 @@ import numpy as np
 from internal_linker.analysis.audit.records import Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import SiteGraph
 from internal_linker.core.arrays import Ints
+from internal_linker.core.edges import score_of
 
 # Strengths that differ by less from a threshold may be on its other side after the next change of a text or model.
 _NEAR = 0.01
@@ -23,11 +24,11 @@ def near_threshold_findings(candidates: SiteGraph, urls: Sequence[str], limits: 
     for at in order[closest[order] <= _NEAR].tolist():
         name, threshold = [*thresholds.items()][int(nearest[at])]
         strength = float(candidates.weights[at])
-        side = "above" if strength >= threshold else "below"
+        score, bound = score_of(strength), score_of(threshold)
         yield Finding(
             Rule.NEAR_THRESHOLD,
             urls[int(candidates.sources[at])],
-            f"The strength {strength:.3f} is just {side} {name} ({threshold:g}): decide on the link yourself.",
+            f"Its score of {score} is close to the threshold {name} ({bound}): decide on the link yourself.",
             urls[int(candidates.targets[at])],
             "new",
         )

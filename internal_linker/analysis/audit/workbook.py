@@ -9,8 +9,20 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from internal_linker.adapters.files.atomic import ReplaceBinary, remarks_on, replace_binary
-from internal_linker.adapters.tables.xlsx_writer import Cell, Column, Sheet, add_sheets, open_book, put_row
+from internal_linker.adapters.tables.xlsx_writer import (
+    Cell,
+    Column,
+    Marked,
+    Sheet,
+    add_sheets,
+    open_book,
+    put_row,
+)
+from internal_linker.analysis.audit.actions import link_text
 from internal_linker.analysis.audit.records import Audit, Finding, Rule
+from internal_linker.analysis.audit.report.charts import readable
+from internal_linker.core.edges import TIER_NAMES, score_of
+from internal_linker.review.rows import anchor_span
 
 # Nobody reads more findings of one rule.
 MOST_ROWS = 10_000
@@ -37,6 +49,16 @@ _PAGES = (
     *(Column("Links here", 12, "bar"), Column("Links here after", 12, "bar")),
     *(Column("Own links"), Column("Own links after"), Column("Clicks"), Column("Clicks after")),
     *(Column("PageRank x n", 12, "bar"), Column("PageRank x n after", 12, "bar")),
+)
+_ACTIONS = (
+    *(Column("What to do", 90, "text"), Column("Pages helped", 12), Column("Finding", 18)),
+    *(Column("Detail", 60, "text"), Column("Pages to change", 60, "text")),
+)
+_LINKS = (
+    *(Column("Source title", 36, "text"), Column("Target title", 36, "text"), Column("Anchor", 28, "text")),
+    *(Column("Sentence", 70, "text"), Column("Score", 8), Column("Tier", 14), Column("Why", 60, "text")),
+    *(Column("Status", 12), Column("Source section", 16)),
+    *(Column("Source", 50, "link"), Column("Target", 50, "link")),
 )
 # Rows of the sheet Pages: more would take longer to write than the whole audit, and long to open in Excel.
 MOST_PAGES = 50_000
@@ -68,6 +90,11 @@ class AuditXlsx:
             f"{self.name} has the {MOST_PAGES:,} pages of the highest PageRank; audit_nodes.csv has all."
             for _ in range(len(audit.urls) > MOST_PAGES)
         ]
+        missing = len(audit.candidates.sources) - len(audit.links)
+        remarks += [
+            f"{self.name} has the {len(audit.links):,} strongest proposed links; links.csv has all."
+            for _ in range(bool(audit.links) and missing > 0)
+        ]
         remarks += [
             f"{self.name} has the first {self._most:,} of {count:,} findings of {rule}."
             for rule, count in Counter(one.rule for one in audit.findings).items()
@@ -85,6 +112,10 @@ class AuditXlsx:
         book.close()
 
     def _sheets(self, audit: Audit, by_rule: dict[Rule, list[Finding]]) -> Iterator[Sheet]:
+        if audit.actions:
+            yield Sheet("Actions", _ACTIONS, [*_actions(audit)])
+        if audit.links:
+            yield Sheet("Proposed links", _LINKS, [*_links(audit)])
         for rule, found in by_rule.items():
             if found:
                 rows = [
@@ -117,7 +148,7 @@ class AuditXlsx:
             values = (measure.before, measure.after, measure.after - measure.before)
             figures = ["unknown" if isnan(value) else round(value, measure.decimals) for value in values]
             rows.append(((measure.name, *figures), False))
-        rows += [((), False), (("Finding", "Count", "Mended", "New", "Severity", "Meaning"), True)]
+        rows += [((), False), (("Finding", "Count", "Resolved", "New", "Severity", "Meaning"), True)]
         for rule, found in by_rule.items():
             standings = Counter(one.standing for one in found)
             counts = (len(found), standings["resolved"], standings["new"])
@@ -125,6 +156,32 @@ class AuditXlsx:
             rows.append(((rule, *known, rule.severity, rule.message), False))
         for at, (cells, is_head) in enumerate(rows):
             put_row(sheet, at, cells, bold if is_head else None)
+
+
+def _actions(audit: Audit) -> Iterator[Sequence[Cell]]:
+    for one in audit.actions:
+        links = [link_text(audit, link) for link in one.links] if len(one.links) > 1 else []
+        where = dict.fromkeys([*one.where, *(audit.urls[link.source] for link in one.links)])
+        yield "\n".join([one.what, *links]), one.pages, one.rule or "", one.detail, "\n".join(where)
+
+
+def _links(audit: Audit) -> Iterator[Sequence[Cell]]:
+    """Return the proposed links, strongest first."""
+    for one in audit.links:
+        span, score = anchor_span(one.sentence, one.anchor), score_of(one.strength)
+        yield (
+            audit.titles[one.source],
+            audit.titles[one.target],
+            one.anchor,
+            Marked(one.sentence, *span) if span else one.sentence,
+            "" if score is None else score,
+            TIER_NAMES[one.tier],
+            one.why,
+            one.status,
+            readable(audit.sections[one.source]),
+            audit.urls[one.source],
+            audit.urls[one.target],
+        )
 
 
 def _pages(audit: Audit) -> Iterator[Sequence[Cell]]:

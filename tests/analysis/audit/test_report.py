@@ -141,7 +141,10 @@ def test_tiers_count_the_new_links(tmp_path: Path) -> None:
     text = " ".join(body.text().split()) if body else ""
     inline, sidebar, review = found.tiers
     assert f"Of the {len(weights)} proposed links that don’t exist yet:" in text
-    assert f"{inline} inline (from 0.8), {sidebar} sidebar (from 0.65), {review} review (below)" in text
+    assert (
+        f"{inline} in the text (from 80), {sidebar} related box (from 65), {review} needs a look (below)"
+        in text
+    )
     assert f"Links today: {found.counted_today}." in text and f"after adoption: {found.counted_new}." in text
 
 

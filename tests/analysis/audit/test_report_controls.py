@@ -1,6 +1,11 @@
 """Every control of audit.html does what it says in a real browser, and none throws."""
 
+import csv
+import io
+import json
+import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +13,7 @@ import pytest
 from internal_linker.analysis.audit.records import Audit
 from tests.analysis.audit.test_report import written
 from tests.support.audits import audit, audited
-from tests.support.browser_tab import Browser
+from tests.support.browser_tab import Browser, Tab
 from tests.support.browser_tab import browser as started_browser
 
 CHARTS = ("#treemap", "#matrix-before", "#matrix-after", "#histogram", "#curve")
@@ -35,6 +40,88 @@ def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> No
         tab.resize(390, 900)
         tab.wait("document.querySelector('#treemap svg').clientWidth < 390")
         tab.press_everything()
+
+
+LINKS = "table[data-name=proposed-links]"
+
+
+def first_cells(tab: Tab, column: int, table: str = LINKS) -> list[str]:
+    """Return the texts of a column's visible cells."""
+    found: list[str] = tab.run(
+        f"[...document.querySelectorAll('{table} tbody tr')].filter((row) => row.getClientRects().length)"
+        f".map((row) => plain(row.cells[{column}].querySelector('.title') || row.cells[{column}]))"
+    )
+    return found
+
+
+def test_a_table_sorts_filters_and_goes_out_as_csv(browser: Browser, tmp_path: Path) -> None:
+    """A click on a header sorts by it, another one turns the order, a filter hides rows, and the CSV has the rest."""
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        scores = [int(score) for score in first_cells(tab, 3)]
+        assert scores == sorted(scores, reverse=True)
+        for down in (True, False):
+            tab.press(f"{LINKS} th:nth-child(4) button")
+            assert [int(score) for score in first_cells(tab, 3)] == sorted(scores, reverse=down)
+        assert tab.run(f"document.querySelector('{LINKS} th[aria-sort]').ariaSort") == "ascending"
+        tab.type("#links .tools input", "brewing text")
+        left = first_cells(tab, 4)
+        assert 0 < len(left) < len(scores) and set(left) == {"in the text"}
+        assert tab.run("plain(document.querySelector('#links [role=status]'))") == (
+            f"{len(left)} of {len(scores)} rows"
+        )
+        lines = tab.run(f"csvOf(document.querySelector('{LINKS}'))").split("\r\n")
+        assert lines[0].startswith(
+            '\ufeff"From","From (URL)","To","To (URL)","Sentence with anchor","Anchor","Score"'
+        )
+        assert len(lines) == len(left) + 2
+
+
+@pytest.mark.long
+def test_the_controls_of_tables_work_with_keys(browser: Browser, tmp_path: Path) -> None:
+    """Tab reaches filter, export and headers of the first table in this order; Enter sorts."""
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        tab.run("document.querySelector('#links .tools input').focus()")
+        for _ in range(2):
+            tab.key("Tab", 9)
+        assert tab.run("plain(document.activeElement)") == "From"
+        tab.key("Enter", 13, "\r")
+        names = first_cells(tab, 0)
+        assert names == tab.run(f"{json.dumps(names)}.sort(collator.compare)")
+
+
+@pytest.mark.long
+def test_every_table_sorts_and_is_saved(browser: Browser, tmp_path: Path) -> None:
+    """Each header and each export button works in each table, and the saved file is what the table shows."""
+    saved = tmp_path / "saved"
+    with browser.opened(written(tmp_path, audit(60))) as tab:
+        tab.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(saved))
+        tab.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+        tables = tab.run("document.querySelectorAll('table:not(:has(td[colspan]))').length")
+        assert tables == tab.run("document.querySelectorAll('.tools').length") > 10
+        for at in range(tab.run("document.querySelectorAll('th button').length")):
+            tab.press("th button", at)
+        tab.press("#links .tools button")
+        path = saved / "audit-proposed-links.csv"
+        until = time.monotonic() + 30
+        while not path.exists():
+            assert time.monotonic() < until
+            tab.run("new Promise((done) => setTimeout(done, 50))")
+        text = tab.run(f"csvOf(document.querySelector('{LINKS}'))")
+        assert path.read_bytes().decode("utf-8") == text
+
+
+@pytest.mark.long
+def test_a_csv_is_safe_to_open(browser: Browser, tmp_path: Path) -> None:
+    """Quotes are doubled, texts that look like formulas are made harmless, and numbers stay numbers."""
+    titles = ['=HYPERLINK("x")', "+1 say", '"quoted", with comma']
+    found = small([(0, 1)], [((0, 2), 4.0), ((1, 2), 4.0)])
+    with browser.opened(written(tmp_path, replace(found, titles=titles))) as tab:
+        text = tab.run(f"csvOf(document.querySelector('{LINKS}'))")
+        rows = list(csv.reader(io.StringIO(text.removeprefix("\ufeff"))))
+        assert {row[0] for row in rows[1:]} == {"'" + titles[0], "'" + titles[1]}
+        assert {row[2] for row in rows[1:]} == {titles[2]}
+        figures = tab.run("['+2,500', '-0.25', '-x', '12%', '@a'].map(csvCell)")
+        assert figures == ['"+2500"', '"-0.25"', '"\'-x"', '"12%"', '"\'@a"']
 
 
 @pytest.mark.long

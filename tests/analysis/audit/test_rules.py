@@ -282,10 +282,10 @@ def test_an_audit_finds_the_same_however_its_rules_are_worded(
 
 
 def test_close_decisions_are_told() -> None:
-    """A proposed link within 0.01 of a threshold is a finding that names the nearer threshold and the side."""
+    """A proposed link within 0.01 of a threshold is a finding that names the nearer threshold."""
     strengths = np.array([0.792, 0.805, 0.645, 0.67, 0.95])
     graph = SiteGraph(np.array([0, 0, 1, 1, 2]), np.array([1, 2, 0, 2, 0]), strengths)
     found = [*near_threshold_findings(graph, [url(at) for at in range(3)], Limits())]
     assert [(one.page, one.other) for one in found] == [(url(0), url(2)), (url(0), url(1)), (url(1), url(0))]
-    assert "0.805 is just above tier_inline (0.8)" in found[0].detail
-    assert "0.645 is just below tier_sidebar (0.65)" in found[2].detail
+    assert "score of 81 is close to the threshold tier_inline (80)" in found[0].detail
+    assert "score of 65 is close to the threshold tier_sidebar (65)" in found[2].detail

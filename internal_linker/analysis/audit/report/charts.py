@@ -10,6 +10,7 @@ import numpy as np
 
 from internal_linker.analysis.audit.records import Audit
 from internal_linker.core.arrays import Vectors
+from internal_linker.core.edges import TIER_NAMES, score_of
 
 # With more tiles in one section, a treemap is unreadable.
 _MOST_CLUSTERS = 12
@@ -30,10 +31,10 @@ class Tile:
 
 @dataclass(frozen=True, slots=True)
 class TierCount:
-    """The new links of one tier, with strengths of at least `low`."""
+    """The new links of one tier, with scores of at least `low` (0 to 100)."""
 
     name: str
-    low: float
+    low: int
     links: int
 
 
@@ -66,8 +67,8 @@ def tiles(audit: Audit) -> list[Tile]:
 def tiers(audit: Audit) -> list[TierCount]:
     """Return the candidates by tier, the best tier first."""
     sidebar, inline = audit.thresholds
-    bounds = (("inline", inline), ("sidebar", sidebar), ("review", 0.0))
-    return [TierCount(*bound, count) for bound, count in zip(bounds, audit.tiers, strict=True)]
+    bounds = zip(TIER_NAMES.values(), (inline, sidebar, 0.0), audit.tiers, strict=True)
+    return [TierCount(name, score_of(low) or 0, count) for name, low, count in bounds]
 
 
 def concentration(pagerank: Vectors) -> list[list[float]]:
@@ -89,10 +90,10 @@ def chart_data(audit: Audit, sections: Sequence[Tile]) -> dict[str, Any]:
             "after": matrix.after.tolist(),
         },
         "histogram": {
-            "edges": [round(edge, 4) for edge in edges.tolist()],
+            "edges": [round(100 * edge, 2) for edge in edges.tolist()],
             "counts": counts.tolist(),
-            "sidebar": audit.thresholds[0],
-            "inline": audit.thresholds[1],
+            "bounds": [score_of(threshold) for threshold in audit.thresholds],
+            "tiers": [*TIER_NAMES.values()][::-1],
         },
         "pagerank": {
             "before": concentration(audit.before.pagerank),

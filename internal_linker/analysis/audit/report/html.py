@@ -8,16 +8,19 @@ from typing import Any
 
 from internal_linker.adapters.files.atomic import ReplaceWhole, remarks_on, replace_whole
 from internal_linker.adapters.html.document import document, number
+from internal_linker.analysis.audit.actions import RULE
 from internal_linker.analysis.audit.records import Audit, Measure
 from internal_linker.analysis.audit.report.charts import chart_data, concentration, readable, tiers, tiles
-from internal_linker.analysis.audit.report.tables import findings, movers, orphans
+from internal_linker.analysis.audit.report.tables import actions, findings, links, movers, orphans
 
 _TEMPLATE = Path(__file__).parent / "report.html"
 _CONTENTS = (
+    ("actions", "What to do first"),
+    ("links", "Proposed links"),
     ("figures", "Before and after"),
     ("sections", "Sections and clusters"),
     ("between", "Links between sections"),
-    ("strength", "Strength"),
+    ("strength", "Scores"),
     ("pagerank", "PageRank"),
     ("orphans", "Orphans"),
     ("findings", "Findings"),
@@ -81,10 +84,14 @@ def _context(audit: Audit) -> dict[str, Any]:
         "new_links": len(audit.proposed.sources),
         "candidates": len(audit.candidates.sources),
         "cards": _cards(audit),
+        "actions": actions(audit),
+        "rule_of_actions": RULE,
+        "links": links(audit),
+        "links_in_workbook": len(audit.links),
         "grouped_by": _grouped_by(audit),
         "tiles": sections,
         "tiers": tiers(audit),
-        "bars": list(zip(edges.tolist(), counts.tolist(), strict=False)),
+        "bars": list(zip((100 * edges).tolist(), counts.tolist(), strict=False)),
         "curve": [(x, y, after) for (x, y), (_, after) in zip(*curves, strict=True) if x in _TOLD_SHARES],
         "gaining": gaining,
         "losing": losing,

@@ -82,9 +82,9 @@ function drawMatrix(state) {
 }
 
 function drawHistogram() {
-  const { edges, counts, sidebar, inline } = data.histogram;
-  const tier = (strength) => strength >= inline ? "inline" : strength >= sidebar ? "sidebar" : "review";
-  const opacity = { inline: 1, sidebar: 0.65, review: 0.35 };
+  const { edges, counts, bounds, tiers } = data.histogram;
+  const tier = (score) => bounds.filter((bound) => score >= bound).length;
+  const opacity = [0.35, 0.65, 1];
   const bars = counts.map((count, i) => {
     const middle = (edges[i] + edges[i + 1]) / 2;
     return { value: [middle, count], itemStyle: { color: colour("after"), opacity: opacity[tier(middle)] } };
@@ -93,15 +93,15 @@ function drawHistogram() {
   const line = (at, name, align) => ({ xAxis: at,
     label: { formatter: `${name}\nfrom ${at}`, lineHeight: 15, color: colour("ink"), align, padding: [0, 3] } });
   draw("histogram", {
-    tooltip: tooltip(({ dataIndex: i }) => `${edges[i].toFixed(3)} to ${edges[i + 1].toFixed(3)}: ` +
-      `${whole.format(counts[i])} links (${tier((edges[i] + edges[i + 1]) / 2)})`),
+    tooltip: tooltip(({ dataIndex: i }) => `score ${edges[i]} to ${edges[i + 1]}: ` +
+      `${whole.format(counts[i])} links (${tiers[tier((edges[i] + edges[i + 1]) / 2)]})`),
     grid: { left: 60, right: 20, top: 44, bottom: 44 },
-    xAxis: axis({ type: "value", min: 0, max: 1, name: "strength", nameLocation: "middle", nameGap: 28,
+    xAxis: axis({ type: "value", min: 0, max: 100, name: "score", nameLocation: "middle", nameGap: 28,
       splitLine: { show: false } }),
     yAxis: axis({ type: "value", name: "links", minInterval: 1 }),
     series: [{ type: "bar", data: bars, barWidth: "94%",
       markLine: { symbol: "none", silent: true, lineStyle: { color: colour("ink"), type: "dashed" },
-        data: [line(sidebar, "sidebar", "right"), line(inline, "inline", "left")] } }],
+        data: [line(bounds[0], tiers[1], "right"), line(bounds[1], tiers[2], "left")] } }],
   });
 }
 
@@ -136,3 +136,4 @@ choose("state", (state) => {
   drawTreemap();
 });
 drawAlways(drawAll);
+equipTables("audit");

@@ -7,12 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from internal_linker.adapters.html.document import href
-from internal_linker.analysis.audit.records import Audit, Finding, Rule, Severity
+from internal_linker.analysis.audit.actions import link_text
+from internal_linker.analysis.audit.records import Action, Audit, Finding, ProposedLink, Rule, Severity
 from internal_linker.core.arrays import Ints
+from internal_linker.core.edges import TIER_NAMES, score_of
+from internal_linker.review.rows import anchor_span
 
 MOST_ORPHANS = 100
 MOST_FINDINGS = 20
 MOST_MOVERS = 10
+MOST_LINKS = 500
+# Pages to change that an action names.
+_MOST_ADDRESSES = 3
 _MOST_SOURCES = 3
 
 
@@ -53,6 +59,65 @@ class RuleFindings:
     resolved: int
     new: int
     first: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRow:
+    """A proposed link; `before`, `anchor` and `after` make up its sentence, "" if the anchor is not in it."""
+
+    source: PageName
+    target: PageName
+    before: str
+    anchor: str
+    after: str
+    score: int | None
+    tier: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActionItem:
+    """An action with its links, the addresses of the first pages to change, and the number of the others."""
+
+    action: Action
+    links: tuple[tuple[str, LinkRow], ...]
+    where: tuple[str, ...]
+    more: int
+
+
+def links(audit: Audit) -> list[LinkRow]:
+    """Return the strongest proposed links."""
+    return [_link_row(audit, one) for one in audit.links[:MOST_LINKS]]
+
+
+def actions(audit: Audit) -> list[ActionItem]:
+    """Return the most useful actions."""
+    return [
+        ActionItem(
+            one,
+            tuple((link_text(audit, link), _link_row(audit, link)) for link in one.links),
+            one.where[:_MOST_ADDRESSES],
+            max(0, len(one.where) - _MOST_ADDRESSES),
+        )
+        for one in audit.actions
+    ]
+
+
+def _link_row(audit: Audit, one: ProposedLink) -> LinkRow:
+    span = anchor_span(one.sentence, one.anchor)
+    before, anchor, after = (
+        (one.sentence[: span[0]], one.anchor, one.sentence[span[1] :]) if span else ("", one.anchor, "")
+    )
+    return LinkRow(
+        page_name(audit, one.source),
+        page_name(audit, one.target),
+        before,
+        anchor,
+        after,
+        score_of(one.strength),
+        TIER_NAMES[one.tier],
+        one.why,
+    )
 
 
 def page_name(audit: Audit, row: int) -> PageName:

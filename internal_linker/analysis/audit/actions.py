@@ -1,0 +1,178 @@
+"""The most useful actions that an audit suggests: what to do, where, and how many pages it helps."""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+
+from internal_linker.analysis.audit.proposed_links import MENDED_BY_A_LINK, rows_of
+from internal_linker.analysis.audit.records import Action, Audit, Finding, ProposedLink, Rule
+from internal_linker.analysis.graph.site_graph import closed_circles
+from internal_linker.core.edges import TIER_NAMES
+from internal_linker.core.sequences import counted
+
+MOST_ACTIONS = 10
+# So that a site with hundreds of orphans also sees its broken links.
+MOST_OF_A_KIND = 4
+RULE = (
+    "What mends errors (orphans, links to pages with errors) comes first, then what helps the most pages, then the "
+    f"link with the highest score; at most {MOST_OF_A_KIND} actions are of one kind, as long as there are others."
+)
+_WEAK: Mapping[Rule | None, str] = {
+    Rule.ORPHAN: "No page links there yet.",
+    Rule.UNDER_LINKED: "Few pages link there yet.",
+}
+# Findings about links that lead to the wrong page, and what to do with such links.
+_WRONG_TARGETS = (Rule.BROKEN_TARGET, Rule.REDIRECTED_TARGET, Rule.COPY_TARGET, Rule.NOINDEX_TARGET)
+
+
+def actions(audit: Audit, links: Sequence[ProposedLink], most: int = MOST_ACTIONS) -> list[Action]:
+    """Return the most useful actions in the order of `RULE`.
+
+    Args:
+        audit: the audit.
+        links: the proposed links to choose from, strongest first.
+        most: how many actions.
+    """
+    name = _names(audit)
+    strong = [one for one in links if one.tier != "review" and one.status != "live"]
+    useful = chain(
+        _links_to_weak_pages(audit, strong, name),
+        _wrong_targets(audit.findings),
+        _circles(audit, strong, name),
+        _dense_pages(audit.findings),
+        _copies(audit.findings),
+    )
+    ranked = sorted(useful, key=_rank)
+    chosen = _varied(ranked, most)
+    used = {(one.source, one.target) for action in chosen for one in action.links}
+    others = (one for one in strong if one.tier == "inline" and (one.source, one.target) not in used)
+    return [
+        *chosen,
+        *(_one_link(None, one, name) for one, _ in zip(others, range(most - len(chosen)), strict=False)),
+    ]
+
+
+def _rank(action: Action) -> tuple[bool, int, float]:
+    score = max((one.strength for one in action.links), default=0.0)
+    return action.severity != "error", -action.pages, -score
+
+
+def _varied(ranked: Sequence[Action], most: int) -> list[Action]:
+    """Return the first actions, at most `MOST_OF_A_KIND` of a rule unless there are no others; no link comes twice."""
+    counts, added = Counter[Rule | None](), set[tuple[int, int]]()
+    first, rest = list[Action](), list[Action]()
+    for one in ranked:
+        ends = {(link.source, link.target) for link in one.links}
+        if ends and ends <= added:
+            continue
+        added |= ends
+        counts[one.rule] += 1
+        (first if counts[one.rule] <= MOST_OF_A_KIND else rest).append(one)
+    kept = {id(one) for one in [*first, *rest][:most]}
+    return [one for one in ranked if id(one) in kept]
+
+
+def _links_to_weak_pages(
+    audit: Audit, strong: Iterable[ProposedLink], name: Callable[[int], str]
+) -> Iterator[Action]:
+    """Yield the best link to each orphan and weakly linked page; links of one page are one action."""
+    weak = rows_of(audit, MENDED_BY_A_LINK)
+    best: dict[int, ProposedLink] = {}
+    for one in strong:
+        if one.target in weak and (one.target not in best or _is_better(one, best[one.target])):
+            best[one.target] = one
+    by_page: defaultdict[tuple[int, Rule], list[ProposedLink]] = defaultdict(list)
+    for target, one in best.items():
+        by_page[one.source, weak[target]].append(one)
+    for (source, rule), found in by_page.items():
+        if len(found) == 1:
+            yield _one_link(rule, found[0], name)
+        else:
+            what = f"Link from {name(source)} to {len(found)} pages"
+            yield Action(
+                rule, len(found), what, (audit.urls[source],), detail=_WEAK[rule], links=tuple(found)
+            )
+
+
+def _is_better(one: ProposedLink, other: ProposedLink) -> bool:
+    """Return whether a link beats a stronger one, because it has a place in the text."""
+    return one.tier == "inline" and other.tier != "inline"
+
+
+def _one_link(rule: Rule | None, one: ProposedLink, name: Callable[[int], str]) -> Action:
+    what = f"Link from {name(one.source)} {_to(one, name)}"
+    return Action(rule, 1, what, detail=_WEAK.get(rule, "The page has no such link yet."), links=(one,))
+
+
+def link_text(audit: Audit, one: ProposedLink) -> str:
+    """Return where a link leads, with anchor and tier: to “Beans” with the anchor “fresh beans” (in the text)."""
+    return _to(one, _names(audit))
+
+
+def _to(one: ProposedLink, name: Callable[[int], str]) -> str:
+    anchor = f" with the anchor “{isolated(one.anchor)}”" if one.anchor else ""
+    return f"to {name(one.target)}{anchor} ({TIER_NAMES[one.tier]})"
+
+
+def _wrong_targets(findings: Sequence[Finding]) -> Iterator[Action]:
+    """Yield the links to change, one action per page that they should not lead to."""
+    found: defaultdict[tuple[Rule, str], list[Finding]] = defaultdict(list)
+    for one in findings:
+        # Links that the last run proposed are not on the site.
+        if one.rule in _WRONG_TARGETS and one.standing != "new":
+            found[one.rule, one.other].append(one)
+    for (rule, target), those in found.items():
+        what = f"Change the links to {target} on {counted(len(those), 'page')}"
+        yield Action(rule, len(those), what, tuple(one.page for one in those), detail=those[0].detail)
+
+
+def _circles(audit: Audit, strong: Sequence[ProposedLink], name: Callable[[int], str]) -> Iterator[Action]:
+    """Yield the best link into each closed circle."""
+    told = {one.page for one in audit.findings if one.rule == Rule.CLOSED_CIRCLE}
+    circles = closed_circles(audit.existing, len(audit.urls), audit.home) if told else []
+    for rows in (set(rows.tolist()) for rows in circles):
+        into = (one for one in strong if one.target in rows and one.source not in rows)
+        if (one := next(into, None)) and audit.urls[min(rows)] in told:
+            link = _one_link(Rule.CLOSED_CIRCLE, one, name)
+            detail = f"{len(rows)} pages link to each other, but no other page links to any of them."
+            yield Action(Rule.CLOSED_CIRCLE, len(rows), link.what, detail=detail, links=(one,))
+
+
+def _dense_pages(findings: Sequence[Finding]) -> Iterator[Action]:
+    for one in findings:
+        if one.rule == Rule.DENSE and one.standing != "new":
+            yield Action(one.rule, 1, f"Split {one.page}, or remove links from it", detail=one.detail)
+
+
+def _copies(findings: Sequence[Finding]) -> Iterator[Action]:
+    """Yield the pages to merge, one action per page to keep."""
+    found: defaultdict[str, list[Finding]] = defaultdict(list)
+    for one in findings:
+        if one.rule == Rule.DUPLICATE:
+            found[one.other].append(one)
+    for kept, those in found.items():
+        what = f"Keep {kept}; canonicalise or merge its {counted(len(those), 'copy', 'copies')}"
+        yield Action(
+            Rule.DUPLICATE,
+            len(those),
+            what,
+            tuple(one.page for one in those),
+            detail="Nearly the same texts compete with each other.",
+        )
+
+
+def _names(audit: Audit) -> Callable[[int], str]:
+    """Return a function that names a page by its title, or its URL if it has none."""
+
+    def name(row: int) -> str:
+        title = " ".join(audit.titles[row].split())
+        return f"“{isolated(title)}”" if title else audit.urls[row]
+
+    return name
+
+
+def isolated(text: str) -> str:
+    """Isolate a text with right-to-left letters, so that it doesn't reorder the text around it."""
+    turned = any(unicodedata.bidirectional(letter) in ("R", "AL", "AN") for letter in text)
+    return f"\u2068{text}\u2069" if turned else text
