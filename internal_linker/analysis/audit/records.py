@@ -222,7 +222,7 @@ class ProposedLink:
         tier: where the link belongs.
         anchor: its text, "" if there is none.
         sentence: the sentence around the anchor, or the paragraph in which the link fits best; "" if unknown.
-        why: the reason in one or two sentences.
+        why: the reason in one or two sentences, after a warning if the anchor can't be linked in the text.
         status: "proposed", "accepted" or "edited".
     """
 
