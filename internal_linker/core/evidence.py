@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from math import isnan
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class Evidence:
         section_inlinks: how many of them are in the source's section; -1: it is in no section worth naming.
         back: 1 if the target links to the source, else 0.
         cocited: how many pages link to both.
+        title_words: words that both titles have in common, as the target writes them; "" if there are none worth
+            naming.
     """
 
     topic: int = 0
@@ -43,15 +46,23 @@ class Evidence:
     section_inlinks: int = -1
     back: int = 0
     cocited: int = 0
+    title_words: str = ""
 
-    def packed(self) -> tuple[int, ...]:
+    def packed(self) -> tuple[int | str, ...]:
         """Return all values, which `unpacked` takes."""
         return astuple(self)
 
     @classmethod
-    def unpacked(cls, values: Sequence[int]) -> "Evidence":
-        """Restore evidence from the result of `packed`, which another version may have with more or fewer values."""
-        return cls(*values[: len(fields(cls))])
+    def unpacked(cls, values: Sequence[Any]) -> "Evidence":
+        """Restore evidence from the result of `packed`, which another version may have with more or fewer values.
+
+        Raises:
+            TypeError: a value has another type.
+        """
+        known = {one.name: value for one, value in zip(fields(cls), values, strict=False)}
+        if not all(isinstance(value, str if name == "title_words" else int) for name, value in known.items()):
+            raise TypeError("a value of another type")
+        return cls(**known)
 
 
 NO_EVIDENCE = Evidence()
@@ -95,7 +106,10 @@ def sentences(
     topic = evidence.topic
     if evidence == NO_EVIDENCE and not isnan(score):
         topic = topic_by_score(score)
-    first = [part for part in (state, _search(serp_rank, query), TOPICS[topic]) if part]
+    told = TOPICS[topic]
+    if evidence.title_words:
+        told = f"{told or 'Similar page'}: both titles say “{_short(evidence.title_words)}”"
+    first = [part for part in (state, _search(serp_rank, query), told) if part]
     facts = [] if evidence == NO_EVIDENCE else [*_facts(evidence)]
     if mentions:
         facts.insert(min(1, len(facts)), f"the text mentions “{_short(mentions)}”")

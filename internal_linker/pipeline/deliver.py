@@ -12,7 +12,8 @@ from internal_linker.core.ports import EdgeOf, LinkSink, ListSink, Progress
 from internal_linker.core.records import Candidate, Link, Origin, Recommendation, Shortage, Source
 from internal_linker.core.sequences import Lazy
 
-_FACTS = len(NO_EVIDENCE.packed())
+# Values of the evidence for a link, besides its words.
+_COUNTS = len(NO_EVIDENCE.packed()) - 1
 
 
 @dataclass
@@ -34,7 +35,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
     remarks, shortages = list[str](), list[Shortage | None]()
     keys, urls, origins = list[str](), list[str](), list[Origin]()
     scores, similarities, lexicals, probabilities = array("d"), array("d"), array("d"), array("d")
-    ranks, serp_ranks, evidence = array("I"), array("I"), array("i")
+    ranks, serp_ranks, evidence, shared = array("I"), array("I"), array("i"), list[str]()
     for item in recommendations:
         sources.append(item.source)
         remarks.append(item.remark)
@@ -50,7 +51,9 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
             lexicals.append(target.lexical)
             serp_ranks.append(target.serp_rank)
             probabilities.append(target.probability)
-            evidence.extend(link.evidence.packed())
+            *counts, words = link.evidence.packed()
+            evidence.extend(map(int, counts))
+            shared.append(str(words))
         ends.append(len(keys))
 
     def made(row: int) -> Recommendation:
@@ -58,8 +61,10 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         signals = [_floats(column[some]) for column in (scores, similarities, lexicals)]
         probable = _floats(probabilities[some])
         targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
-        spoken = evidence[ends[row] * _FACTS : ends[row + 1] * _FACTS]
-        reasons = (Evidence(*spoken[at : at + _FACTS]) for at in range(0, len(spoken), _FACTS))
+        reasons = (
+            Evidence.unpacked([*evidence[at * _COUNTS : (at + 1) * _COUNTS], shared[at]])
+            for at in range(some.start, some.stop)
+        )
         links = tuple(map(Link, targets, ranks[some], origins[some], reasons))
         # Held links have no rank.
         split = len(links) - ranks[some].count(0)

@@ -9,11 +9,12 @@ from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of, ranks
 from internal_linker.core.evidence import Evidence, topics
-from internal_linker.core.records import Link, Recommendation
+from internal_linker.core.records import Link, Page, Recommendation
 from internal_linker.core.sections import ROOT, sections_of
 from internal_linker.core.sequences import batched
 from internal_linker.matching.candidates import Matches
 from internal_linker.ranking.rank import BLOCK, NEIGHBOURS, Ranking
+from internal_linker.ranking.shared_titles import SharedTitles
 
 # In a section of fewer pages, links from it say nothing.
 _LEAST_PAGES = 5
@@ -59,8 +60,15 @@ class Explainer:
         pairs = pairs_of([[rows[key] for key in keys if key in rows] for keys in targets])
         columns = self._columns(self._ranking.source_rows[list(positions)], pairs)
         for (at, place), values in zip(listed, zip(*columns, strict=True), strict=True):
-            found[at][place] = Evidence(*values)
+            source, row = self._ranking.sources[positions[at]], rows[targets[at][place]]
+            title = _title(source.page) if source.page else source.query
+            found[at][place] = replace(Evidence.unpacked(values), title_words=self._titles.shared(title, row))
         return found
+
+    @cached_property
+    def _titles(self) -> SharedTitles:
+        pages = self._ranking.site.pages
+        return SharedTitles([*map(_title, pages)], [page.lang for page in pages])
 
     def _columns(self, texts: Ints, pairs: Pairs) -> list[list[int]]:
         """Return the values of each attribute of `Evidence` for pairs of a text and a page."""
@@ -104,6 +112,10 @@ class Explainer:
         ends = sections[links.of[kept]], links.rows[kept]
         shape = max(1, len(named)), max(1, len(names))
         return sections, sparse.csr_matrix((np.ones(len(ends[0]), np.int32), ends), shape=shape)
+
+
+def _title(page: Page) -> str:
+    return page.title or page.h1
 
 
 def _scores(matches: Matches, pairs: Pairs, n: int) -> Vectors:

@@ -76,6 +76,15 @@ def test_a_search_result_comes_with_its_rank_and_query(rank: int, query: str, to
     assert sentences(Evidence(VERY, 15, 0, 0), serp_rank=rank, query=query) == told
 
 
+def test_words_of_both_titles_stand_beside_the_topic() -> None:
+    """They name what both pages are about; with a search result and an editor's decision, two clauses remain."""
+    some = Evidence(SIMILAR, 15, 0, 0, title_words="civil rights")
+    assert sentences(some) == "Similar topic: both titles say “civil rights”. No page links there yet."
+    told = sentences(some, serp_rank=2, query="law", state="Accepted by an editor")
+    assert told == "Accepted by an editor; second search result for “law”. No page links there yet."
+    assert sentences(Evidence(title_words="law")) == "Similar page: both titles say “law”."
+
+
 def test_what_an_editor_did_comes_first() -> None:
     """A decision outranks the topic, which follows."""
     told = sentences(Evidence(SIMILAR, 15, 0, 0), state="Waits for an editor's approval")
@@ -108,10 +117,13 @@ def test_a_link_of_an_earlier_version_gets_its_level_from_its_score() -> None:
 
 def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
     """A later version may keep more values, an earlier one fewer."""
-    some = Evidence(VERY, 15, 2, 9, 0, 1, 3)
+    some = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea")
     assert Evidence.unpacked(list(some.packed())) == some
     assert Evidence.unpacked([*some.packed(), 7]) == some
     assert Evidence.unpacked([VERY, 15, 2]) == Evidence(VERY, 15, 2)
+    for damaged in (["4"], [VERY, None], [VERY, 15, 2, 9, 0, 1, 3, 4]):
+        with pytest.raises(TypeError):
+            Evidence.unpacked(damaged)
 
 
 def test_levels_begin_at_their_thresholds() -> None:

@@ -85,7 +85,7 @@ _READ: Mapping[str, Callable[[Any], Any]] = {
     "formerly": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
     "cells": lambda three: Cells(*_typed(three, (str, str, str))),
     "former_ids": lambda all_: tuple(_typed(all_, (str,) * len(all_))),
-    "evidence": lambda all_: Evidence.unpacked(_typed(all_, (int,) * len(all_))),
+    "evidence": Evidence.unpacked,
 }
 
 

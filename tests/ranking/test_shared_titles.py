@@ -1,0 +1,34 @@
+"""The words that two titles have in common."""
+
+import pytest
+
+from internal_linker.ranking.shared_titles import SharedTitles
+
+OTHERS = [f"Notes on tea number {number}" for number in range(97)]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "shared"),
+    [
+        ("Modular contracting for teams", "The guide to Modular Contracting", "Modular Contracting"),
+        ("What is a state of the art?", "The State of the Art, explained", "State of the Art"),
+        ("How to write", "How to read", ""),
+        ("Green tea", "Black tea", ""),
+        ("Milk, and green cups", "Cups of milk", "Cups"),
+        ("Oat-milk drinks", "Drinks with oat_milk", "oat_milk"),
+        ("قوانین اولویت", "همه قوانین اولویت", "قوانین اولویت"),
+        ("东京咖啡馆", "东京的咖啡馆", ""),
+        ("", "Anything", ""),
+    ],
+)
+def test_the_longest_phrase_of_telling_words_is_found(ours: str, theirs: str, shared: str) -> None:
+    """Stop words and words of many titles are no phrase; a phrase is written as in the target's title."""
+    titles = [*OTHERS, theirs, ours, "More"]
+    assert SharedTitles(titles, [""] * len(titles)).shared(ours, len(OTHERS)) == shared
+
+
+def test_a_word_is_a_stop_word_in_its_own_language() -> None:
+    """The German article is a word of no meaning on a German page only."""
+    titles = ["die Katze", "die Maus", "die"]
+    assert SharedTitles(titles, ["de"] * 3).shared(titles[0], 1) == ""
+    assert SharedTitles(titles, ["en"] * 3).shared(titles[0], 1) == "die"
