@@ -250,7 +250,8 @@ def _graph_rows(report: Report, links: int) -> list[tuple[str, str]]:
 
 def _named(group: Acceptance) -> str:
     """Return the name of a group of links that people read."""
-    return {str(tier): name for tier, name in TIER_NAMES.items()}.get(group.name, group.name)
+    names = {str(tier): name for tier, name in TIER_NAMES.items()}
+    return {**names, "serp": "search", "semantic": "similarity"}.get(group.name, group.name)
 
 
 def _rephrased(report: Report) -> list[tuple[str, str]]:
