@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -10,12 +11,13 @@ import typer
 from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from internal_linker.adapters.files.plain_text import shortened
 from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.briefs import BriefLink, BriefLinks
+from internal_linker.core.edges import TIER_NAMES
 from internal_linker.core.errors import ExitCode
-from internal_linker.core.records import Candidate, Recommendation
 from internal_linker.core.shown import neutralised
 
 if TYPE_CHECKING:
@@ -23,15 +25,99 @@ if TYPE_CHECKING:
 
 # Existing pages like the new one, and rows of a trial, that the terminal shows.
 MOST_LIKE, MOST_TRIAL_ROWS = 5, 10
+# Characters of a sentence to show on either side of its anchor.
+_AROUND = 120
+# Below the title of a link: rank and score take this place.
+_INDENT = " " * 9
 
 
-def print_links(console: Console, recommendation: Recommendation) -> None:
-    """Print the links of one page or query with the reason for each; a table would truncate the URLs."""
-    console.print(f"Links for {recommendation.source.name}")
-    for link in recommendation.links:
-        console.print(f"{link.rank:>2}  {link.target.url}  ({_reason(link.target)})", soft_wrap=True)
-    if recommendation.note:
-        console.print(f"Note: {recommendation.note}")
+def print_lookup(console: Console, found: "PageLinks") -> None:
+    """Print the links of a page or a query, or the best sources for a page, each with the reason and its anchor."""
+    links = iter(found.links)
+    title = found.report.collected.title
+    if found.to:
+        console.print(
+            f"Pages that should link to {_named(found.to.url, title(found.to.key))}", soft_wrap=True
+        )
+    for recommendation in found.recommendations:
+        source = recommendation.source
+        if not found.to:
+            console.print(f"Links for {_named(source.name, title(source.key))}", soft_wrap=True)
+        for link in islice(links, len(recommendation.links)):
+            _print_found(console, link, to=bool(found.to))
+    for _, note in found.notes:
+        console.print(f"Note: {note}", soft_wrap=True)
+
+
+def _named(url: str, title: str) -> str:
+    return f"{url} ({shortened(title, 100)})" if title else url
+
+
+def _print_found(console: Console, link: "PageLink", *, to: bool) -> None:
+    """Print a link: rank, score and title of the other page, then its URL, the reason and the anchor, a line each."""
+    url, title = (link.source, link.source_title) if to else (link.target, link.target_title)
+    _print_head(console, link.rank, link.score, title, url)
+    console.print(f"{_INDENT}{link.why}", soft_wrap=True)
+    if not link.source:
+        return  # a query has no text to link from
+    if link.verbatim:
+        line = Text(_INDENT).append_text(marked(console, link.sentence, link.anchor))
+        console.print(line, soft_wrap=True)
+    else:
+        told = f': "{shortened(link.anchor, 100)}"' if link.anchor else ""
+        console.print(f"{_INDENT}{TIER_NAMES['sidebar']}{told}", soft_wrap=True)
+
+
+def _print_head(console: Console, rank: int, score: int | None, title: str, url: str) -> None:
+    shown = f"{rank:>2}  {'-' if score is None else score:>3}  "
+    if title:
+        console.print(f"{shown}{shortened(title, 100)}", soft_wrap=True)
+        console.print(f"{_INDENT}{url}", soft_wrap=True)
+    else:
+        console.print(f"{shown}{url}", soft_wrap=True)
+
+
+def marked(console: Console, sentence: str, anchor: str) -> Text:
+    """Return a sentence, shortened around its anchor, which is bold on a terminal and in quotation marks elsewhere."""
+    before, found, after = sentence.partition(anchor)
+    if not found:  # it stands there in other letters
+        before, after = "", f" in: {sentence}" if sentence else ""
+    # The marks keep the space beside the anchor.
+    before, after = (" ".join(part.split()) for part in (f"{before}|", f"|{after}"))
+    before, after = before.removesuffix("|"), after.removeprefix("|")
+    if len(before) > _AROUND:
+        before = f"... {before[-_AROUND:].partition(' ')[2]}"
+    if len(after) > _AROUND:
+        after = f"{after[:_AROUND].rpartition(' ')[0]} ..."
+    # Consoles leave a text with styles as it is.
+    before, words, after = (neutralised(part) for part in (before, " ".join(anchor.split()), after))
+    if console.is_terminal:
+        return Text.assemble(before, (words, "bold"), after)
+    return Text(f'{before}"{words}"{after}')
+
+
+def lookup_data(found: "PageLinks") -> dict[str, object]:
+    """Return what a lookup found as JSON has it."""
+    return {
+        "to": found.to.url if found.to else "",
+        "links": [asdict(link) for link in found.links],
+        "notes": [note for _, note in found.notes],
+        "gaps": list(found.gaps),
+    }
+
+
+def json_of(data: dict[str, object]) -> str:
+    """Return JSON in which unknown numbers are null."""
+
+    def known(value: object) -> object:
+        """JSON has no NaN."""
+        if isinstance(value, dict):
+            return {name: known(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [known(each) for each in value]
+        return None if isinstance(value, float) and math.isnan(value) else value
+
+    return json.dumps(known(data), ensure_ascii=False, allow_nan=False)
 
 
 def print_trial(console: Console, found: "PageLinks") -> None:
@@ -40,25 +126,11 @@ def print_trial(console: Console, found: "PageLinks") -> None:
     for recommendation in found.recommendations[:MOST_TRIAL_ROWS]:
         console.print(f"Links for {recommendation.source.name}", soft_wrap=True)
         for link in islice(links, len(recommendation.links)):
-            console.print(f"{link.rank:>2}  {link.target}  ({_reason(link)})", soft_wrap=True)
-            if link.anchor:
-                place = f"  in: {shortened(link.sentence, 200)}" if link.sentence else ""
-                console.print(f'    "{shortened(link.anchor, 100)}"{place}', soft_wrap=True)
+            _print_found(console, link, to=False)
         if recommendation.note:
             console.print(f"Note: {recommendation.note}", soft_wrap=True)
     if (more := len(found.recommendations) - MOST_TRIAL_ROWS) > 0:
         console.print(f"... and {more} more rows in files/trial/links.csv.")
-
-
-def _reason(target: "Candidate | BriefLink | PageLink") -> str:
-    origin = f"search, rank {target.serp_rank}" if target.serp_rank else "similarity"
-    figures = (
-        ("score", target.score),
-        ("embedding", target.similarity),
-        ("words", target.lexical),
-        ("probability", target.probability),
-    )
-    return origin + "".join(f", {name} {value:.2f}" for name, value in figures if not math.isnan(value))
 
 
 def print_brief(console: Console, brief: BriefLinks) -> None:
@@ -80,13 +152,19 @@ def print_brief(console: Console, brief: BriefLinks) -> None:
 
 
 def _print_link(console: Console, link: BriefLink, url: str) -> None:
-    console.print(f"{link.rank:>2}  {url}  ({_reason(link)})", soft_wrap=True)
-    if link.anchor:
-        texts = [link.anchor, *(other.text for other in link.more_anchors)]
-        told = " | ".join(f'"{shortened(text, 100)}"' for text in texts)
-        where = "in" if link.verbatim else "not in the text; could be added to"
-        place = f"  {where}: {shortened(link.sentence, 200)}" if link.sentence else ""
-        console.print(f"    {told}{place}", soft_wrap=True)
+    _print_head(console, link.rank, link.score, link.title, url)
+    console.print(f"{_INDENT}{link.why}", soft_wrap=True)
+    if link.verbatim:
+        console.print(Text(_INDENT).append_text(marked(console, link.sentence, link.anchor)), soft_wrap=True)
+    texts = (
+        [one.text for one in link.more_anchors]
+        if link.verbatim
+        else [link.anchor, *(one.text for one in link.more_anchors)]
+    )
+    if told := " | ".join(f'"{shortened(text, 100)}"' for text in texts if text):
+        console.print(f"{_INDENT}{'or ' if link.verbatim else ''}{told}", soft_wrap=True)
+    if not link.verbatim and link.sentence:
+        console.print(f"{_INDENT}could be added to: {shortened(link.sentence, 200)}", soft_wrap=True)
 
 
 def print_columns(console: Console, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -20,7 +21,6 @@ from internal_linker.core.shown import neutralised
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
 
 if TYPE_CHECKING:
-    from internal_linker.core.briefs import BriefLinks
     from internal_linker.usecases.project import Project
 
 
@@ -55,24 +55,31 @@ def run(
 
 
 @with_options(LookupOptions)
-def lookup(context: typer.Context, project: ProjectOption = None, *, options: LookupOptions) -> None:
-    """Print the best links for one page or one query.
+def lookup(
+    context: typer.Context,
+    project: ProjectOption = None,
+    as_json: JsonOption = False,
+    *,
+    options: LookupOptions,
+) -> None:
+    """Print the best links for a page or a query, or to a page.
 
-    Write nothing to the Sheet or to Output.csv. With a key for a search service, a query costs one or two
-    credits, unless recent results for it are in the cache.
+    Each link comes with its score from 0 to 100, the reason for it, and the words to link in their sentence. Write
+    nothing to the Sheet or to Output.csv. With a key for a search service, a query costs one or two credits, unless
+    recent results for it are in the cache; --to costs none.
     """
     opened = opened_project(context, project)
-    from internal_linker.cli.output import print_links
+    from internal_linker.cli.output import json_of, lookup_data, print_lookup
     from internal_linker.usecases import run as usecase
     from internal_linker.usecases.console import open_console
 
     with reporting() as reporter:
         found = usecase.lookup(opened, options, reporter)
-    for recommendation in found.recommendations:
-        print_links(open_console(), recommendation)
+    if as_json:
+        typer.echo(neutralised(json_of(lookup_data(found))))
+    else:
+        print_lookup(open_console(), found)
     raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)
-    none = found.report.no_links
-    raise typer.Exit(ExitCode.GAPS if none and not none.complete else ExitCode.SUCCESS)
 
 
 @with_options(BriefOptions)
@@ -89,7 +96,7 @@ def content_brief(
     page already exists. Write nothing to files/ except the cache.
     """
     opened = opened_project(context, project)
-    from internal_linker.cli.output import print_brief
+    from internal_linker.cli.output import json_of, print_brief
     from internal_linker.usecases import run as usecase
     from internal_linker.usecases.console import open_console
 
@@ -98,7 +105,7 @@ def content_brief(
         for gap in found.gaps:
             reporter.warn(gap)
     if as_json:
-        typer.echo(neutralised(_json(found)))
+        typer.echo(neutralised(json_of(asdict(found))))
     else:
         print_brief(open_console(), found)
     raise typer.Exit(ExitCode.GAPS if found.gaps else ExitCode.SUCCESS)
@@ -138,19 +145,3 @@ def _run(
     if found.failure:
         return found.failure.exit_code
     return ExitCode.GAPS if found.gaps else ExitCode.SUCCESS
-
-
-def _json(found: "BriefLinks") -> str:
-    import json
-    from dataclasses import asdict
-    from math import isnan
-
-    def known(value: object) -> object:
-        """JSON has no NaN."""
-        if isinstance(value, dict):
-            return {name: known(each) for name, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [known(each) for each in value]
-        return None if isinstance(value, float) and isnan(value) else value
-
-    return json.dumps(known(asdict(found)), ensure_ascii=False, allow_nan=False)

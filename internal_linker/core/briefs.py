@@ -48,7 +48,10 @@ class BriefLink:
         title: title of the page at the other end.
         rank: its rank in the list, from 1.
         place: its rank among all candidates of the source, from 1.
-        score, similarity, lexical, probability, serp_rank: as in `records.Candidate`.
+        score: from 0 to 100; None where it is unknown.
+        why: the reason for the link.
+        blend: the score of `records.Candidate`, which the score is made of.
+        similarity, lexical, probability, serp_rank: as in `records.Candidate`.
         anchor: the best anchor; "" if there is none.
         sentence: the source's sentence around the anchor, or the paragraph in which it could be written.
         verbatim: whether the source's text contains the anchor.
@@ -60,7 +63,9 @@ class BriefLink:
     title: str
     rank: int
     place: int
-    score: float = nan
+    score: int | None = None
+    why: str = ""
+    blend: float = nan
     similarity: float = nan
     lexical: float = nan
     probability: float = nan

@@ -238,6 +238,11 @@ class Collected:
         """Return the page of this key; None if it is not listed."""
         return self.page(key) if key in self.rows else None
 
+    def title(self, key: str) -> str:
+        """Return a page's title, else its H1; "" if it has neither or is not listed."""
+        page = self.find(key)
+        return (page.title or page.h1) if page else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:

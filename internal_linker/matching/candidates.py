@@ -342,6 +342,10 @@ class Comparison:
         new[:, 1:] &= every[:, 1:] != every[:, :-1]
         return self.comparer.pools(texts, [ours[fresh] for ours, fresh in zip(every, new, strict=True)])
 
+    def coverage(self, texts: Ints, others: Sequence[Ints]) -> list[Vectors]:
+        """Return how much of some texts' titles other pages cover; see `TermFit.coverage`."""
+        return self.fit.coverage(texts, others)
+
     def fits(self, texts: Ints, others: Sequence[Ints], linked: Sequence[Sequence[Ints]]) -> Fits:
         """Compare texts with other pages; see `TermFit.of`."""
         return self.fit.of(texts, others, linked)

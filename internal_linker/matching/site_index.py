@@ -47,6 +47,7 @@ class Site:
 
     Attributes:
         with_text: (len(texts),) whether each row is a page with a text.
+        has_content: (len(texts),) whether each text has words besides its title.
         has_vectors, has_dates: whether any text has a vector, and any URL a date.
     """
 
@@ -70,6 +71,7 @@ class Site:
         index = index_terms(
             ((words(text.title), words(boilerplate.without(text.body))) for text in texts), terms
         )
+        self.has_content: Bools = np.diff(index.starts) > 0
         order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
         comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))
         self._comparer = comparison.comparer
@@ -155,6 +157,11 @@ class Site:
     def fits(self, tasks: Iterable[tuple[Ints, Sequence[Ints], Sequence[Sequence[Ints]]]]) -> Iterator[Fits]:
         """Yield `TermFit.of` for each of the tasks; take a few tasks ahead."""
         return self._each(Comparison.fits, tasks)
+
+    def coverage(self, texts: Ints, others: Sequence[Ints]) -> list[Vectors]:
+        """Return `TermFit.coverage` for some texts."""
+        (found,) = self._each(Comparison.coverage, [(texts, others)])
+        return found
 
     def nearness(self, texts: Ints, others: Ints) -> Vectors:
         """Return (len(others),) float64: how near in time each page is to its text; NaN if a date is unknown."""

@@ -1,17 +1,18 @@
 """Links for a planned page: the pages that it should link to, and those that should link to it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
 
 import numpy as np
 
 from internal_linker.anchors.finder import Anchoring
-from internal_linker.core.arrays import pairs_of, ranks
+from internal_linker.core.arrays import pairs_of
 from internal_linker.core.briefs import Brief, BriefLinks, LikePage
 from internal_linker.core.errors import InputError
+from internal_linker.core.evidence import Evidence
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Collected, Searched, Source, Targets, fold_query
+from internal_linker.core.records import Candidate, Collected, Link, Searched, Source, Targets, fold_query
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import all_texts, embed, encodable
 from internal_linker.ingest.collect import gather
@@ -19,17 +20,15 @@ from internal_linker.pipeline.brief_anchors import Inward, links_from, links_to
 from internal_linker.pipeline.brief_page import NEW, NOWHERE, Planned, planned
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.rows import require_scope
+from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.reverse_candidates import sources_near
+from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets, select
 from internal_linker.ranking.training import teach
 from internal_linker.review.former_links import todays
 from internal_linker.review.transitions import decided
 from internal_linker.serp.search import search_all
 from internal_linker.text.words import words
-
-# The most similar pages; links to the new page come from those of them that score highest.
-SHORTLIST = 100
 
 
 def content_brief(
@@ -41,7 +40,7 @@ def content_brief(
         context: the site's context; without a search service or a main query, the search step is skipped.
         rules: how links are chosen.
         brief: what is known of the new page.
-        limit: the maximum number of links each way, from 1 to half of `SHORTLIST`.
+        limit: the maximum number of links each way, from 1 to 50.
         progress: the display of the steps.
 
     Raises:
@@ -60,10 +59,13 @@ def content_brief(
         )
     ranking, problem = _ranked(plan, targets, searched, context=context, rules=rules, progress=progress)
     progress.start("Links", 2, "steps")
-    chosen = select(plan.source, next(ranking.of([NEW])), targets, limit, "")
-    inward = _inward(ranking, plan, limit)
+    candidates = next(ranking.of([NEW]))
+    chosen = select(plan.source, candidates, targets, limit, "")
+    fits = {} if plan.exists else _fits(ranking, candidates)
+    best = best_sources(ranking, NEW, range(1, len(ranking.sources)), limit, fits.get)
+    outward, inward = _explained(ranking, chosen.links, best, exists=plan.exists)
     progress.advance()
-    none = "" if chosen.links or inward else "No links were found, neither from the new page nor to it."
+    none = "" if outward or inward else "No links were found, neither from the new page nor to it."
     anchoring = Anchoring(plan.collected)
     found = BriefLinks(
         brief.name,
@@ -71,7 +73,7 @@ def content_brief(
         plan.source.query,
         plan.page.lang,
         tuple(_like(ranking, plan)),
-        tuple(links_to(plan, anchoring, [link.target for link in chosen.links])),
+        tuple(links_to(plan, anchoring, outward)),
         tuple(links_from(plan, anchoring, inward)),
         (*plan.notes, *_scarce(plan, targets, chosen.note, len(inward), limit)),
         tuple(filter(None, (none, searched.problem, problem))),
@@ -166,6 +168,7 @@ def _ranked(
         texts=texts,
         vectors=embedded.vectors,
         rules=rules.linking,
+        planned=() if plan.exists else [NEW],
     )
     progress.advance()
     ranking, _ = teach(ranking, plan.collected.live_links)
@@ -173,19 +176,33 @@ def _ranked(
     return ranking, embedded.problem
 
 
-def _inward(ranking: Ranking, plan: Planned, limit: int) -> list[Inward]:
-    """Return the links to the new page that score highest, with their ranks among all candidates of their sources."""
-    found = list[Inward]()
-    if not ranking.linkable[NEW]:
-        return found
-    near = next(sources_near(ranking, np.array([NEW]), SHORTLIST, range(1, len(ranking.sources))))
-    for ranked in ranking.ranked(near, {place: [NEW] for place in near}):
-        here = np.flatnonzero(ranked.targets == NEW)
-        sources = [ranking.sources[near[at]] for at in ranked.of[here].tolist()]
-        places = (ranks(ranked.of)[here] + 1).tolist()
-        found += zip(sources, ranking.candidates(ranked.at(here)), places, strict=True)
-    best = sorted(found, key=lambda one: -one[1].score)
-    return [one for one in best if one[1].score > 0][:limit]
+def _fits(ranking: Ranking, candidates: Sequence[Candidate]) -> dict[int, float]:
+    """Return how well pages fit the topic of a page that does not exist yet: its candidates' scores, 0 for others.
+
+    A page that can't be a candidate, for another reason than its topic, is left out.
+    """
+    fits = dict.fromkeys(np.flatnonzero(ranking.linkable).tolist(), 0.0)
+    for row in ranking.old(NEW):
+        fits.pop(row, None)
+    return fits | {ranking.rows[one.key]: one.score for one in candidates if one.key in ranking.rows}
+
+
+def _explained(
+    ranking: Ranking, links: Sequence[Link], best: Sequence[tuple[int, Candidate, int]], *, exists: bool
+) -> tuple[list[Link], list[Inward]]:
+    """Return the links from the new page and those to it, from `best_sources`, with the evidence for each."""
+    explainer, key = Explainer(ranking), ranking.site.pages[NEW].key
+    (outward,) = explainer.of([NEW], [[link.target.key for link in links]])
+    positions = [position for position, _, _ in best]
+    inward = [one for (one,) in explainer.of(positions, [[key]] * len(best))]
+    if not exists:
+        # Nobody can link to a page that does not exist yet.
+        inward = [Evidence(one.topic) for one in inward]
+    found = [
+        (ranking.sources[position], Link(signals, place, "semantic", evidence))
+        for (position, signals, place), evidence in zip(best, inward, strict=True)
+    ]
+    return [replace(link, evidence=each) for link, each in zip(links, outward, strict=True)], found
 
 
 def _scarce(plan: Planned, targets: Targets, note: str, inward: int, limit: int) -> Iterator[str]:

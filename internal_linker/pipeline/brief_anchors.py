@@ -5,31 +5,33 @@ from collections.abc import Iterator, Sequence
 
 from internal_linker.anchors.finder import ANCHORS, Anchoring
 from internal_linker.core.briefs import BriefLink
-from internal_linker.core.edges import Anchor
-from internal_linker.core.records import Candidate, Page, Source, fold_query
+from internal_linker.core.edges import Anchor, score_of, strength
+from internal_linker.core.evidence import sentences
+from internal_linker.core.records import Link, Page, Source, fold_query
 from internal_linker.pipeline.brief_page import NOWHERE, Planned
 from internal_linker.text.words import words
 
-# A link to the new page: its source, its signals, and its rank among all candidates of the source.
-Inward = tuple[Source, Candidate, int]
+# A link to the new page: its source, and the link with its rank among all candidates of the source.
+Inward = tuple[Source, Link]
 
 
-def links_to(plan: Planned, anchoring: Anchoring, targets: Sequence[Candidate]) -> Iterator[BriefLink]:
+def links_to(plan: Planned, anchoring: Anchoring, links: Sequence[Link]) -> Iterator[BriefLink]:
     """Yield the new page's links, best first, with anchors that are in the draft or name the target."""
     names = _Names(plan)
-    anchors = anchoring.propose(plan.page.key, [target.key for target in targets])
-    for rank, (target, ours) in enumerate(zip(targets, anchors, strict=True), 1):
+    anchors = anchoring.propose(plan.page.key, [link.target.key for link in links])
+    for rank, (link, ours) in enumerate(zip(links, anchors, strict=True), 1):
+        target = link.target
         other, known = plan.collected.find(target.key), names.added(target.key, ours)
-        yield _link(_url(plan), target.url, other, target, known, rank=rank, place=rank)
+        yield _link(_url(plan), target.url, other, link, known, rank=rank)
 
 
 def links_from(plan: Planned, anchoring: Anchoring, found: Sequence[Inward]) -> Iterator[BriefLink]:
     """Yield the links to the new page, best first, with anchors that are in their sources or name the new page."""
     key, names = plan.page.key, _Names(plan)
-    for rank, (source, signals, place) in enumerate(found, 1):
+    for rank, (source, link) in enumerate(found, 1):
         (ours,) = anchoring.propose(source.key, [key])
         known = names.added(key, ours)
-        yield _link(source.url, _url(plan), source.page, signals, known, rank=rank, place=place)
+        yield _link(source.url, _url(plan), source.page, link, known, rank=rank)
 
 
 class _Names:
@@ -69,20 +71,22 @@ def _link(
     source: str,
     target: str,
     other: Page | None,
-    signals: Candidate,
+    link: Link,
     anchors: tuple[Anchor, ...],
     *,
     rank: int,
-    place: int,
 ) -> BriefLink:
-    best = anchors[0] if anchors else Anchor("", verbatim=False)
+    signals, best = link.target, anchors[0] if anchors else Anchor("", verbatim=False)
+    mentions = best.text if best.verbatim else ""
     return BriefLink(
         source,
         target,
         title=(other.title or other.h1) if other else "",
         rank=rank,
-        place=place,
-        score=signals.score,
+        place=link.rank,
+        score=score_of(strength(signals.score)),
+        why=sentences(link.evidence, serp_rank=signals.serp_rank, score=signals.score, mentions=mentions),
+        blend=signals.score,
         similarity=signals.similarity,
         lexical=signals.lexical,
         probability=signals.probability,

@@ -25,12 +25,14 @@ class Planned:
         page: the new page.
         source: the new page as a source.
         notes: what is unusual, one sentence each.
+        exists: whether the new page replaces one of the site, which keeps its place among the links.
     """
 
     collected: Collected
     page: Page
     source: Source
     notes: Sequence[str]
+    exists: bool = False
 
 
 def planned(collected: Collected, brief: Brief) -> Planned:
@@ -41,7 +43,8 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     """
     key, notes = _key(brief.url, collected.hosts), list(brief.remarks)
     others = tuple(page for page in collected.pages if page.key != key)
-    if len(others) < len(collected.pages):
+    exists = len(others) < len(collected.pages)
+    if exists:
         notes.append(f"{brief.url} already exists: the draft replaces it in this brief.")
     lang, doubt = _language(brief, others)
     page = Page(
@@ -63,7 +66,7 @@ def planned(collected: Collected, brief: Brief) -> Planned:
     )
     sources = source, *(one for one in collected.sources if one.key != key)
     site = replace(collected, pages=(page, *others), sources=sources, links=links, aliases=aliases)
-    return Planned(site, page, source, notes + doubt)
+    return Planned(site, page, source, notes + doubt, exists=exists)
 
 
 def _key(url: str, hosts: CanonicalHosts) -> str:

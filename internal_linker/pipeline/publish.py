@@ -1,7 +1,7 @@
 """Publication of a run's links: in the link graph, in files, Sheet and review, and among the stored versions."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -24,7 +24,7 @@ from internal_linker.review.link_memory import Memory
 
 @dataclass(frozen=True)
 class Publication:
-    """Publishes the links of one run; without a sink for links, it writes nothing at all.
+    """Publishes the links of one run; without a sink for links, it writes nothing, and only looks for anchors.
 
     Attributes:
         context, rules: the run's context and rules.
@@ -47,6 +47,7 @@ class Publication:
         The link graph comes first, so that it has every link that editors see.
         """
         if not self.context.sinks:
+            self._preview(sources)
             self._deliver(None, held=False)
             return
         if memory := self.report.memory:
@@ -155,10 +156,23 @@ class Publication:
         if recent and (rising := rising_rejections([edge.verdict or "live" for edge in judged], recent)):
             self.progress.warn(rising)
 
-    def _remember(self, memory: Memory, sources: Sequence[Source]) -> None:
+    def _preview(self, sources: Sequence[Source]) -> None:
+        """Look for the anchors of the report's links; nothing is stored, and no language model is asked."""
+        report = self.report
+        if report.memory:
+            report.memory.hashes = self._hashes(sources)
+            anchors = Anchoring(report.collected).variety()
+            report.memory.preview(report.recommendations, self.targets, anchors)
+
+    def _hashes(self, sources: Sequence[Source]) -> Mapping[str, str]:
+        """Return the hash of each page's text, and of each query's that has no page."""
         report, pages = self.report, self.report.collected.pages
         ends = [page.key for page in pages] + [source.end for source in sources if source.page is None]
-        memory.hashes = {end: text[:16] for end, text in zip(ends, report.embedded.hashes, strict=True)}
+        return {end: text[:16] for end, text in zip(ends, report.embedded.hashes, strict=True)}
+
+    def _remember(self, memory: Memory, sources: Sequence[Source]) -> None:
+        report, pages = self.report, self.report.collected.pages
+        memory.hashes = self._hashes(sources)
         found = report.listed.duplicates if report.listed else {}
         duplicates = (
             memory.duplicate_edge(pair, pages[page].key, pages[keep].key)
@@ -221,7 +235,6 @@ class Publication:
                 item,
                 hashes.get(item.source.end, ""),
                 outlinks[item.source.key] if item.source.is_page else -1,
-                report.bases.of(item.source) if report.bases else "",
             )
             for item in items
         )

@@ -7,15 +7,14 @@ from math import isnan
 
 from internal_linker.anchors.llm import Rephrased
 from internal_linker.core.balance import Balance
-from internal_linker.core.edges import TIER_NAMES
+from internal_linker.core.edges import TIER_NAMES, Edge
 from internal_linker.core.errors import OutputError, ServiceError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
-from internal_linker.core.records import Collected, Recommendation, Searched, Usage
+from internal_linker.core.records import Collected, Link, Recommendation, Searched, Source, Usage
 from internal_linker.core.results import Columns, Result
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
-from internal_linker.pipeline.last_lists import Bases
 from internal_linker.pipeline.no_links import NoLinks
 from internal_linker.ranking.site_lists import Listed
 from internal_linker.ranking.training import TOO_FEW, Lesson
@@ -58,8 +57,12 @@ class Report:
     """Why there are no links; None if there are some."""
     memory: Memory | None = None
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
-    bases: Bases | None = None
-    """What the list of each row depends on; None where no links are stored."""
+
+    def edge_of(self, source: Source, link: Link) -> Edge:
+        """Return what is remembered of one of the run's links, with its anchors if the run looked for them."""
+        if self.memory:
+            return self.memory.edge_of(source, link)
+        return Edge(source.end, link.target.key, source.name, link.target.url, rank=link.rank)
 
 
 # Seconds per page to read, match and write it, where all vectors are cached: 7 to 8 ms were measured on two cores for

@@ -1,7 +1,9 @@
 """The rows of a run: those that get links, and those that only get the reason why they get none."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.reasons import FewLinks, NoSource, Reason
@@ -17,6 +19,9 @@ from internal_linker.core.sections import Scope, SectionFilter, verify
 from internal_linker.core.urls import keys_meant
 from internal_linker.pipeline.context import Rules
 from internal_linker.serp.search import require_site
+
+# Pages to name where an address is unknown.
+_NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +111,32 @@ def choose(collected: Collected, choice: Choice) -> list[Source]:
     """
     sources = collected.sources
     if choice.query:
+        if key := named(collected, choice.query):
+            return [source for source in sources if source.key == key]
         known = [source for source in sources if fold_query(source.query) == fold_query(choice.query)]
         return known[:1] or [Source("", "", choice.query, None, in_sheet=False)]
     if choice.only:
-        keys = {_known_key(collected, url) for url in choice.only}
+        keys = {known_key(collected, url) for url in choice.only}
         return [source for source in sources if source.key in keys]
     return list(sources)
 
 
-def _known_key(collected: Collected, url: str) -> str:
-    """Return the key of the page that a URL or a path shows, or redirects to."""
+def named(collected: Collected, text: str) -> str:
+    """Return the key of the page that a text without https:// or a first slash names; "" for any other query."""
+    if len(text.split()) > 1 or not any(sign in text for sign in "./"):
+        return ""
+    for address in (f"https://{text}", f"/{text}"):
+        with suppress(InputError):
+            return known_key(collected, address)
+    return ""
+
+
+def known_key(collected: Collected, url: str) -> str:
+    """Return the key of the page that a URL, one without https://, or a path shows, or redirects to.
+
+    Raises:
+        InputError: there is no such page, or a path stands for several.
+    """
     known = {source.key for source in collected.sources}
     try:
         meant = keys_meant(url, (*known, *collected.aliases), collected.hosts.key)
@@ -128,9 +149,22 @@ def _known_key(collected: Collected, url: str) -> str:
         raise InputError(f"{url} stands for several pages: use the whole URL, {names}.")
     if not found:
         raise InputError(
-            f"{url} is neither in the main queries nor in files/urls_rawdata.csv: check its spelling."
+            f"{url} is neither in the main queries nor in files/urls_rawdata.csv: "
+            f"check its spelling.{_near(url, known)}"
         )
     return found[0]
+
+
+def _near(url: str, known: Iterable[str]) -> str:
+    """Return a sentence with the known pages whose addresses resemble an unknown one; "" if none does."""
+    # The host is the same on most pages, so without it more of what differs counts.
+    paths: dict[str, str] = {}
+    for key in known:
+        paths.setdefault(key.partition("://")[2].partition("/")[2].casefold(), key)
+    path = url.partition("://")[2] or url.strip("/")
+    path = path if url.startswith("/") else path.partition("/")[2]
+    near = get_close_matches(path.strip("/").casefold(), [one for one in paths if one], n=_NEAR)
+    return f" Did you mean {' or '.join(paths[one] for one in near)}?" if near else ""
 
 
 def _remarked(item: Recommendation) -> Recommendation:

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -12,9 +11,11 @@ from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
 from internal_linker.core.errors import Interrupted
 from internal_linker.core.ports import Encoder, Progress
+from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
     Choice,
     Collected,
+    Link,
     Recommendation,
     Searched,
     Source,
@@ -36,16 +37,16 @@ from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
-from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
 from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
-from internal_linker.pipeline.rows import Rows, require_scope, rows_of
+from internal_linker.pipeline.rows import Rows, known_key, named, require_scope, rows_of
+from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.rank import Ranking
-from internal_linker.ranking.recommend import recommend
+from internal_linker.ranking.recommend import counting, recommend
+from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.site_lists import Listed, list_site
-from internal_linker.ranking.stability import Earlier
 from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost, search_all, search_cost
@@ -64,7 +65,6 @@ class Run:
     ) -> None:
         self.context, self.rules, self.choice, self.progress = context, rules, choice, progress
         self._should_stop = should_stop
-        self._bases: Bases | None = None
 
     def execute(self, run_id: str) -> Report:
         """Run all steps.
@@ -97,7 +97,7 @@ class Run:
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
         report.below_floor, report.dropped = ranking.below_floor, dropped
-        report.lesson, report.joined, report.bases = lesson, joined, self._bases
+        report.lesson, report.joined = lesson, joined
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
@@ -121,6 +121,56 @@ class Run:
         for sentence in filter(None, [note, *report.gaps, done]):
             self.progress.warn(sentence)
         return report
+
+    def best_sources(self, page: str, run_id: str) -> tuple[Source, Report]:
+        """Find the pages that should link to a page, at most `links_per_page`; search results don't count.
+
+        Args:
+            page: its URL, with or without https://, or its path.
+            run_id: the id of this run.
+
+        Returns:
+            The page, and a report that has a recommendation for each source, best first: its link to the page.
+
+        Raises:
+            InputError: the input can't be used, or has no such page.
+            ServiceError: the input can't be read from its service.
+        """
+        collected, rows, targets = self._collect(keep_rejects=False)
+        key = named(collected, page) or known_key(collected, page)
+        memory, gaps = self._recall(run_id, collected.hosts)
+        if memory:
+            memory.text_links = Counter(link.source for link in collected.links)
+            targets = replace(targets, rejected=memory.decided.rejected_at_ends(collected.aliases))
+        counts = counting(rows.sources)
+        sources = [one for one, first in zip(rows.sources, counts, strict=True) if first and one.page]
+        texts, embedded = self._embed(collected, sources)
+        self._step()
+        self.progress.start("Matching", 1, "pages")
+        found = list[Recommendation]()
+        if key in targets.known and key in collected.rows:
+            ranking = Ranking(
+                collected,
+                sources,
+                targets,
+                Searched(),
+                texts=texts,
+                vectors=embedded.vectors,
+                rules=self.rules.linking,
+            )
+            ranking, _ = teach(ranking, collected.live_links)
+            found = _links_to(ranking, collected.rows[key], self.rules.linking.links_per_page, memory)
+        self.progress.finish(f"{counted(len(found), 'page')} should link to it")
+        report = Report(run_id, collected, Searched(), embedded, found, None, memory=memory)
+        report.gaps += filter(None, [*gaps, embedded.problem])
+        target = next(source for source in collected.sources if source.key == key)
+        if not found:
+            listed = key in collected.rows
+            report.gaps.append(_without_sources(target.url, targets.barred.get(key), listed=listed))
+        Publication(self.context, self.rules, report, targets, True, self.progress).publish(sources)
+        for sentence in report.gaps:
+            self.progress.warn(sentence)
+        return target, report
 
     def plan(self) -> Plan:
         """Return what `execute` would fetch, embed and write, without spending or writing anything."""
@@ -286,38 +336,38 @@ class Run:
                 workers=workers,
             )
             ranking, lesson = teach(ranking, collected.live_links)
-            earlier = partial(self._earlier, collected, searched, embedded, memory)
-            found = recommend(ranking, searched, rules, self.progress.advance, memory, earlier=earlier)
+            found = recommend(ranking, searched, rules, self.progress.advance, memory)
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
         self.progress.finish(matched(recommendations))
         return ranking, lesson, recommendations, listed
 
-    def _earlier(
-        self,
-        collected: Collected,
-        searched: Searched,
-        embedded: Embedded,
-        memory: Memory | None,
-        ranking: Ranking,
-    ) -> Earlier | None:
-        """Return the lists of the last run, and keep what the lists of this one depend on; None for a lookup."""
-        context = self.context
-        if context.past is None or memory is None or not context.sinks:
-            return None
-        self._bases = bases(
-            ranking,
-            embedded.hashes,
-            searched,
-            decided=memory.decided,
-            rules=self.rules.linking,
-            encoder=memory.encoder,
-        )
-        return earlier_lists(context.past, collected.hosts, ranking, self._bases)
-
     def _step(self) -> None:
         if self._should_stop():
             raise Interrupted("The run was stopped between two steps; no step is incomplete.")
+
+
+def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> list[Recommendation]:
+    """Return the links to a page that score highest, each as the recommendation of its source."""
+    best = best_sources(ranking, row, range(len(ranking.sources)), count)
+    found = []
+    for position, candidate, place in best:
+        source = ranking.sources[position]
+        waits = memory is not None and not memory.approved(source)(candidate.key)
+        link = Link(candidate, 0 if waits else place, "semantic")
+        found.append((position, Recommendation(source, (link,))))
+    return list(Explainer(ranking).explained(found))
+
+
+def _without_sources(url: str, barred: Reason[NoTarget] | None, *, listed: bool) -> str:
+    if barred:
+        return f"No link may lead to {url}: {barred}."
+    if not listed:
+        return f"{url} is not in files/urls_rawdata.csv, so there is no text to compare with other pages."
+    return (
+        f"No page was found that should link to {url}: the others already link to it, may get no links, or are not "
+        "similar enough."
+    )
 
 
 def _join_name(encoder: Encoder, pages: Sequence[str], vectors: Vectors) -> str:

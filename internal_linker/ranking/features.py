@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
+from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.ranking.rules import FIXED_WEIGHTS, TOPIC_WEIGHTS, TopicWeights, Weights
 
 # Names of the columns of `features`, in order.
 FEATURES = (
@@ -61,6 +61,28 @@ def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     score = np.array([*similar, weights.time, weights.votes, weights.linked_similarity]) @ _standards(signals)
     weighted: Vectors = score + weights.unlinked * (signals.inlinks == 0)
     return weighted
+
+
+def topic_score(
+    signals: Signals, coverage: Vectors, has_content: Bools, weights: TopicWeights = TOPIC_WEIGHTS
+) -> Vectors:
+    """Return (n,) float64 the weighted sum of the signals of topic alone; higher is better.
+
+    Args:
+        signals: the candidates.
+        coverage: (n,) how much of the source's title, or of its words if it is a query, each candidate covers, 0 to 1.
+        has_content: (n,) whether the source of each candidate has more than a title.
+        weights: the weights of the signals.
+    """
+    of = signals.of
+    given = signals.similarity, signals.lexical, signals.passage, coverage
+    meaning, cosine, passage, title = (standard(each, of) for each in given)
+    # Without embeddings, the words decide alone.
+    alone = np.bincount(of, np.abs(meaning))[of] == 0
+    words = np.where(has_content | alone, cosine, title)
+    score: Vectors = weights.meaning * np.where(alone, words, meaning)
+    score += weights.words * words + weights.passage * passage + weights.title * title
+    return score
 
 
 def reordered(score: Vectors, logits: Vectors, signals: Signals) -> Vectors:

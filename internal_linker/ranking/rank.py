@@ -1,7 +1,7 @@
 """Ranking of each source's candidates: matching pages, passages, links and search results, fused into one order."""
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import count, pairwise
@@ -24,7 +24,7 @@ from internal_linker.core.records import (
 )
 from internal_linker.matching.candidates import Matches
 from internal_linker.matching.site_index import Site
-from internal_linker.ranking.features import Signals, features, fixed_score, reordered
+from internal_linker.ranking.features import Signals, features, fixed_score, reordered, topic_score
 from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.link_features import Counted, LinkGraph
 from internal_linker.ranking.model import Calibration, Ranker
@@ -51,6 +51,7 @@ class Ranking:
         texts: one text for each page, then one for each source without a page.
         vectors: (len(texts), d) unit rows, zeros for texts without a vector.
         rules: how candidates are ranked.
+        planned: rows of pages that don't exist yet: as for queries without a page, the topic alone decides.
         joined, workers: see `Site`.
 
     Attributes:
@@ -76,6 +77,7 @@ class Ranking:
         texts: Sequence[Text],
         vectors: Vectors,
         rules: LinkRules,
+        planned: Collection[int] = (),
         joined: Nearest | None = None,
         workers: Workers | None = None,
     ) -> None:
@@ -98,6 +100,10 @@ class Ranking:
         unknown = [row for row, page in enumerate(collected.pages) if page.key not in targets.known]
         self.linkable[unknown] = False
         self._numbers = Numbers(collected.pages, self.rows)
+        # No link leads to or from them, so links can't say what fits them.
+        self._by_topic = np.ones(len(texts), np.bool_)
+        self._by_topic[: len(collected.pages)] = False
+        self._by_topic[[*planned]] = True
 
     @property
     def below_floor(self) -> int:
@@ -126,7 +132,7 @@ class Ranking:
         for (chosen,), (signals,) in self.signals(positions, [self], near):
             found = pairs_of([[self._numbers.of(hit) for hit in hits] for hits in chosen.serp])
             serp_ranks = np.array([hit.rank for hits in chosen.serp for hit in hits], np.int32)
-            yield fuse(found, serp_ranks, self._scored(signals), self.rules.fusion)
+            yield fuse(found, serp_ranks, self._scored(signals, chosen.texts), self.rules.fusion)
 
     def candidates(self, ranked: Ranked) -> Iterator[Candidate]:
         """Yield the candidates in the arrays, in their order."""
@@ -228,7 +234,7 @@ class Ranking:
         near = near.at(ranks(near.of) < NEIGHBOURS)
         votes = self.graph.votes(near.pairs, np.fmax(near.score, 0))
         elected = votes.pairs.at(np.lexsort((-votes.counts, votes.pairs.of)))
-        elected = elected.at(ranks(elected.of) < ELECTED)
+        elected = elected.at((ranks(elected.of) < ELECTED) & ~self._by_topic[texts[elected.of]])
         hits = [self._hits(position) for position in positions]
         named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
         matches = site.matches(texts, among, weight, both(elected, named, offered))
@@ -266,16 +272,31 @@ class Ranking:
             self.graph.cocited(texts).of(pairs),
         )
 
-    def _scored(self, signals: Signals) -> Ranked:
+    def _scored(self, signals: Signals, texts: Ints) -> Ranked:
+        """Score the candidates of the sources with these rows; only pages have a probability."""
         score = known = fixed_score(signals, self.rules.weights)
         if self.ranker:
             known = self.ranker.logit(features(signals))
             score = reordered(score, known, signals)
         unknown = np.full(len(score), np.nan)
         probability = self.calibration.probability(known) if self.calibration else unknown
+        by_topic = self._by_topic[texts[signals.of]]
+        if by_topic.any():
+            topic = self._topic_score(signals, texts)
+            score, probability = np.where(by_topic, topic, score), np.where(by_topic, np.nan, probability)
         figures = score, signals.similarity, signals.lexical, probability
         not_searched = np.zeros(len(score), np.int32)
         return Ranked(signals.of, signals.rows, not_searched, *(each.astype(np.float32) for each in figures))
+
+    def _topic_score(self, signals: Signals, texts: Ints) -> Vectors:
+        """Score the candidates by their topic; only those of a query or a planned page are compared with its title."""
+        coverage = np.zeros(len(signals.of), np.float32)
+        by_topic = np.flatnonzero(self._by_topic[texts])
+        here = [np.flatnonzero(signals.of == at) for at in by_topic.tolist()]
+        covered = self.site.coverage(texts[by_topic], [signals.rows[each] for each in here])
+        for each, found in zip(here, covered, strict=True):
+            coverage[each] = found
+        return topic_score(signals, coverage, self.site.has_content[texts[signals.of]])
 
     def _hits(self, position: int) -> list[SerpTarget]:
         """Return the search results that a source may link to."""

@@ -1,12 +1,17 @@
 """Reverse candidates: for each page the most similar sources, which could link to it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from internal_linker.core.arrays import Ints, pairs_of, ranks
+from internal_linker.core.records import Candidate
 from internal_linker.ranking.rank import BLOCK, Ranking
+
+# The most similar sources of a page; its best sources are those of them whose link to it scores highest.
+SHORTLIST = 100
 
 
 def sources_near(
@@ -41,6 +46,43 @@ def sources_near(
         for position, source in zip(near.of.tolist(), near.rows.tolist(), strict=True):
             found[position].append(at[source])
         yield from found
+
+
+def best_sources(
+    ranking: Ranking,
+    row: int,
+    among: Sequence[int],
+    limit: int,
+    fit: Callable[[int], float | None] = lambda row: None,
+) -> list[tuple[int, Candidate, int]]:
+    """Return the new links to a page that score highest from their sources' point of view, best first.
+
+    Args:
+        ranking: the ranking of all sources.
+        row: the page's row; no link leads to a page that is not in `ranking.linkable`.
+        among: positions of the sources to choose from.
+        limit: the maximum number of links, at most 50.
+        fit: returns the score of a source (its row) from the page's point of view, which counts half; None: only the
+            source's counts.
+
+    Returns:
+        For each link the position of its source, the page's signals, and its rank among all candidates of the source,
+        from 1.
+    """
+    found = list[tuple[int, Candidate, int]]()
+    if not ranking.linkable[row]:
+        return found
+    near = next(sources_near(ranking, np.array([row]), SHORTLIST, among))
+    for ranked in ranking.ranked(near, {position: [row] for position in near}):
+        here = np.flatnonzero(ranked.targets == row)
+        positions = [near[at] for at in ranked.of[here].tolist()]
+        places = (ranks(ranked.of)[here] + 1).tolist()
+        for position, link, place in zip(positions, ranking.candidates(ranked.at(here)), places, strict=True):
+            ours = fit(int(ranking.source_rows[position]))
+            score = link.score if ours is None else (link.score + ours) / 2
+            found.append((position, replace(link, score=score), place))
+    best = sorted(found, key=lambda one: -one[1].score)
+    return [one for one in best if one[1].score > 0][:limit]
 
 
 def offers(ranking: Ranking, keep: int, among: Sequence[int]) -> Mapping[int, Sequence[int]]:

@@ -193,8 +193,22 @@ class Memory:
         for some in batched(ended, BLOCK):
             self.store.put([remembered(edge, None, False, self.at) for edge in some])
 
+    def preview(self, recommendations: Iterable[Recommendation], targets: Targets, anchors: Anchors) -> None:
+        """Prepare `edge_of` for links of a few pages as `keep` does, but store nothing.
+
+        Args:
+            recommendations: the links, one item for each page.
+            targets: has the existing links.
+            anchors: finds anchors for the targets of a source.
+        """
+        for item in _of_pages(recommendations):
+            end = item.source.end
+            known = self.store.of_sources([end]).get(end, ())
+            for _ in self._of_source(end, [item], known, targets, anchors):
+                pass
+
     def edge_of(self, source: Source, link: Link) -> Edge:
-        """Return the edge of one of the links that `keep` entered."""
+        """Return the edge of one of the links that `keep` entered or `preview` prepared."""
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
 
     def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:

@@ -283,5 +283,4 @@ def _allowed(row: VersionRow, memory: Memory) -> VersionRow:
     item, rejected = row.recommendation, memory.decided.rejected.get(row.end, ())
     links = [link for link in item.links if link.target.key not in rejected]
     ranked = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))
-    # Without a basis: the next run proposes its own links again.
-    return replace(row, recommendation=Recommendation(item.source, ranked, item.note), basis="")
+    return replace(row, recommendation=Recommendation(item.source, ranked, item.note))

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from internal_linker.core.errors import ConfigurationError
 
-# From here on a content brief would list pages that have nothing to do with it.
-MOST_BRIEF_LINKS = 50
+# From here on a lookup or a content brief would list pages that have nothing to do with it.
+MOST_LINKS = 50
 
 
 # What libraries say about a value that doesn't fit, for programmers, and the same for people.
@@ -196,15 +196,23 @@ class LookupOptions(Options):
 
     Attributes:
         page: a page's URL, its path, or any query.
-        search: whether search results are used.
+        to: list the pages that should link to this page, instead of those that it should link to.
+        limit: the maximum number of links; 0: links_per_page.
+        search: whether search results are used; never for `to`.
     """
 
     page: Annotated[
         str,
         Option(
-            "A page's URL, its path such as /blog/a/, or any query.", metavar="URL-OR-QUERY", argument=True
+            "A page's URL, with or without https://, its path such as /blog/a/, or any query.",
+            metavar="URL-OR-QUERY",
+            argument=True,
         ),
     ]
+    to: Annotated[bool, Option("List the pages that should link to this page, best first.")] = False
+    limit: Annotated[
+        int, Option("The maximum number of links (0: links_per_page).", least=0, most=MOST_LINKS)
+    ] = 0
     search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
 
 
@@ -241,7 +249,7 @@ class BriefOptions(Options):
         ),
     ] = ""
     limit: Annotated[
-        int, Option("Links in each direction (0: links_per_page).", least=0, most=MOST_BRIEF_LINKS)
+        int, Option("Links in each direction (0: links_per_page).", least=0, most=MOST_LINKS)
     ] = 0
     search: Annotated[bool, Option("Skip the search step.", flag="--no-serp")] = True
 

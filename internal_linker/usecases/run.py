@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from internal_linker.core.briefs import BriefLinks
-from internal_linker.core.edges import Anchor
+from internal_linker.core.edges import Tier, score_of, why
 from internal_linker.core.errors import (
     ConfigurationError,
     InputError,
@@ -17,7 +17,7 @@ from internal_linker.core.errors import (
     ServiceError,
 )
 from internal_linker.core.ports import Progress
-from internal_linker.core.records import Choice, Origin, Recommendation
+from internal_linker.core.records import Choice, Origin, Recommendation, Source
 from internal_linker.core.results import Columns, Result, columns_of
 from internal_linker.core.sequences import Lazy
 from internal_linker.core.urls import is_address
@@ -27,7 +27,6 @@ from internal_linker.pipeline.brief import content_brief as brief_links
 from internal_linker.pipeline.context import Rules
 from internal_linker.pipeline.report import Plan, Report, summary_rows
 from internal_linker.pipeline.run import Run
-from internal_linker.review.link_memory import Memory
 from internal_linker.usecases.export_vectors import export_vectors
 from internal_linker.usecases.log import LOGGED, LOGGER, new_run_id, run_log
 from internal_linker.usecases.options import BriefOptions, LookupOptions, RunOptions
@@ -36,31 +35,44 @@ from internal_linker.usecases.project import Project
 
 @dataclass(frozen=True, slots=True)
 class PageLink:
-    """A proposed link, as in links.csv.
+    """A proposed link.
 
     Attributes:
         source: the page's URL, "" for a query without a page.
+        source_title: its title.
         query: its main query.
         target: where the link leads.
-        rank: its position among the source's links, from 1.
+        target_title: that page's title.
+        rank: its position among the source's links, from 1; in a list of the best sources, the position there.
         origin: "serp" for a search result, "semantic" for a similar page.
-        score, similarity, lexical, probability: as in links.csv; NaN where unknown.
+        score: from 0 to 100; None where it is unknown.
+        tier: "inline" (in the text), "sidebar" (related box) or "review" (needs a look).
+        why: the reason for the link.
+        blend, similarity, lexical, probability: as in links.csv; NaN where unknown.
         serp_rank: the target's rank in the search results, 0 if it is not among them.
-        anchor, sentence: the proposed anchor and where it is in the source's text; "" after a lookup.
+        anchor: words to link; "" if there are none.
+        sentence: the source's sentence around the anchor, or the paragraph in which it could be written.
+        verbatim: whether the source's text contains the anchor.
     """
 
     source: str
+    source_title: str
     query: str
     target: str
+    target_title: str
     rank: int
     origin: Origin
-    score: float
+    score: int | None
+    tier: Tier
+    why: str
+    blend: float
     similarity: float
     lexical: float
     probability: float
     serp_rank: int
     anchor: str
     sentence: str
+    verbatim: bool
 
 
 @dataclass(frozen=True, repr=False)
@@ -71,11 +83,13 @@ class PageLinks(Result):
         report: all that the run did.
         summary: names and values for people; empty for a lookup.
         trial: whether the links are in files/trial only.
+        to: the page whose best sources were looked up; None: the links are those of their sources.
     """
 
     report: Report
     summary: Sequence[tuple[str, str]] = field(default=())
     trial: bool = False
+    to: Source | None = None
 
     @property
     def run(self) -> str:
@@ -89,9 +103,11 @@ class PageLinks(Result):
 
     @property
     def links(self) -> Sequence[PageLink]:
-        """All links, source by source, best first."""
+        """All links, source by source, best first; of the best sources of a page, the best source first."""
         pairs = [(each, rank) for each in self.recommendations for rank in range(len(each.links))]
-        return Lazy(len(pairs), lambda at: _page_link(*pairs[at], self.report.memory))
+        if self.to:
+            return Lazy(len(pairs), lambda at: _page_link(*pairs[at], self.report, rank=at + 1))
+        return Lazy(len(pairs), lambda at: _page_link(*pairs[at], self.report))
 
     @property
     def notes(self) -> Sequence[tuple[str, str]]:
@@ -224,7 +240,7 @@ def plan(project: Project, options: RunOptions, progress: Progress) -> Plan:
 
 
 def lookup(project: Project, options: LookupOptions, progress: Progress) -> PageLinks:
-    """Find the links of one page, by its URL, or of any query; nothing is delivered.
+    """Find the links of one page or of any query, or the best sources for a page; nothing is delivered.
 
     Raises:
         InternalLinkerError: it could not be done.
@@ -232,9 +248,15 @@ def lookup(project: Project, options: LookupOptions, progress: Progress) -> Page
     page = options.page.strip()
     if not page:
         raise ConfigurationError("URL-OR-QUERY is empty: write a page's URL, or a query in quotation marks.")
-    choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
-    with project.context(progress, serp=options.search, deliver=False) as context:
-        return PageLinks(Run(context, project.rules(), choice, progress).execute(new_run_id()))
+    rules = project.rules()
+    if options.limit:
+        rules = replace(rules, linking=replace(rules.linking, links_per_page=options.limit))
+    with project.context(progress, serp=options.search and not options.to, deliver=False) as context:
+        if options.to:
+            target, report = Run(context, rules, Choice(), progress).best_sources(page, new_run_id())
+            return PageLinks(report, to=target)
+        choice = Choice(only=(page,)) if is_address(page) else Choice(query=page)
+        return PageLinks(Run(context, rules, choice, progress).execute(new_run_id()))
 
 
 def content_brief(
@@ -264,23 +286,29 @@ def content_brief(
         return brief_links(context, project.rules(), brief, wanted, progress)
 
 
-def _page_link(recommendation: Recommendation, at: int, memory: Memory | None) -> PageLink:
-    link, source = recommendation.links[at], recommendation.source
-    edge = memory.edge_of(source, link) if memory else None
-    best = edge.anchors[0] if edge and edge.anchors else Anchor("")
+def _page_link(recommendation: Recommendation, at: int, report: Report, *, rank: int = 0) -> PageLink:
+    link, source, site = recommendation.links[at], recommendation.source, report.collected
+    edge = report.edge_of(source, link)
+    anchor = edge.chosen
     return PageLink(
         source=source.url,
+        source_title=site.title(source.key),
         query=source.query,
         target=link.target.url,
-        rank=link.rank,
+        target_title=site.title(link.target.key),
+        rank=rank or link.rank,
         origin=link.origin,
-        score=link.target.score,
+        score=score_of(edge.strength),
+        tier=edge.tier,
+        why=why(edge),
+        blend=link.target.score,
         similarity=link.target.similarity,
         lexical=link.target.lexical,
         probability=link.target.probability,
         serp_rank=link.target.serp_rank,
-        anchor=(edge.anchor if edge else "") or best.text,
-        sentence=best.sentence,
+        anchor=anchor.text,
+        sentence=anchor.sentence,
+        verbatim=bool(anchor.text) and anchor.verbatim,
     )
 
 

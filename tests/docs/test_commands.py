@@ -121,6 +121,8 @@ def _with_real_runs(arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
 
 def _outline(line: str) -> str:
     """Return a line without what depends on the site, the model and the time."""
+    line = re.sub(r"^ {9}(?!http)\S.*", "DETAIL", line)
+    line = re.sub(r"^( ?\d+ +(?:\d+|-)  ).*", r"\1TITLE", line)
     line = re.sub(r"https?://\S+", "URL", line)
     line = re.sub(r'"[^"]*"', "QUOTE", line)
     line = re.sub(r"  in: .*", "  in: SENTENCE", line)

@@ -13,6 +13,7 @@ import pytest
 import internal_linker
 from internal_linker import api
 from internal_linker.core.errors import ExitCode
+from internal_linker.usecases.run import PageLink
 from internal_linker.usecases.settings.settings import KEY_FILES, Settings
 from internal_linker.usecases.settings.site_access import site_accesses
 from tests.docs.generated import COMMANDS, COMMON, places, renewed
@@ -57,6 +58,7 @@ def attributes_of_results() -> dict[str, set[str]]:
 
 RESULTS = attributes_of_results()
 PYTHON_NAMES = {"internal_linker", "exit_code", *internal_linker.__all__} | ARGUMENTS.union(*RESULTS.values())
+PYTHON_NAMES |= {*PageLink.__dataclass_fields__}
 
 
 @EVERY_PAGE

@@ -8,7 +8,11 @@ import pytest
 
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.matching.tfidf import (
+    COVERAGE_B,
+    COVERAGE_K1,
+    COVERAGE_POWER,
     IDF_POWER,
+    PAIR_SHARE,
     PASSAGE,
     TITLE_COUNT,
     TermFit,
@@ -155,3 +159,39 @@ def test_pairs_that_share_a_place_in_the_table_are_told_apart() -> None:
     for i, one in enumerate(few):
         for j, other in enumerate(few):
             assert i == j or found[i, j] == pytest.approx(by_hand(one, other, few), abs=1e-5)
+
+
+def test_coverage_of_a_title_is_bm25_by_hand() -> None:
+    """Rare words of the title count most, pairs half; a draft adds nothing to its title."""
+    texts = [
+        ("", "the tea pot and one kettle for the tea " * 3),
+        ("tea pot", "of clay"),
+        ("kettle", "boils water " * 40 + "tea"),
+        ("unrelated", "words without any of them"),
+        ("tea pot kettle", ""),
+        ("tea pot kettle", "one draft with words of its own"),
+    ]
+    index = index_of(*texts)
+    ours, drafted = TermFit(index).coverage(np.array([4, 5]), [np.arange(4), np.arange(4)])
+    assert ours.tolist() == pytest.approx(drafted.tolist())
+    lengths = [len(body.split()) for _, body in texts]
+
+    def covered(page: int) -> float:
+        found = total = 0.0
+        for term in ("tea", "pot", "kettle", "tea pot", "pot kettle"):
+            times = [
+                f" {title} ".count(f" {term} ") * TITLE_COUNT + f" {body} ".count(f" {term} ")
+                for title, body in texts
+            ]
+            idf = 1 + math.log((1 + len(texts)) / (1 + sum(map(bool, times))))
+            weight = idf ** (IDF_POWER * COVERAGE_POWER) * (PAIR_SHARE if " " in term else 1)
+            length = lengths[page] / (sum(lengths) / len(lengths))
+            total += weight
+            found += (
+                weight * times[page] / (times[page] + COVERAGE_K1 * (1 - COVERAGE_B + COVERAGE_B * length))
+            )
+        return found / total
+
+    assert ours.tolist() == pytest.approx([covered(page) for page in range(4)], abs=1e-4)
+    assert ours[0] > ours[1] > ours[2] > ours[3] == 0
+    assert TermFit(index).coverage(np.array([3]), [np.arange(0)])[0].shape == (0,)

@@ -1,7 +1,7 @@
 """A brief for a page that doesn't exist yet: its links, the links to it, and the notes."""
 
 import csv
-import re
+import json
 from pathlib import Path
 from typing import Any
 
@@ -63,9 +63,12 @@ def test_its_links_are_those_of_a_run(brief: Ask, folder: Path, capsys: pytest.C
         options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"])
         found = brief(folder, folder / "draft.txt", *options)
         capsys.readouterr()
-        assert command("lookup", page["URL"], "--project", str(folder)) == 0
-        ours = [(link["target"], f"{link['score']:.2f}") for link in found["links_to"]]
-        assert ours == re.findall(r"(https:\S+)  \(similarity, score ([\d.-]+)", capsys.readouterr().out)
+        assert command("lookup", page["URL"], "--json", "--project", str(folder)) == 0
+        links = json.loads(capsys.readouterr().out)["links"]
+        assert [link["target"] for link in found["links_to"]] == [link["target"] for link in links]
+        for name in ("similarity", "lexical"):
+            ours = [link[name] for link in found["links_to"]]
+            assert ours == pytest.approx([link[name] for link in links], abs=1e-3)
         assert any("the draft replaces it" in note for note in found["notes"])
 
 
@@ -139,7 +142,7 @@ def test_pages_near_to_it_should_link_to_it(brief: Ask, folder: Path, draft: Pat
     found = brief(folder, draft, "--url", "/milk/oat-latte-art/".join([COFFEE, ""]))
     contents = {page["URL"]: page["Main Content"] for page in sample_pages(50)}
     assert f"{COFFEE}/milk/oat-milk-for-coffee/" in sources(found)[:3]
-    scores = [link["score"] for link in found["links_from"]]
+    scores = [link["blend"] for link in found["links_from"]]
     assert scores == sorted(scores, reverse=True) and scores[-1] > 0
     for link in found["links_from"]:
         assert link["target"] == f"{COFFEE}/milk/oat-latte-art/" and link["place"] >= 1
@@ -163,7 +166,7 @@ def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) 
         run = {row["Source"]: row for row in csv.DictReader(file) if row["Target"] == page["URL"]}
     assert len(found["links_from"]) > 10
     for link in found["links_from"]:
-        assert link["score"] == pytest.approx(float(run[link["source"]]["Blend"]), abs=1e-3)
+        assert link["blend"] == pytest.approx(float(run[link["source"]]["Blend"]), abs=1e-3)
         assert link["place"] == int(run[link["source"]]["Rank"])
 
 

@@ -12,6 +12,7 @@ from internal_linker.ranking.features import (
     fixed_score,
     reordered,
     standard,
+    topic_score,
 )
 from internal_linker.ranking.rules import FIXED_WEIGHTS, Weights
 
@@ -131,3 +132,31 @@ def test_no_candidates_are_no_error() -> None:
     assert fixed_score(empty).shape == (0,)
     assert features(empty).shape == (0, len(FEATURES))
     assert reordered(fixed_score(empty), np.empty(0), empty).shape == (0,)
+
+
+def test_the_score_of_a_topic_ignores_links_and_dates() -> None:
+    """Only words and embedding count: other inlinks, votes and dates change nothing, a covered title does."""
+    ours, coverage = signals(12), np.linspace(0, 1, 12)
+    content = np.ones(12, np.bool_)
+    score = topic_score(ours, coverage, content)
+    others = replace(
+        ours,
+        match=-ours.match,
+        nearness=1 - ours.nearness,
+        votes=1 - ours.votes,
+        linked_similarity=1 - ours.linked_similarity,
+        inlinks=9 - ours.inlinks,
+        back=1 - ours.back,
+        cocited=3 - ours.cocited,
+    )
+    assert topic_score(others, coverage, content).tolist() == score.tolist()
+    more = topic_score(ours, coverage[::-1].copy(), content) - score
+    assert (more[:6] > 0).all() and (more[6:] < 0).all()
+
+
+@pytest.mark.parametrize("content", [True, False])
+def test_a_topic_without_embeddings_is_scored_by_words(*, content: bool) -> None:
+    """Where no similarity is known, words have its weight, so that scores spread about as far as with it."""
+    ours = replace(signals(50), similarity=np.full(50, NAN))
+    score = topic_score(ours, np.linspace(0, 1, 50), np.full(50, content))
+    assert np.isfinite(score).all() and score.std() > 1

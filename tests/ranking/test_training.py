@@ -3,6 +3,7 @@
 from collections import defaultdict
 from functools import cache
 from itertools import product
+from math import isnan
 
 import numpy as np
 import pytest
@@ -188,9 +189,9 @@ def test_a_link_with_two_anchors_is_one() -> None:
 
 
 def test_a_query_without_a_page_is_ranked_beside_known_links() -> None:
-    """A query's row comes after the pages; it is ranked by similar pages' links and has probabilities."""
-    plain = ranking(PAGES, POPULAR, "w1 w2 w3 w4", "w5")
-    ours, _ = teach(plain, existing(POPULAR))
-    for one in orders(ours)[-2:]:
-        assert len(one) >= 50
-        assert all(0 <= probability <= 1 for _, _, probability in one)
+    """A query's row comes after the pages; links change neither its order nor its scores, and say no probability."""
+    queries = "w1 w2 w3 w4", "w5"
+    ours, _ = teach(ranking(PAGES, POPULAR, *queries), existing(POPULAR))
+    for one, without in zip(orders(ours)[-2:], orders(ranking(PAGES, [], *queries))[-2:], strict=True):
+        assert len(one) >= 50 and all(isnan(probability) for _, _, probability in one)
+        assert [each[:2] for each in one] == [each[:2] for each in without]

@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from internal_linker.cli.exit import Start, guarded
-from internal_linker.cli.output import print_columns, print_links, print_rows
+from internal_linker.cli.output import marked, print_columns, print_lookup, print_rows
 from internal_linker.core.errors import InputError
 from internal_linker.core.reasons import FewLinks, NoTarget, Reason
 from internal_linker.core.records import (
@@ -30,6 +30,7 @@ from internal_linker.embeddings.embed import Embedded
 from internal_linker.pipeline.report import Report, summary_rows
 from internal_linker.ranking.training import TOO_FEW
 from internal_linker.usecases.console import PlainConsole, Reporter, open_console
+from internal_linker.usecases.run import PageLinks
 from tests.support import link_sites
 from tests.support.sites import read_csv
 from tests.support.small_project import (
@@ -209,16 +210,9 @@ def test_the_summary_counts_reasons_however_they_are_worded(
     short = [Shortage(1, 5, Reason(kind)) for kind in kinds]
     source = Source("", "", "tea", None, in_sheet=False)
     items = [Recommendation(source, (), "no search: down", shortage=one) for one in short]
-    report = Report(
-        "1",
-        Collected((), (), (), 0),
-        Searched(),
-        Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), []),
-        [*items, Recommendation(source, ())],
-        None,
-        excluded=Counter({Reason(NoTarget.REJECTED): 2, Reason(NoTarget.ALREADY_LINKED): 3}),
-    )
-    rows = summary_rows(report, {}, 5)
+    made = report([*items, Recommendation(source, ())])
+    made.excluded = Counter({Reason(NoTarget.REJECTED): 2, Reason(NoTarget.ALREADY_LINKED): 3})
+    rows = summary_rows(made, {}, 5)
     at = rows.index(("Rows with fewer than 5 links", "3"))
     told = {f"  {Reason(kind)}" for kind in kinds}
     assert {name for name, _ in rows[at + 1 : at + 3]} == told
@@ -229,13 +223,20 @@ def test_the_summary_counts_reasons_however_they_are_worded(
     assert excluded.startswith(f"3 {first} pairs of pages, 2 {second} (")
 
 
+def report(items: list[Recommendation]) -> Report:
+    """Return the report of a run without pages."""
+    embedded = Embedded(np.zeros((0, 1), np.float32), 0, 0, 0, Usage(), [])
+    return Report("1", Collected((), (), (), 0), Searched(), embedded, items, None)
+
+
 def test_texts_are_printed_as_they_are() -> None:
     """Lines, titles and tables print square brackets and :tea: literally."""
     name = "[red] tea [/b] :tea:"
     source = Source("", "", name, None, in_sheet=False)
     link = Link(Candidate("k", f"{SITE}/[a]/", 1.5, 0.5, float("nan")), 1, "semantic")
     console, out = printed()
-    print_links(console, Recommendation(source, (link,), f"1 of 5 links: {name}"))
+    found = Recommendation(source, (link,), f"1 of 5 links: {name}")
+    print_lookup(console, PageLinks(report([found])))
     Reporter(console).warn(name)
     for terminal in (False, True):
         to, table = printed(80, terminal)
@@ -243,7 +244,8 @@ def test_texts_are_printed_as_they_are() -> None:
         assert name in table.getvalue()
     assert out.getvalue().splitlines() == [
         f"Links for {name}",
-        f" 1  {SITE}/[a]/  (similarity, score 1.50, embedding 0.50)",
+        f" 1    -  {SITE}/[a]/",
+        "         Similar page.",
         f"Note: 1 of 5 links: {name}",
         f"Note: {name}",
     ]
@@ -257,7 +259,8 @@ def test_a_terminal_obeys_nothing_in_a_text(capsys: pytest.CaptureFixture[str]) 
         print_rows(console, evil, [("Query", evil)])
         print_columns(console, ["title"], [[evil]])
         Reporter(console).warn(evil)
-        assert out.getvalue().count(seen) == 4 and not {"\x9b", "\u202e"} & {*out.getvalue()}
+        console.print(marked(console, f"{evil} and {evil}", evil))
+        assert out.getvalue().count(seen) == 6 and not {"\x9b", "\u202e"} & {*out.getvalue()}
         assert "\x1b[2J" not in out.getvalue()
 
     def refused() -> None:

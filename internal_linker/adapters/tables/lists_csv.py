@@ -85,11 +85,10 @@ class BacktestCsv(_ListCsv[AddedLink]):
 class DiffCsv(_ListCsv[Difference]):
     """diff.csv: links that differ between two runs; a rank is empty in a run without the link."""
 
-    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why", "Other Link")
+    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
 
     def _row(self, item: Difference) -> Row:
-        places = item.before or "", item.after or ""
-        return item.source, item.target, item.change, *places, str(item.why), item.other
+        return item.source, item.target, item.change, item.before or "", item.after or "", str(item.why)
 
 
 class VectorsCsv:
