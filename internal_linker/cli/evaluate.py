@@ -136,6 +136,11 @@ def _print_agreement(found: "Agreement | None") -> None:
     ):
         shares = "".join(f"{getattr(one, attribute)!s:24}" for one in languages.values())
         console.print(f"{name:40}{shares}".rstrip(), soft_wrap=True)
+    console.print(
+        "From 0 to 1; higher is better. Token F1: how many words both anchors have in common, 1 if all, 0 if none; the "
+        "others are shares of the pairs.",
+        soft_wrap=True,
+    )
     console.print()
     console.print(f"{'words of an anchor':24}" + "".join(f"{words:>8}" for words in LENGTHS))
     for name, one in languages.items():
@@ -249,6 +254,11 @@ def _print_lesson(lesson: "Lesson | None") -> None:
     for part in lesson.reliability:
         bounds = f"{part.low:g} to {part.high:g}"
         console.print(f"{bounds:16}{part.expected:>10.4f}{part.links:>10.4f}{part.pairs:>10}")
+    console.print(
+        "Probability: how likely the site's editors are to link a pair. Expected: the mean probability of the pairs in "
+        "this range; links: the share of them that are links. Both should be close.",
+        soft_wrap=True,
+    )
     console.print()
 
 
