@@ -56,7 +56,8 @@ def diff(context: typer.Context, project: ProjectOption = None, *, options: Diff
     found = result.differences
     for each in found[:SHOWN]:
         places = " -> ".join(str(place) for place in (each.before, each.after) if place)
-        row = f"{each.change:<5} {each.source} -> {each.target} (place {places}): {each.why}"
+        other = f" (other link: {each.other})" if each.other else ""
+        row = f"{each.change:<5} {each.source} -> {each.target} (place {places}): {each.why}{other}"
         typer.echo(neutralised(row))
     if len(found) > SHOWN:
         typer.echo(f"... and {len(found) - SHOWN} more")

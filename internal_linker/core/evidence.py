@@ -48,6 +48,12 @@ class Evidence:
     cocited: int = 0
     title_words: str = ""
 
+    @classmethod
+    def of_counts(cls, counts: Sequence[int], title_words: str) -> "Evidence":
+        """Return the evidence with these counts: all attributes but the last."""
+        topic, neighbours, voters, inlinks, section_inlinks, back, cocited = counts
+        return cls(topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words)
+
     def packed(self) -> tuple[int | str, ...]:
         """Return all values, which `unpacked` takes."""
         return astuple(self)

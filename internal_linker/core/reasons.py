@@ -91,4 +91,5 @@ class Cause(MessageEnum):
     TEXT_CHANGED = "the page's text changed"
     TARGET_CHANGED = "the target's text changed"
     SEARCH_CHANGED = "the search results changed"
+    IN_LINKS = "its target lost another page's link"
     OTHER_RANKING = "the ranking of other links changed"

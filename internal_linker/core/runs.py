@@ -49,11 +49,14 @@ class VersionRow:
         recommendation: the row.
         text_hash: the hash of the page's text.
         outlinks: how many links the page's text had; -1: unknown.
+        basis: digests of what the row's list depended on; "": unknown, so that the next run chooses the list from
+            scratch.
     """
 
     recommendation: Recommendation
     text_hash: str = ""
     outlinks: int = -1
+    basis: str = ""
 
     @property
     def end(self) -> str:
@@ -63,7 +66,17 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A link that two versions do not both have at the same place: URLs as the user writes them, and why."""
+    """A link that two versions do not both have at the same place, with URLs as the user writes them.
+
+    Attributes:
+        source, target: the link's ends.
+        change: whether it is new, gone or moved.
+        before, after: its places; 0 in a version without it.
+        why: the reason.
+        other: the link that displaced it. For a link that is gone, the page's new link in its place; for a new one, the
+            page's link that is gone, or "SOURCE -> TARGET" where another page's link to the target is gone; for a moved
+            one, the page's link that came before it or left. "" if there is none.
+    """
 
     source: str
     target: str
@@ -71,6 +84,7 @@ class Difference:
     before: int
     after: int
     why: Reason[Cause]
+    other: str = ""
 
 
 def overlaid(before: Iterable[VersionRow], rows: Iterable[VersionRow]) -> Iterator[VersionRow]:
@@ -93,7 +107,9 @@ def rows_with(hosts: CanonicalHosts, rows: Iterable[VersionRow]) -> Iterator[Ver
             link.target.key for link in item.links
         ]:
             source = replace(item.source, key=key, url=hosts.written(item.source.url), row_url=row_url)
-            item = replace(item, source=source, links=tuple(_moved(hosts, source, item.links, targets)))
+            item = replace(
+                item, source=source, links=tuple(_moved(hosts, source, item.links, targets)), held=()
+            )
             row = replace(row, recommendation=item)
         if (mark := hash(item.source.identity)) not in seen:
             seen.add(mark)
@@ -125,7 +141,15 @@ def packed(row: VersionRow) -> list[Any]:
 
 def _further(row: VersionRow) -> list[Any]:
     """Return what few rows have, or none of an earlier version of the program."""
-    source = row.recommendation.source
+    source, held = row.recommendation.source, row.recommendation.held
+    if row.basis:
+        return [
+            source.row_url,
+            source.unlisted,
+            row.outlinks,
+            row.basis,
+            *([[*map(_packed_link, held)]] if held else []),
+        ]
     if row.outlinks < 0 and not (source.is_redirected or source.unlisted):
         return []
     return [source.row_url, source.unlisted, *([row.outlinks] if row.outlinks >= 0 else [])]
@@ -135,8 +159,9 @@ def unpacked(row: Sequence[Any]) -> VersionRow:
     """Restore a row from the result of `packed`; all of its note is the remark."""
     key, url, query, in_sheet, note, text_hash, links, *more = row
     found = tuple(_link(link, rank) for rank, link in enumerate(links, 1))
+    held = tuple(_link(link, 0) for link in (more[4] if len(more) > 4 else ()))
     source = Source(key, url, query, None, in_sheet, *more[:2])
-    return VersionRow(Recommendation(source, found, note), text_hash, *more[2:])
+    return VersionRow(Recommendation(source, found, note, held), text_hash, *more[2:4])
 
 
 def packed_duplicate(pair: Duplicate) -> list[Any]:

@@ -46,7 +46,8 @@ class RunContext:
         compute: compares all pages at once; None: each page is compared when a source needs it.
         joins: the stored result of the last run's comparison.
         edges: the stored links with their decisions; None: no links are stored.
-        runs: the links of earlier runs.
+        runs: keeps the links of this run; None: they are not kept.
+        past: the links of earlier runs.
         desk: where editors decide on links.
         chat, answers: the language model that chooses anchors, and its cached answers; None: it is off.
         workers: opens the processes that share the matching, if any; its argument takes warnings.
@@ -77,6 +78,7 @@ class RunContext:
     sheet: LinkSink | None = None
     edges: EdgeStore | None = None
     runs: RunStore | None = None
+    past: RunStore | None = None
     desk: ReviewDesk | None = None
     chat: Chat | None = None
     answers: AnswerCache | None = None

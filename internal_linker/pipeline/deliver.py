@@ -62,7 +62,7 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
         probable = _floats(probabilities[some])
         targets = map(Candidate, keys[some], urls[some], *signals, serp_ranks[some], probable)
         reasons = (
-            Evidence.unpacked([*evidence[at * _COUNTS : (at + 1) * _COUNTS], shared[at]])
+            Evidence.of_counts(evidence[at * _COUNTS : (at + 1) * _COUNTS], shared[at])
             for at in range(some.start, some.stop)
         )
         links = tuple(map(Link, targets, ranks[some], origins[some], reasons))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from internal_linker.core.edges import Status
 from internal_linker.core.reasons import Cause, Reason
 from internal_linker.core.records import Link
-from internal_linker.core.runs import Change, Difference, Version, VersionRow
+from internal_linker.core.runs import Difference, Version, VersionRow
 
 Rows = Mapping[tuple[str, str], VersionRow]
 # An editor's decision, or a link that now exists on the site, is enough to explain why a link came or went.
@@ -22,6 +22,8 @@ class _Two:
     rows: tuple[Rows, Rows]
     hashes: tuple[Mapping[str, str], Mapping[str, str]]
     status: Callable[[str, str], Status | None]
+    lost: Mapping[str, str]
+    """A page whose link to a target is gone, by the target's key: the limits of in-links may need another link."""
 
 
 def differences(
@@ -42,7 +44,7 @@ def differences(
     """
     rows = _by_identity(rows_before), _by_identity(rows_after)
     hashes = _hashes(rows[0]), _hashes(rows[1])
-    two = _Two((before, after), rows, hashes, status)
+    two = _Two((before, after), rows, hashes, status, _lost(rows))
     for identity in {**rows[0], **rows[1]}:
         yield from _row(two, identity)
 
@@ -51,21 +53,55 @@ def _row(two: _Two, identity: tuple[str, str]) -> Iterator[Difference]:
     rows = [each.get(identity) for each in two.rows]
     links = [{one.target.key: one for one in row.recommendation.links} if row else {} for row in rows]
     source = next(row.recommendation.source for row in reversed(rows) if row)
+    gone = [old for target, old in links[0].items() if target not in links[1]]
+    came = [new for target, new in links[1].items() if target not in links[0]]
+    replaced = dict(zip((link.target.key for link in came), gone, strict=False))
+    displaced = dict(zip((link.target.key for link in gone), came, strict=False))
     for target in {**links[0], **links[1]}:
         old, new = links[0].get(target), links[1].get(target)
         if old and new and old.rank == new.rank:
             continue
         link = new or old
         assert link is not None
-        change: Change = "moved" if old and new else "new" if new else "gone"
+        why, other = _why(two, identity, source.end, old, new), ""
+        if old and new:
+            other = _passed(target, links[0], links[1]).target.url
+        elif partner := (replaced if new else displaced).get(target):
+            other = partner.target.url
+            left = _why(two, identity, source.end, partner, None) if new else why
+            if why.kind is left.kind is Cause.OTHER_RANKING and new and target in two.lost:
+                why, other = Reason(Cause.IN_LINKS), f"{two.lost[target]} -> {link.target.url}"
         yield Difference(
             source.name,
             link.target.url,
-            change,
+            "moved" if old and new else "new" if new else "gone",
             before=old.rank if old else 0,
             after=new.rank if new else 0,
-            why=_why(two, identity, source.end, old, new),
+            why=why,
+            other=other,
         )
+
+
+def _passed(target: str, before: Mapping[str, Link], after: Mapping[str, Link]) -> Link:
+    """Return the first link on the page that came before a moved one, or no longer stands before it."""
+    above = [
+        {key: link for key, link in links.items() if link.rank < links[target].rank}
+        for links in (before, after)
+    ]
+    fewer, more = sorted(above, key=len)
+    return next(link for key, link in more.items() if key not in fewer)
+
+
+def _lost(rows: tuple[Rows, Rows]) -> Mapping[str, str]:
+    """Return a page whose link to a target is gone, by the target's key."""
+    found: dict[str, str] = {}
+    for identity, row in rows[0].items():
+        after = rows[1].get(identity)
+        kept = {link.target.key for link in after.recommendation.links} if after else set()
+        for link in row.recommendation.links:
+            if link.target.key not in kept:
+                found.setdefault(link.target.key, row.recommendation.source.name)
+    return found
 
 
 def _why(two: _Two, identity: tuple[str, str], end: str, old: Link | None, new: Link | None) -> Reason[Cause]:

@@ -235,6 +235,7 @@ class Publication:
                 item,
                 hashes.get(item.source.end, ""),
                 outlinks[item.source.key] if item.source.is_page else -1,
+                report.bases.of(item.source) if report.bases else "",
             )
             for item in items
         )

@@ -15,6 +15,7 @@ from internal_linker.core.results import Columns, Result
 from internal_linker.core.sequences import counted
 from internal_linker.embeddings.embed import Embedded
 from internal_linker.matching.neighbours.knn_join import Joined
+from internal_linker.pipeline.last_lists import Bases
 from internal_linker.pipeline.no_links import NoLinks
 from internal_linker.ranking.site_lists import Listed
 from internal_linker.ranking.training import TOO_FEW, Lesson
@@ -57,6 +58,8 @@ class Report:
     """Why there are no links; None if there are some."""
     memory: Memory | None = None
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
+    bases: Bases | None = None
+    """What the list of each row depends on; None where no links are stored."""
 
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return what is remembered of one of the run's links, with its anchors if the run looked for them."""

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -37,6 +38,7 @@ from internal_linker.matching.neighbours.incremental import digests
 from internal_linker.matching.neighbours.knn_join import Joined, join
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import compact
+from internal_linker.pipeline.last_lists import Bases, bases, earlier_lists
 from internal_linker.pipeline.no_links import why_no_links
 from internal_linker.pipeline.publish import Publication
 from internal_linker.pipeline.report import Plan, Report, matched
@@ -47,6 +49,7 @@ from internal_linker.ranking.recommend import counting, recommend
 from internal_linker.ranking.reverse_candidates import best_sources
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.site_lists import Listed, list_site
+from internal_linker.ranking.stability import Earlier
 from internal_linker.ranking.training import Lesson, teach
 from internal_linker.review.link_memory import Memory
 from internal_linker.serp.search import SearchCost, search_all, search_cost
@@ -65,6 +68,7 @@ class Run:
     ) -> None:
         self.context, self.rules, self.choice, self.progress = context, rules, choice, progress
         self._should_stop = should_stop
+        self._bases: Bases | None = None
 
     def execute(self, run_id: str) -> Report:
         """Run all steps.
@@ -97,7 +101,7 @@ class Run:
         dropped = ranking.below_floor if self.rules.linking.fusion == "blend" else 0
         report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
         report.below_floor, report.dropped = ranking.below_floor, dropped
-        report.lesson, report.joined = lesson, joined
+        report.lesson, report.joined, report.bases = lesson, joined, self._bases
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")
@@ -336,11 +340,34 @@ class Run:
                 workers=workers,
             )
             ranking, lesson = teach(ranking, collected.live_links)
-            found = recommend(ranking, searched, rules, self.progress.advance, memory)
+            earlier = partial(self._earlier, collected, searched, embedded, memory)
+            found = recommend(ranking, searched, rules, self.progress.advance, memory, earlier=earlier)
             recommendations = compact(rows.merged(found))
             listed = None if self.choice.partial else list_site(ranking, collected)
         self.progress.finish(matched(recommendations))
         return ranking, lesson, recommendations, listed
+
+    def _earlier(
+        self,
+        collected: Collected,
+        searched: Searched,
+        embedded: Embedded,
+        memory: Memory | None,
+        ranking: Ranking,
+    ) -> Earlier | None:
+        """Return the lists of the last run, and keep what the lists of this one depend on; None for a lookup."""
+        context = self.context
+        if context.past is None or memory is None or not context.sinks:
+            return None
+        self._bases = bases(
+            ranking,
+            embedded.hashes,
+            searched,
+            decided=memory.decided,
+            rules=self.rules.linking,
+            encoder=memory.encoder,
+        )
+        return earlier_lists(context.past, collected.hosts, ranking, self._bases)
 
     def _step(self) -> None:
         if self._should_stop():

@@ -8,13 +8,14 @@ import numpy as np
 from scipy import sparse
 
 from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, pairs_of, ranks
-from internal_linker.core.evidence import Evidence, topics
-from internal_linker.core.records import Link, Page, Recommendation
+from internal_linker.core.evidence import NO_EVIDENCE, Evidence, topics
+from internal_linker.core.records import Link, Recommendation
 from internal_linker.core.sections import ROOT, sections_of
 from internal_linker.core.sequences import batched
 from internal_linker.matching.candidates import Matches
 from internal_linker.ranking.rank import BLOCK, NEIGHBOURS, Ranking
 from internal_linker.ranking.shared_titles import SharedTitles
+from internal_linker.text.words import words
 
 # In a section of fewer pages, links from it say nothing.
 _LEAST_PAGES = 5
@@ -58,20 +59,25 @@ class Explainer:
             (at, place) for at, keys in enumerate(targets) for place, key in enumerate(keys) if key in rows
         ]
         pairs = pairs_of([[rows[key] for key in keys if key in rows] for keys in targets])
+        ours = [self._title_words(position) for position in positions]
         columns = self._columns(self._ranking.source_rows[list(positions)], pairs)
         for (at, place), values in zip(listed, zip(*columns, strict=True), strict=True):
-            source, row = self._ranking.sources[positions[at]], rows[targets[at][place]]
-            title = _title(source.page) if source.page else source.query
-            found[at][place] = replace(Evidence.unpacked(values), title_words=self._titles.shared(title, row))
+            shared = self._titles.shared(ours[at], rows[targets[at][place]])
+            found[at][place] = Evidence.of_counts(values, shared)
         return found
 
     @cached_property
     def _titles(self) -> SharedTitles:
         pages = self._ranking.site.pages
-        return SharedTitles([*map(_title, pages)], [page.lang for page in pages])
+        return SharedTitles([page.title or page.h1 for page in pages], [page.lang for page in pages])
+
+    def _title_words(self, position: int) -> Sequence[str]:
+        """Return the words of the title of a source, or of its query if it has no page."""
+        row, source = int(self._ranking.source_rows[position]), self._ranking.sources[position]
+        return self._titles.words[row] if source.page else words(source.query)
 
     def _columns(self, texts: Ints, pairs: Pairs) -> list[list[int]]:
-        """Return the values of each attribute of `Evidence` for pairs of a text and a page."""
+        """Return the counts of `Evidence.of_counts`, in order, for pairs of a text and a page."""
         ranking, graph, n = self._ranking, self._ranking.graph, len(self._ranking.linkable)
         matches = ranking.site.matches(texts, ranking.linkable, ranking.rules.lexical_weight, pairs)
         columns: list[Ints | Vectors | Bools] = [topics(_scores(matches, pairs, n))]
@@ -85,6 +91,8 @@ class Explainer:
                 is_in(pairs.keys(n), graph.sources(texts).keys(n)),
                 graph.cocited(texts).of(pairs),
             ]
+        else:
+            columns += [np.full(len(pairs.rows), count) for count in NO_EVIDENCE.packed()[1:-1]]
         return [column.astype(np.int64).tolist() for column in columns]
 
     def _section_inlinks(self, texts: Ints, pairs: Pairs) -> Ints:
@@ -112,10 +120,6 @@ class Explainer:
         ends = sections[links.of[kept]], links.rows[kept]
         shape = max(1, len(named)), max(1, len(names))
         return sections, sparse.csr_matrix((np.ones(len(ends[0]), np.int32), ends), shape=shape)
-
-
-def _title(page: Page) -> str:
-    return page.title or page.h1
 
 
 def _scores(matches: Matches, pairs: Pairs, n: int) -> Vectors:

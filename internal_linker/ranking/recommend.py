@@ -7,7 +7,7 @@ from math import ceil
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, ranks
+from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, is_in, pairs_of, ranks
 from internal_linker.core.edges import Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
 from internal_linker.ranking.allocation import Edges, spread
@@ -16,7 +16,8 @@ from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import BLOCK, Ranking
 from internal_linker.ranking.reverse_candidates import offers
 from internal_linker.ranking.rules import LinkRules
-from internal_linker.ranking.selection import select
+from internal_linker.ranking.selection import eligible, select
+from internal_linker.ranking.stability import Earlier, Preferences, arranged, best, preferences
 from internal_linker.review.link_memory import Memory
 
 # The number of most similar pages that each page is offered to.
@@ -29,11 +30,14 @@ def recommend(
     rules: LinkRules,
     advance: Callable[[], None] = lambda: None,
     memory: Memory | None = None,
+    *,
+    earlier: Callable[[Ranking], Earlier | None] = lambda _: None,
 ) -> Iterator[Recommendation]:
     """Yield the links of each source, in order.
 
     With `min_inlinks` or `max_inlinks`, sources give up links in favour of other pages where that costs least. Only
-    links that editors can add count for them: see `counting`.
+    links that editors can add count for them: see `counting`. Links of the last run stay where nothing changed near
+    them: see `stability`.
 
     Args:
         ranking: the ranking of all sources.
@@ -41,12 +45,12 @@ def recommend(
         rules: how many links each source gets, and how they are spread.
         advance: a function to call after each ranked source.
         memory: which edges keep their ranks, and which links need an editor's approval; None: no edge and no link.
+        earlier: the lists of the last run; None: all lists are chosen from scratch.
     """
     counts = counting(ranking.sources)
     offered = offers(ranking, OFFERS, np.flatnonzero(counts).tolist()) if rules.min_inlinks else {}
     ranked = _all_ranked(ranking, offered, advance)
-    if rules.min_inlinks or rules.max_inlinks:
-        ranked = _spread(ranked, counts, rules)
+    ranked = _chosen_first(ranked, counts, rules, earlier(ranking), _accepted(ranking, memory))
     found = _selected(ranking, searched, ranked, rules, memory)
     yield from Explainer(ranking).explained(enumerate(found))
 
@@ -118,23 +122,59 @@ def _all_ranked(
     )
 
 
-def _spread(ranked: Ranked, counts: Bools, rules: LinkRules) -> Ranked:
-    """Return the candidates of each source, reordered: the chosen ones, in their order, before the others.
+def _accepted(ranking: Ranking, memory: Memory | None) -> Pairs:
+    """Return the pages to which each source keeps a link that an editor accepted: they take its places."""
+    decided, rows = memory.decided.accepted if memory else {}, ranking.rows
+    if not decided:
+        return NO_PAIRS
+    links = (
+        eligible(
+            source,
+            (_link(edge, ranking.targets).target for edge in decided.get(source.end, ())),
+            ranking.targets,
+        )
+        for source in ranking.sources
+    )
+    return pairs_of([[rows[target.key] for target in ours if target.key in rows] for ours in links])
+
+
+def _chosen_first(
+    ranked: Ranked, counts: Bools, rules: LinkRules, earlier: Earlier | None, accepted: Pairs
+) -> Ranked:
+    """Return the candidates of each source, reordered: those that become links before the others.
 
     Args:
         ranked: the candidates of s sources.
-        counts: (s,) which sources' links count; the others keep their order.
+        counts: (s,) which sources' links count as inlinks; the limits don't apply to the others.
         rules: how many links each source gets and gives.
+        earlier: the lists of the last run.
+        accepted: the links that editors accepted.
     """
     # With the fusion "fill", search results come first by the user's own setting: they stay.
-    first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page)
+    first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page) & (rules.fusion == "fill")
+    liked = preferences(ranked, earlier)
+    if not (rules.min_inlinks or rules.max_inlinks):
+        chosen = best(ranked, first, liked, rules.links_per_page)
+        return arranged(ranked, chosen, first, liked, rules.links_per_page)
+    chosen = best(ranked, first, liked, rules.links_per_page) & ~counts[ranked.of]
+    chosen |= _spread(ranked, first, liked, counts=counts, rules=rules, accepted=accepted)
+    return arranged(ranked, chosen, first, liked, rules.links_per_page)
+
+
+def _spread(
+    ranked: Ranked, first: Bools, liked: Preferences, *, counts: Bools, rules: LinkRules, accepted: Pairs
+) -> Bools:
+    """Mark the candidates that become links; a link that an editor accepted has a place and counts in any case."""
+    n = 1 + int(max(ranked.targets.max(initial=0), accepted.rows.max(initial=0)))
+    keys, kept = Pairs(ranked.of, ranked.targets).keys(n), accepted.at(counts[accepted.of])
+    missing = kept.at(~is_in(kept.keys(n), keys))
     here = np.flatnonzero(counts[ranked.of])
-    numbers, targets = np.unique(ranked.targets[here], return_inverse=True)
+    numbers, targets = np.unique(np.concatenate([ranked.targets[here], missing.rows]), return_inverse=True)
     edges = Edges(
-        sources=ranked.of[here],
+        sources=np.concatenate([ranked.of[here], missing.of]),
         targets=targets,
-        scores=np.nan_to_num(ranked.score[here].astype(np.float64)),
-        fixed=first[here] & (rules.fusion == "fill"),
+        scores=np.concatenate([liked.worth[here], np.zeros(len(missing.of))]),
+        fixed=np.concatenate([(first | is_in(keys, kept.keys(n)))[here], np.ones(len(missing.of), np.bool_)]),
     )
     mean = rules.links_per_page * int(counts.sum()) / max(1, len(numbers))
     chosen = np.zeros(len(ranked.of), np.bool_)
@@ -146,6 +186,6 @@ def _spread(ranked: Ranked, counts: Bools, rules: LinkRules) -> Ranked:
         min_inlinks=rules.min_inlinks,
         max_inlinks=max(rules.min_inlinks, ceil(rules.max_inlinks * mean)) if rules.max_inlinks else 0,
         floor=-np.inf,
-    )
+    )[: len(here)]
     # A source without enough chosen links still takes others: its number of links matters more than a target's cap.
-    return ranked.at(np.lexsort((~chosen, ranked.of)))
+    return chosen

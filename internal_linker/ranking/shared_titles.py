@@ -21,34 +21,43 @@ class SharedTitles:
 
     def __init__(self, titles: Sequence[str], languages: Sequence[str]) -> None:
         self._titles = titles
-        self._stop_words = {name: stop_words(name) for name in {*languages, "en"}}
-        self._languages = languages
-        self._words = [words(title) for title in titles]
-        counts = Counter(word for each in self._words for word in {*each})
+        self.words = [words(title) for title in titles]
+        counts = Counter(word for each in self.words for word in {*each})
         most = max(_FEW, _MOST_SHARE * len(titles))
-        self._common = {word for word, count in counts.items() if count > most}
+        common = {word for word, count in counts.items() if count > most}
+        self._telling = [
+            {word for word in each if word not in common} - stop_words(language)
+            for each, language in zip(self.words, languages, strict=True)
+        ]
 
-    def shared(self, title: str, row: int) -> str:
-        """Return the longest phrase of telling words that a title shares with that of a page, as the page writes it.
+    def shared(self, ours: Sequence[str], row: int) -> str:
+        """Return the longest phrase that a title shares with that of a page, as the page writes it, or "".
 
-        A phrase of stop words and words of many titles is none; "" if there is no phrase.
+        It begins and ends with telling words: no stop words, and no words of many titles.
+
+        Args:
+            ours: the words of the title.
+            row: the page's row.
         """
-        ours, theirs = words(title), self._words[row]
-        stops = self._stop_words[self._languages[row] or "en"]
-        telling = {
-            word for word in theirs if word not in stops and word not in self._common and len(word) > 1
-        }
-        telling &= {*ours}
-        if not telling:
+        theirs, telling = self.words[row], self._telling[row]
+        if telling.isdisjoint(ours):
             return ""
-        run = max(_runs(ours, theirs), key=lambda run: sum(word in telling for word in run), default=[])
-        while run and run[-1] not in telling:
+        run = max(_runs(ours, theirs), key=lambda run: sum(word in telling for word in run))
+        while run[-1] not in telling:
             run = run[:-1]
-        while run and run[0] not in telling:
+        while run[0] not in telling:
             run = run[1:]
-        # Words cut from a script without spaces, or folded, may not stand in the title.
-        found = re.search(r"[\W_]+".join(map(re.escape, run)), self._titles[row], re.IGNORECASE)
-        return found[0] if found else ""
+        return _as_written(self._titles[row], run)
+
+
+def _as_written(title: str, run: Sequence[str]) -> str:
+    """Return words where they stand in the title; "" if they don't: folded, or cut from a script without spaces."""
+    folded, phrase = title.casefold(), " ".join(run)
+    place = folded.find(phrase) if len(folded) == len(title) else -1
+    if place >= 0:
+        return title[place : place + len(phrase)]
+    found = re.search(r"[\W_]+".join(map(re.escape, run)), title, re.IGNORECASE)
+    return found[0] if found else ""
 
 
 def _runs(ours: Sequence[str], theirs: Sequence[str]) -> list[list[str]]:

@@ -283,4 +283,5 @@ def _allowed(row: VersionRow, memory: Memory) -> VersionRow:
     item, rejected = row.recommendation, memory.decided.rejected.get(row.end, ())
     links = [link for link in item.links if link.target.key not in rejected]
     ranked = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))
-    return replace(row, recommendation=Recommendation(item.source, ranked, item.note))
+    # Without a basis: the next run proposes its own links again.
+    return replace(row, recommendation=Recommendation(item.source, ranked, item.note), basis="")

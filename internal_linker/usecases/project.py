@@ -151,6 +151,7 @@ class Project:
             joins=StoredJoins(engine),
             edges=UnchangedEdges(edges) if trial else edges,
             runs=None if trial else RunStore(engine, self.site),
+            past=RunStore(engine, self.site),
             desk=desk,
             chat=chat,
             answers=StoredAnswers(engine),

@@ -5,8 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+from pandas.testing import assert_frame_equal
 
-from internal_linker import evaluate_anchors
+from internal_linker import decide, evaluate_anchors, history, waiting_links
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.anchors import LENGTHS, agreement, token_f1
 from internal_linker.evaluation.hygiene import Flaw
@@ -129,10 +130,19 @@ def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
     assert evaluate_anchors(folder).proposals == proposals
 
 
+def test_stored_links_stay_as_they_are(folder: Path) -> None:
+    """The measured links are not stored: no link waits for a decision, and no run is kept, before and after a run."""
+    evaluate_anchors(folder)
+    assert waiting_links(folder).to_frame().empty and history(folder).to_frame().empty
+    assert command("run", "--no-serp", "--project", str(folder)) == 0
+    links, runs = waiting_links(folder).to_frame(), history(folder).to_frame()
+    evaluate_anchors(folder)
+    assert_frame_equal(waiting_links(folder).to_frame(), links)
+    assert_frame_equal(history(folder).to_frame(), runs)
+
+
 def test_a_rejected_link_is_not_measured(folder: Path) -> None:
     """Editors' decisions count, as in a run."""
-    from internal_linker import decide, waiting_links
-
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     pairs = evaluate_anchors(folder).proposals.pairs
     waiting = waiting_links(folder).to_frame()

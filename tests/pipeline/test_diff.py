@@ -100,6 +100,39 @@ def test_another_model_explains_what_nothing_nearer_does() -> None:
     assert one.endswith("the model changed to model b")
 
 
+def others(before: list[VersionRow], after: list[VersionRow]) -> dict[str, tuple[str, Cause]]:
+    """Return the other link and the cause of each difference, by its source and target."""
+    found = differences(BEFORE, AFTER, before, after, lambda *_: None)
+    return {f"{one.source}>{one.target}": (one.other, one.why.kind) for one in found}
+
+
+def test_each_difference_names_the_link_that_displaced_it() -> None:
+    """A link that is gone names the new one in its place and the reverse; a moved one the link that passed it."""
+    ranking, pages = Cause.OTHER_RANKING, [*PAGES, row("w", "")]
+    assert others([row("a", "xyz"), *pages], [row("a", "wxz"), *pages]) == {
+        "A>X": ("W", ranking),
+        "A>Y": ("W", ranking),
+        "A>W": ("Y", ranking),
+    }
+    assert others([row("a", "xyz"), *pages], [row("a", "yz"), *pages]) == {
+        "A>X": ("", ranking),
+        "A>Y": ("X", ranking),
+        "A>Z": ("X", ranking),
+    }
+
+
+def test_a_link_that_a_target_gets_for_a_lost_one_names_it() -> None:
+    """If another page's link to the target is gone, the new one names that link; the one it displaced names it."""
+    pages = [*PAGES, row("w", "")]
+    found = others([row("a", "x"), row("b", "y"), *pages], [row("a", "w"), row("b", "x"), *pages])
+    assert found == {
+        "A>X": ("W", Cause.OTHER_RANKING),
+        "A>W": ("X", Cause.OTHER_RANKING),
+        "B>Y": ("X", Cause.OTHER_RANKING),
+        "B>X": ("A -> X", Cause.IN_LINKS),
+    }
+
+
 @pytest.mark.parametrize("cause", Cause)
 def test_causes_are_counted_however_they_are_worded(cause: Cause, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each cause has its own count, even if two causes have the same message."""

@@ -3,6 +3,7 @@
 import pytest
 
 from internal_linker.ranking.shared_titles import SharedTitles
+from internal_linker.text.words import words
 
 OTHERS = [f"Notes on tea number {number}" for number in range(97)]
 
@@ -24,11 +25,11 @@ OTHERS = [f"Notes on tea number {number}" for number in range(97)]
 def test_the_longest_phrase_of_telling_words_is_found(ours: str, theirs: str, shared: str) -> None:
     """Stop words and words of many titles are no phrase; a phrase is written as in the target's title."""
     titles = [*OTHERS, theirs, ours, "More"]
-    assert SharedTitles(titles, [""] * len(titles)).shared(ours, len(OTHERS)) == shared
+    assert SharedTitles(titles, [""] * len(titles)).shared(words(ours), len(OTHERS)) == shared
 
 
 def test_a_word_is_a_stop_word_in_its_own_language() -> None:
     """The German article is a word of no meaning on a German page only."""
     titles = ["die Katze", "die Maus", "die"]
-    assert SharedTitles(titles, ["de"] * 3).shared(titles[0], 1) == ""
-    assert SharedTitles(titles, ["en"] * 3).shared(titles[0], 1) == "die"
+    assert SharedTitles(titles, ["de"] * 3).shared(words(titles[0]), 1) == ""
+    assert SharedTitles(titles, ["en"] * 3).shared(words(titles[0]), 1) == "die"

@@ -153,7 +153,7 @@ def test_runs_and_differences_are_tables(project: Path) -> None:
     assert runs_[["links", "published"]].dtypes.tolist() == ["int64", "bool"]
     result = diff(opened, DiffOptions(before="1", after="2"), write=False)
     frame = result.to_frame()
-    assert list(frame.columns) == ["source", "target", "change", "before", "after", "why"]
+    assert list(frame.columns) == ["source", "target", "change", "before", "after", "why", "other"]
     assert frame[["target", "change", "before", "after"]].values.tolist() == [
         [URLS[1], "gone", 2, 0],
         [URLS[2], "new", 0, 2],

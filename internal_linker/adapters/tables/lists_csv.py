@@ -85,10 +85,11 @@ class BacktestCsv(_ListCsv[AddedLink]):
 class DiffCsv(_ListCsv[Difference]):
     """diff.csv: links that differ between two runs; a rank is empty in a run without the link."""
 
-    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why")
+    header = ("Source", "Target", "Change", "Place Before", "Place After", "Why", "Other Link")
 
     def _row(self, item: Difference) -> Row:
-        return item.source, item.target, item.change, item.before or "", item.after or "", str(item.why)
+        places = item.before or "", item.after or ""
+        return item.source, item.target, item.change, *places, str(item.why), item.other
 
 
 class VectorsCsv:

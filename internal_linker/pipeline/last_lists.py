@@ -1,0 +1,118 @@
+"""The lists of the last run, and digests of what they depended on: where nothing changed, they stay."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+import numpy as np
+
+from internal_linker.core.arrays import pairs_of
+from internal_linker.core.canonical_hosts import CanonicalHosts
+from internal_linker.core.edges import Decided
+from internal_linker.core.ports import RunStore
+from internal_linker.core.records import Searched, Source
+from internal_linker.core.runs import rows_with
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.stability import RECIPE, Earlier
+
+Identity = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Bases:
+    """Digests of what the list of each row depends on.
+
+    Attributes:
+        rules: the digest of what all lists depend on: the settings and the model.
+        pages: the digest of each page by its key: its text and language, links from and to it, decisions on its links,
+            and whether it may be a target.
+        rows: the digest of each row by its identity: of its page or query, and of its search results.
+    """
+
+    rules: str
+    pages: Mapping[str, str]
+    rows: Mapping[Identity, str]
+
+    def of(self, source: Source) -> str:
+        """Return a row's basis as it is stored; "" for a row that got no links in this run."""
+        own = self.rows.get(source.identity)
+        return f"{self.rules} {self.pages.get(source.key, '')} {own}" if own else ""
+
+
+def bases(
+    ranking: Ranking,
+    hashes: Sequence[str],
+    searched: Searched,
+    *,
+    decided: Decided,
+    rules: LinkRules,
+    encoder: str,
+) -> Bases:
+    """Compute the digests of a run.
+
+    Args:
+        ranking: the ranking of all sources.
+        hashes: the hash of each text of `ranking.site`.
+        searched: the search results.
+        decided: editors' decisions.
+        rules: how links are chosen.
+        encoder: provider, model and recipe of the vectors.
+    """
+    targets, pages = ranking.targets, ranking.site.pages
+    inlinks = ranking.graph.inlinks.tolist()
+
+    def state(end: str, *facts: object) -> str:
+        accepted = (edge.target for edge in decided.accepted.get(end, ()))
+        lists = targets.linked.get(end, ()), targets.rejected.get(end, ()), accepted
+        return _digest(*facts, *("\n".join(sorted(each)) for each in lists))
+
+    states = {
+        page.key: state(page.key, hashes[row], page.lang, page.key in targets.known, inlinks[row])
+        for row, page in enumerate(pages)
+    }
+    rows: dict[Identity, str] = {}
+    for position, source in enumerate(ranking.sources):
+        own = states.get(source.key) or state(source.end, hashes[ranking.source_rows[position]])
+        found = "\n".join(hit.key for hit in searched.targets.get(position, ()))
+        rows.setdefault(source.identity, _digest(own, found))
+    return Bases(_digest(RECIPE, rules, encoder), states, rows)
+
+
+def earlier_lists(runs: RunStore, hosts: CanonicalHosts, ranking: Ranking, now: Bases) -> Earlier | None:
+    """Return the lists of the last run whose results were complete and published; None if there is none.
+
+    Rows that were chosen by other rules are left out.
+
+    Args:
+        runs: the links of earlier runs.
+        hosts: the form in which the site writes its hosts.
+        ranking: the ranking of all sources of this run.
+        now: what the lists of this run depend on.
+    """
+    whole = [version for version in runs.versions() if version.published and version.facts]
+    if not whole:
+        return None
+    positions = {source.identity: at for at, source in reversed([*enumerate(ranking.sources)])}
+    lists: list[Sequence[int]] = [()] * len(ranking.sources)
+    unsettled = np.ones(len(ranking.sources), np.bool_)
+    changed = np.ones(len(ranking.site.pages), np.bool_)
+    for row in rows_with(hosts, runs.rows(whole[-1].run, damaged=True)):
+        rules, state, own = row.basis.split(" ") if row.basis else ("", "", "")
+        if rules != now.rules:
+            continue
+        item = row.recommendation
+        if (page := ranking.rows.get(item.source.key)) is not None:
+            changed[page] = state != now.pages[item.source.key]
+        if (at := positions.get(item.source.identity)) is not None:
+            links = (*item.links, *item.held)
+            lists[at] = [ranking.rows[link.target.key] for link in links if link.target.key in ranking.rows]
+            gone = any(link.target.key not in ranking.rows and not link.target.serp_rank for link in links)
+            unsettled[at] = gone or own != now.rows[item.source.identity]
+    return Earlier(pairs_of(lists), changed, unsettled)
+
+
+def _digest(*facts: object) -> str:
+    """Return 16 hex digits for some facts."""
+    text = "\n\n".join(map(str, facts))
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()

@@ -1,0 +1,155 @@
+"""Stable lists: the links of the last run stay where nothing near them changed, and give way only to better ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, ranks
+from internal_linker.ranking.fusion import Ranked
+
+# How much higher a new link must score than one of the last run to replace it, in the score's unit: standard
+# deviations above the page's average target.
+MARGIN = 0.25
+# The version of the way in which links are chosen: after a change of it, all lists are chosen from scratch.
+RECIPE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """The lists of the last run, for the n pages and s sources of this one.
+
+    Attributes:
+        links: position of a source and row of a page that was in its list, list by list, best first; links that
+            waited for approval follow the others.
+        changed: (n,) whether anything about a page that lists depend on is different from the last run.
+        unsettled: (s,) whether the same holds for a source or its list, or the source has no list.
+    """
+
+    links: Pairs
+    changed: Bools
+    unsettled: Bools
+
+
+@dataclass(frozen=True, slots=True)
+class Preferences:
+    """What the last run means for the m candidates of all sources.
+
+    Attributes:
+        place: (m,) the candidate's place in its source's list of the last run, from 0; -1 if it was not in it.
+        settled: (m,) whether nothing changed about the source and its candidates.
+        worth: (m,) float64 the score; links of the last run have a bonus: `MARGIN`, or where nothing changed, more
+            than any score.
+    """
+
+    place: Ints
+    settled: Bools
+    worth: Vectors
+
+
+def preferences(ranked: Ranked, earlier: Earlier | None) -> Preferences:
+    """Find which candidates were links of the last run, and what they are worth today."""
+    score = np.nan_to_num(ranked.score.astype(np.float64))
+    if earlier is None:
+        return Preferences(np.full(len(score), -1), np.zeros(len(score), np.bool_), score)
+    n = 1 + int(max(ranked.targets.max(initial=0), earlier.links.rows.max(initial=0)))
+    keys, former = Pairs(ranked.of, ranked.targets).keys(n), earlier.links.keys(n)
+    places, order = ranks(earlier.links.of), np.argsort(former, kind="stable")
+    place = np.full(len(keys), -1)
+    if len(former):
+        at = order[np.searchsorted(former, keys, sorter=order).clip(max=len(former) - 1)]
+        place = np.where(former[at] == keys, places[at], -1)
+    changed = np.zeros(n, np.bool_)
+    changed[: len(earlier.changed)] = earlier.changed[:n]
+    near = earlier.unsettled.copy()
+    near[ranked.of[changed[ranked.targets]]] = True
+    settled = ~near[ranked.of]
+    above_all = 4 * (float(np.ptp(score)) + MARGIN) if len(score) else 0.0
+    bonus = np.where(settled, above_all, MARGIN)
+    return Preferences(place, settled, score + np.where(place >= 0, bonus, 0.0))
+
+
+def best(ranked: Ranked, first: Bools, liked: Preferences, count: int) -> Bools:
+    """Mark the `count` candidates of each source that are worth most.
+
+    Args:
+        ranked: the candidates of all sources, best first.
+        first: (m,) which candidates come first by the user's own setting, in their order.
+        liked: what they are worth.
+        count: the maximum number for each source.
+    """
+    order = np.lexsort((np.where(first, 0.0, -liked.worth), ~first, ranked.of))
+    chosen = np.zeros(len(ranked.of), np.bool_)
+    chosen[order] = ranks(ranked.of[order]) < count
+    return chosen
+
+
+def arranged(ranked: Ranked, chosen: Bools, first: Bools, liked: Preferences, count: int) -> Ranked:
+    """Return the candidates of each source in the order in which they become links.
+
+    Chosen candidates come first, then links of the last run, then the others. Links of the last run keep their order;
+    but where something changed, one that scores higher than the one before it by more than `MARGIN` overtakes it.
+
+    Args:
+        ranked: the candidates of all sources, best first.
+        chosen: (m,) which candidates were chosen.
+        first: (m,) which candidates come first by the user's own setting, in their order.
+        liked: what the last run means for them.
+        count: the maximum number of links for each source.
+    """
+    former = liked.place >= 0
+    if not former.any():
+        return ranked.at(np.lexsort((~chosen, ranked.of)))
+    taken = chosen | _still_free(ranked, chosen, former, count)
+    order = np.lexsort((~former, ~taken, ranked.of))
+    ranked, taken, first, former = ranked.at(order), taken[order], first[order], former[order]
+    place, settled = liked.place[order], liked.settled[order]
+    new = np.arange(len(order))
+    ends = np.searchsorted(ranked.of, np.unique(ranked.of[former]))
+    sizes = np.bincount(ranked.of, taken)[ranked.of[ends]].astype(int)
+    for start, size in zip(ends.tolist(), sizes.tolist(), strict=True):
+        here = slice(start, start + size)
+        new[here] = start + np.array(
+            _in_order(
+                ranked.score[here].tolist(),
+                place[here].tolist(),
+                first[here].tolist(),
+                settled=bool(settled[start]),
+            ),
+            np.int64,
+        )
+    return ranked.at(new)
+
+
+def _still_free(ranked: Ranked, chosen: Bools, former: Bools, count: int) -> Bools:
+    """Return (m,) which other links of the last run have room beside the chosen candidates."""
+    room = count - np.bincount(ranked.of, chosen)
+    spare = np.flatnonzero(former & ~chosen)
+    free = np.zeros(len(chosen), np.bool_)
+    free[spare[ranks(ranked.of[spare]) < room[ranked.of[spare]]]] = True
+    return free
+
+
+def _in_order(
+    scores: Sequence[float], places: Sequence[int], first: Sequence[bool], *, settled: bool
+) -> list[int]:
+    """Return the positions of a list's links, best first.
+
+    Args:
+        scores: the links' scores.
+        places: their places in the list of the last run; -1 for new ones, which are sorted by score.
+        first: which of them come first, in their order.
+        settled: whether the links of the last run keep their order at any score.
+    """
+    everything = range(len(scores))
+    ordered: list[int] = []
+    for at in sorted((at for at in everything if places[at] >= 0 and not first[at]), key=places.__getitem__):
+        where = len(ordered)
+        while not settled and where and scores[at] > scores[ordered[where - 1]] + MARGIN:
+            where -= 1
+        ordered.insert(where, at)
+    for at in everything:
+        if places[at] < 0 and not first[at]:
+            behind = (where for where, other in enumerate(ordered) if scores[other] < scores[at])
+            ordered.insert(next(behind, len(ordered)), at)
+    return [*(at for at in everything if first[at]), *ordered]

@@ -1,0 +1,84 @@
+"""Stable lists: links of the last run stay where nothing changed, and elsewhere give way only to better ones."""
+
+import numpy as np
+import pytest
+
+from internal_linker.core.arrays import Pairs, pairs_of
+from internal_linker.ranking.fusion import Ranked
+from internal_linker.ranking.stability import MARGIN, Earlier, arranged, best, preferences
+
+
+def ranked(*scores: list[float]) -> Ranked:
+    """Return sources whose candidates are the pages 0, 1, 2, ..., best first, with these scores."""
+    of = np.repeat(np.arange(len(scores)), [len(each) for each in scores])
+    targets = np.concatenate([np.arange(len(each)) for each in scores])
+    known, none = np.concatenate(scores).astype(np.float32), np.zeros(len(of), np.float32)
+    return Ranked(of, targets, np.zeros(len(of), np.int32), known, none, none, none)
+
+
+def earlier(lists: list[list[int]], changed: list[int] = [], unsettled: list[int] = []) -> Earlier:  # noqa: B006
+    pages, sources = np.zeros((2, 9), np.bool_)
+    pages[changed], sources[unsettled] = True, True
+    return Earlier(pairs_of(lists), pages, sources)
+
+
+def links(candidates: Ranked, before: Earlier | None, first: list[int] | None = None) -> list[list[int]]:
+    """Return the three links of each source, without limits of in-links."""
+    liked, named = preferences(candidates, before), np.zeros(len(candidates.of), np.bool_)
+    named[first or []] = True
+    found = arranged(candidates, best(candidates, named, liked, 3), named, liked, 3)
+    return [found.targets[found.of == source][:3].tolist() for source in range(int(found.of.max()) + 1)]
+
+
+def test_without_a_last_run_the_best_are_chosen() -> None:
+    """A first run takes each source's best candidates in their order."""
+    assert links(ranked([4, 3, 2, 1], [3, 2]), None) == [[0, 1, 2], [0, 1]]
+
+
+def test_where_nothing_changed_a_list_stays_at_any_score() -> None:
+    """A settled source keeps its links and their order, however the scores moved."""
+    candidates = ranked([9, 8, 7, 1, 0.5, 0])
+    assert links(candidates, earlier([[5, 3, 4]])) == [[5, 3, 4]]
+
+
+@pytest.mark.parametrize("change", [{"changed": [0]}, {"unsettled": [0]}])
+def test_near_a_change_a_link_gives_way_only_to_a_clearly_better_one(change: dict[str, list[int]]) -> None:
+    """If a candidate or the source changed, a new link must score higher by more than the margin."""
+    before = earlier([[1, 2, 3]], **change)
+    close = [3 + MARGIN / 2, 3, 3, 3]
+    assert links(ranked(close), before) == [[1, 2, 3]]
+    assert links(ranked([3 + 2 * MARGIN, 3, 3, 3]), before) == [[0, 1, 2]]
+
+
+def test_near_a_change_links_overtake_only_by_the_margin() -> None:
+    """The order of links of the last run changes only where one scores clearly higher than the one before it."""
+    before = earlier([[2, 1, 0]], unsettled=[0])
+    assert links(ranked([3 + 2 * MARGIN, 3, 3 - MARGIN / 2, 0]), before) == [[0, 2, 1]]
+    assert links(ranked([3 + MARGIN / 2, 3, 3 - MARGIN / 2, 0]), before) == [[2, 1, 0]]
+
+
+def test_a_change_elsewhere_leaves_a_list_alone() -> None:
+    """Only sources with a changed candidate are affected."""
+    candidates = ranked([9, 8, 7, 6], [9, 8, 7, 6, 5])
+    before = earlier([[1, 2, 3], [1, 2, 3]], changed=[4])
+    assert links(candidates, before) == [[1, 2, 3], [0, 1, 2]]
+
+
+def test_a_lost_link_makes_room_for_the_best_other() -> None:
+    """If a link of the last run is no candidate any more, the others stay, and the best new one is added by score."""
+    assert links(ranked([5, 4, 1, 1 - MARGIN / 2]), earlier([[7, 1, 3]], unsettled=[0])) == [[0, 1, 3]]
+
+
+def test_what_comes_first_by_the_users_setting_stays_first() -> None:
+    """Search results keep the first places in their order."""
+    candidates = ranked([1, 2, 9, 8])
+    assert links(candidates, earlier([[3, 2, 1]]), first=[0]) == [[0, 3, 2]]
+
+
+def test_pages_beyond_the_known_ones_can_be_candidates() -> None:
+    """Search results that are not pages have numbers above the rows of pages; they don't count as changed."""
+    candidates = ranked([3, 2, 1, 0])
+    before = Earlier(
+        Pairs(np.zeros(3, np.int64), np.array([1, 2, 3])), np.zeros(2, np.bool_), np.zeros(1, np.bool_)
+    )
+    assert links(candidates, before) == [[1, 2, 3]]
