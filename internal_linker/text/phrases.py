@@ -2,38 +2,38 @@
 
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.text.segmentation import VOWEL_SIGNS, unspaced_boundaries
 from internal_linker.text.stemming import stem
 from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import MARKS, UNSPACED
 
 Hashes = NDArray[np.uint32]
-# The number of words of an anchor; in scripts without spaces each character counts, as in word processors.
+# The number of words of an anchor.
 LEAST_WORDS, MOST_WORDS = 2, 8
 # Signs that join the parts of one word: quality-checking, page's, docs.example.com, I/O, app_config.
 _JOINERS = r"\-‐‑'’._/@&+:"
 _PART = rf"(?:(?![{UNSPACED}])[\w{MARKS}])+"
 _JOINED = rf"[$@#]?{_PART}(?:[{_JOINERS}]+{_PART})*"
-_VOWEL_SIGN = (
-    "[\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ece"
-    "\u102b-\u103e\u1056-\u1059\u17b4-\u17d3]"
-)
 # Words with their joined parts, and names as in code: <Name>, `name`, name(), $name. In scripts without spaces, a run
-# of katakana, or one character with its signs.
+# of letters with their signs, which `segmentation` divides into words.
 _NAME = rf"{_JOINED}(?:\(\))?|<{_JOINED}>|`{_JOINED}`|\(\){_JOINED}"
-_WORD = re.compile(rf"({_NAME}|[\u30a1-\u30fa\u30fc]+|(?=[{UNSPACED}])\w{_VOWEL_SIGN}*)")
+_WORD = re.compile(rf"({_NAME}|(?:(?=[{UNSPACED}])\w[{VOWEL_SIGNS}]*)+)")
 # The same for a text without such scripts, in half the time.
 _SPACED_WORD = re.compile(f"({_NAME})".replace(f"(?![{UNSPACED}])", ""))
 _IS_PART = re.compile(rf"[^{_JOINERS}\u200c<>`()$#]+")
 _BLANKS = re.compile(r"[^\S\n\r\x1c-\x1e\x85\u2028\u2029]*")
 _IS_UNSPACED = re.compile(rf"[{UNSPACED}]")
+# The parts of such a word: a run of katakana, or a letter with its signs, so that words that are divided in one place
+# but not in another share their stems.
+_LETTERS = re.compile(rf"[\u30a1-\u30fa\u30fc]+|\w[{VOWEL_SIGNS}]*")
 # Usually endings and particles.
 _HIRAGANA = re.compile("[\u3040-\u309f]")
 # Cached words per language: the numbers and typos of a million pages would fill the memory.
@@ -134,6 +134,8 @@ class Reader:
         pattern = _SPACED_WORD if text.isascii() or not _IS_UNSPACED.search(text) else _WORD
         # The pieces alternate: between, word, between, word, ..., between.
         parts = pattern.split(text)
+        if pattern is _WORD:
+            parts = _divided(parts, unspaced_boundaries(text, language))
         places = np.cumsum(np.fromiter(map(len, parts), np.int64, len(parts)))
         words = parts[1::2]
         found = [
@@ -164,11 +166,35 @@ class Reader:
             known.clear()
         stops = stop_words(language)
         lower = word.lower()
-        parts = [] if lower in stops else [part for part in _IS_PART.findall(lower) if part not in stops]
+        if _IS_UNSPACED.match(lower):
+            parts = _LETTERS.findall(lower)
+            parts = [] if lower in stops or all(part in stops for part in parts) else parts
+        else:
+            parts = [] if lower in stops else [part for part in _IS_PART.findall(lower) if part not in stops]
         folded = [self._fold(part) for part in parts]
         stems = [stem(part, language) for part in folded if _tells(part)]
         known[word] = (_hash(lower), *map(_hash, stems))
         return known[word]
+
+
+def _divided(parts: Sequence[str], divides: Bools) -> list[str]:
+    """Divide the words in scripts without spaces.
+
+    Args:
+        parts: what is between words, and words, in turn.
+        divides: (n + 1,) the boundaries of words in the whole text.
+    """
+    places, found, at = set(np.flatnonzero(divides).tolist()), list[str](), 0
+    for number, part in enumerate(parts):
+        if number % 2 and _IS_UNSPACED.match(part):
+            cuts = [0, *(cut for cut in range(1, len(part)) if at + cut in places), len(part)]
+            for start, end in pairwise(cuts):
+                found += (part[start:end], "")
+            found.pop()
+        else:
+            found.append(part)
+        at += len(part)
+    return found
 
 
 def set_hash(stems: Hashes) -> int:

@@ -8,8 +8,6 @@ from internal_linker.text.phrases import Phrases, Reader
 from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import UNSPACED
 
-# In a script without spaces a word is a character, or a run of katakana.
-_MOST_CHARACTERS = 12
 # Terms of fewer than two characters say nothing, and neither do terms of fewer than three letters of an alphabet.
 _LEAST_CHARACTERS, _LEAST_LETTERS = 2, 3
 # Anything longer is not a term.
@@ -28,14 +26,14 @@ class Term:
     Attributes:
         stems: hashes of the stems of its words without function words, in their order.
         text: its spelling in the text, with single spaces.
-        words: how many words it has, without function words; two characters of a script without spaces are one.
+        words: how many words it has, without function words.
         joined: whether there is a function word inside, as in "terms of service".
         spaced: whether its script has spaces between words.
     """
 
     stems: Stems
     text: str
-    words: float
+    words: int
     joined: bool
     spaced: bool
 
@@ -61,7 +59,7 @@ def terms(text: str, language: str, reader: Reader, most: int) -> Iterator[Term]
     stems = _stems_of(phrases)
     for first in (at for at, stop in enumerate(stops) if not stop):
         inside = 0
-        for last in range(first, min(len(words), first + (_MOST_CHARACTERS if unspaced[first] else most))):
+        for last in range(first, min(len(words), first + most)):
             if last > first and not _goes_on(phrases, unspaced, last):
                 break
             if stops[last]:
@@ -72,13 +70,12 @@ def terms(text: str, language: str, reader: Reader, most: int) -> Iterator[Term]
                     break
                 continue
             written = " ".join(text[phrases.starts[first] : phrases.ends[last]].split())
-            if _tells(written, last - first + 1):
+            if _tells(written):
                 own = [each for each in stems[first : last + 1] if each]
-                count = (last - first + 1) / 2 if unspaced[first] else len(own)
                 yield Term(
                     tuple(stem for word in own for stem in word),
                     written,
-                    max(1, count),
+                    len(own),
                     inside > 0,
                     not unspaced[first],
                 )
@@ -91,12 +88,12 @@ def _goes_on(phrases: Phrases, unspaced: Sequence[bool], word: int) -> bool:
     return not unspaced[word] or bool(phrases.starts[word] == phrases.ends[word - 1])
 
 
-def _tells(text: str, words: int) -> bool:
+def _tells(text: str) -> bool:
     if len(text) > _LONGEST:
         return False
     if not _IS_UNSPACED.match(text):
         return _IS_LETTER.search(text) is not None
-    return len(text) >= _LEAST_CHARACTERS if text >= _FIRST_EAST_ASIAN else words >= _LEAST_LETTERS
+    return len(text) >= (_LEAST_CHARACTERS if text >= _FIRST_EAST_ASIAN else _LEAST_LETTERS)
 
 
 def _stems_of(phrases: Phrases) -> list[list[int]]:

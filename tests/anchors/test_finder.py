@@ -4,7 +4,9 @@ import pickle
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import pairwise
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -14,6 +16,7 @@ from internal_linker.core.edges import Anchor
 from internal_linker.core.records import ExistingLink, Page
 from internal_linker.text.html import read_html
 from internal_linker.text.phrases import LEAST_WORDS, MOST_WORDS
+from internal_linker.text.segmentation import boundaries
 from internal_linker.text.stop_words import stop_words
 from internal_linker.text.words import INSIDE
 from tests.support.builders import collected, page, url
@@ -78,7 +81,12 @@ def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]
                 assert content[anchor.start : end] == anchor.text
                 assert anchor.text in anchor.sentence and anchor.sentence in content
                 assert not INSIDE.match(content, anchor.start) and not INSIDE.match(content, end)
-                words = list(anchor.text) if source.lang == "zh" else WORD.findall(anchor.text)
+                words = WORD.findall(anchor.text)
+                if source.lang == "zh":
+                    places = np.flatnonzero(boundaries(content, "zh")).tolist()
+                    assert anchor.start in places and end in places
+                    within = [place for place in places if anchor.start <= place <= end]
+                    words = [content[at:to] for at, to in pairwise(within)]
                 assert LEAST_WORDS <= len(words) <= MOST_WORDS
                 assert not {words[0].lower(), words[-1].lower()} & stop_words(source.lang)
 

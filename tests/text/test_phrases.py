@@ -28,14 +28,14 @@ def words(text: str, language: str) -> list[str]:
             ["Use", "<KeepAlive>", "or", "ref()", "`props`", "too"],
         ),
         ("fa", "برگ‌های چای", ["برگ‌های", "چای"]),
-        ("zh", "用Vue组件", ["用", "Vue", "组", "件"]),
-        ("ja", "コンポーネントを", ["コンポーネント", "を"]),
-        ("th", "น้ำชา", ["น้", "ำ", "ช", "า"]),
+        ("zh", "用Vue组件", ["用", "Vue", "组件"]),
+        ("ja", "純粋なコンポーネントを", ["純粋", "な", "コンポーネント", "を"]),
+        ("th", "ชื่อผู้เขียน", ["ชื่อ", "ผู้", "เขียน"]),
         ("ko", "녹차를 마신다", ["녹차를", "마신다"]),
     ],
 )
 def test_words_are_whole_in_each_script(language: str, text: str, found: list[str]) -> None:
-    """Compounds are one word, code names keep their symbols, and scripts without spaces give characters."""
+    """Compounds are one word, code names keep their symbols, and scripts without spaces are divided into words."""
     assert words(text, language) == found
 
 
@@ -55,7 +55,7 @@ def test_any_text_can_be_read(text: str, language: str) -> None:
     [
         ("en", "Green tea, black tea\nwhite tea", [0, 0, 1, 1, 1, 1]),
         ("en", "Black tea\nWhite  tea (iced) now", [0, 0, 1, 1, 2, 3]),
-        ("zh", "用Vue组件。好", [0, 0, 0, 0, 1]),
+        ("zh", "用Vue组件。好", [0, 0, 0, 1]),
     ],
 )
 def test_a_phrase_breaks_at_signs_and_new_lines(language: str, text: str, segments: list[int]) -> None:
@@ -68,7 +68,8 @@ def test_a_phrase_breaks_at_signs_and_new_lines(language: str, text: str, segmen
     [
         ("en", "I am a tea x", [True, True, True, False, True]),
         ("en", "the on-off switch of up-to-date tea", [True, True, False, True, False, False]),
-        ("ja", "お茶を飲む コーヒー", [True, False, True, False, True, False]),
+        ("ja", "お茶を飲む コーヒー", [False, True, False, False]),
+        ("zh", "为了行为一致的组件", [True, False, False, True, False]),
     ],
 )
 def test_function_words_and_single_letters_have_no_stem(language: str, text: str, stops: list[bool]) -> None:
@@ -76,6 +77,17 @@ def test_function_words_and_single_letters_have_no_stem(language: str, text: str
     found = Reader(normalise).read(text, language)
     assert found.stops.tolist() == stops
     assert set(found.owners.tolist()) == {at for at, stop in enumerate(stops) if not stop}
+
+
+def test_words_that_are_divided_differently_share_their_stems() -> None:
+    """A Chinese word has a stem for each character, a Japanese one for each character and each piece of katakana."""
+    reader = Reader(normalise)
+    whole, parts = reader.read("单文件组件", "zh"), reader.read("单 文 件 组 件", "zh")
+    assert len(whole.starts) < len(parts.starts) and whole.stems.tolist() == parts.stems.tolist()
+    assert (
+        reader.read("レンダーの使い方", "ja").stems.tolist()
+        == reader.read("レンダー 使 方", "ja").stems.tolist()
+    )
 
 
 def test_a_reader_can_go_to_another_process() -> None:
