@@ -26,6 +26,8 @@ from internal_linker.review.merge import ANCHOR, LINK_ID, SENTENCE, Board, inser
 from internal_linker.review.rows import anchor_span
 
 _TITLE = "Review"
+# How often links are written and formatted if rows move in the meantime.
+_ROUNDS = 3
 # Numbers in full, whatever their format; dates as the Sheet shows them.
 _AS_THEY_ARE = {"valueRenderOption": "UNFORMATTED_VALUE", "dateTimeRenderOption": "FORMATTED_STRING"}
 
@@ -50,6 +52,7 @@ class ReviewTab:
     def __init__(self, service_account: str, sheet_id: str, *, api_url: str = GOOGLE) -> None:
         ours, remedy = f"cells of the tab {_TITLE} are", "Run again."
         self._spreadsheet = Spreadsheet(service_account, sheet_id, api_url, ours, remedy)
+        self._is_renewed = False
 
     def read(self) -> Sequence[Verdict]:
         """Return what editors wrote beside each link; nothing if there is no tab yet.
@@ -80,40 +83,56 @@ class ReviewTab:
         placing = Placing(list(items))
         try:
             tab = with_retries(self._found_or_made)
-            # A retry reads the tab again before it writes: rows may have moved during the pause.
-            while with_retries(lambda: self._look_and_write(tab, placing)):
-                pass
+            problems = self._place_and_format(tab, placing)
         except InputError as error:
             raise OutputError(str(error)) from None
-        return [*placing.problems(), *self._format(tab)]
+        return [*placing.problems(), *problems]
 
     def close(self) -> None:
         """Close the connections."""
         self._spreadsheet.close()
 
-    def _format(self, tab: Tab) -> list[str]:
-        """Put anchors in bold within their sentences, and renew the looks of an earlier version; return problems."""
-        try:
-            board = with_retries(lambda: self._board(tab, "1:1"))
-            if {ANCHOR, SENTENCE, LINK_ID} & {*board.missing}:
-                return []
-            if requests := renewed(tab, board.columns):
-                with_retries(lambda: self._spreadsheet.change(requests))
-            with_retries(lambda: self._mark(tab, board))
-        except (InputError, ServiceError) as error:
-            return [f"Not all anchors of the tab Review are in bold; the next run tries again: {error}"]
+    def _place_and_format(self, tab: Tab, placing: Placing) -> list[str]:
+        """Write the links and format their rows; return problems with the format.
+
+        Rows may have moved before they were formatted, so both are looked at again after each change of the format.
+        """
+        for left in reversed(range(_ROUNDS)):
+            # A retry reads the tab again before it writes: rows may have moved during the pause.
+            while with_retries(lambda: self._look_and_write(tab, placing)):
+                pass
+            try:
+                if not left or not with_retries(lambda: self._format(tab, placing.seen)):
+                    break
+            except (InputError, ServiceError) as error:
+                return [f"Not all anchors of the tab Review are in bold; the next run tries again: {error}"]
         return []
 
-    def _mark(self, tab: Tab, board: Board) -> None:
-        """Put the anchor of each link in bold where it is not; leave the editors' own rows and formats alone."""
-        columns = [board.columns[name] for name in (LINK_ID, ANCHOR, SENTENCE)]
+    def _format(self, tab: Tab, seen: Board | None) -> bool:
+        """Put anchors in bold within their sentences, and renew the looks of an earlier version.
+
+        Leaves the editors' own rows and formats alone. Returns whether anything was to be changed.
+        """
+        names = (LINK_ID, ANCHOR, SENTENCE)
+        if seen is None or {*names} & {*seen.missing}:
+            return False
+        columns = [seen.columns[name] for name in names]
+        rows = self._spreadsheet.rich_texts(tab, columns)
+        if not rows or [cell.text for cell in rows[0]] != [seen.header[column] for column in columns]:
+            # Somebody moved the columns in the meantime.
+            return False
+        requests = [] if self._is_renewed else renewed(tab, seen.columns)
         wrong = {}
-        for row, (link, anchor, sentence) in enumerate(self._spreadsheet.rich_texts(tab, columns)):
+        for row, (link, anchor, sentence) in enumerate(rows):
             wanted = bold_runs(sentence.text, anchor_span(sentence.text, anchor.text.strip()))
             if row and link.text and sentence.text and wrong_runs(sentence, wanted):
                 wrong[row] = wanted
-        for requests in marked(tab.number, board.columns[SENTENCE], wrong):
+        if requests:
             self._spreadsheet.change(requests)
+            self._is_renewed = True
+        for some in marked(tab.number, seen.columns[SENTENCE], wrong):
+            self._spreadsheet.change(some)
+        return bool(requests or wrong)
 
     def _look_and_write(self, tab: Tab, placing: Placing) -> bool:
         """Read the tab and do the first part of what is left; return False if nothing is, or no write is left."""

@@ -112,12 +112,16 @@ class Placing:
     Each `compare` takes a new reading and returns what is left to do. Google writes to places, not to rows: if editors
     move rows or columns between a reading and a write, the write hits other cells. Those get back the texts of the
     reading, and rows that were deleted instead of others come back.
+
+    Attributes:
+        seen: the last reading; None before the first one.
     """
 
     def __init__(self, wanted: Sequence[ReviewRow]) -> None:
         self._wanted = wanted
         self._strays = Strays()
         self._board: Board | None = None
+        self.seen: Board | None = None
         self._anchors: dict[str, tuple[str, str]] = {}
         self._work = Work()
         self._restored = set[str]()
@@ -132,6 +136,7 @@ class Placing:
             OutputError: the column of ids is gone.
         """
         require_ids(now)
+        self.seen = now
         table = _table(now)
         strays, gone = self._strays.corrections(table)
         self._restored.update(now.missing)

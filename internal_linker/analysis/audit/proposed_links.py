@@ -11,8 +11,8 @@ from internal_linker.core.arrays import Ints
 from internal_linker.core.edges import Edge, is_link, tier_of, why
 from internal_linker.review.rows import warning
 
-# The strongest links are shown, as many as a workbook opens quickly; links.csv has all.
-MOST_LINKS = 50_000
+# As many links as the review shows: writing them takes seconds. links.csv has all.
+MOST_LINKS = 20_000
 # Findings about pages that one more link mends.
 MENDED_BY_A_LINK = (Rule.ORPHAN, Rule.UNDER_LINKED)
 
@@ -20,13 +20,13 @@ MENDED_BY_A_LINK = (Rule.ORPHAN, Rule.UNDER_LINKED)
 class ProposedLinks:
     """Collects the links to show of an audit while the stored edges pass by.
 
-    Shown are the strongest links, and all links to orphans and to pages with too few links.
+    Shown are the strongest links, and the strongest ones to orphans and to pages with too few links.
 
     Args:
         audit: the audit.
         aliases: final pages by the keys of redirecting or canonicalised pages.
         rows: the row of each audited page, by its key.
-        most: how many of the strongest links are shown.
+        most: how many of the strongest links are shown, and how many of those to weak pages.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ def rows_of(audit: Audit, rules: Sequence[Rule]) -> dict[int, Rule]:
 def _shown(audit: Audit, most: int) -> Ints:
     """Return the positions of the candidates that are shown."""
     links = audit.candidates
-    weak = [*rows_of(audit, MENDED_BY_A_LINK)]
-    first = np.argsort(-links.weights, kind="stable")[:most]
-    shown: Ints = np.union1d(first, np.flatnonzero(np.isin(links.targets, weak)))
+    order = np.argsort(-links.weights, kind="stable")
+    to_weak = order[np.isin(links.targets[order], [*rows_of(audit, MENDED_BY_A_LINK)])]
+    shown: Ints = np.union1d(order[:most], to_weak[:most])
     return shown
