@@ -15,7 +15,7 @@ from internal_linker.analysis.audit.proposed_links import ProposedLinks
 from internal_linker.analysis.audit.records import ADOPTIONS, Audit, Finding, Limits, Rule
 from internal_linker.analysis.graph.site_graph import adopted, shortest_path
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.edges import with_hosts
+from internal_linker.core.edges import is_link, with_hosts
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.link_density import LinkDensity
 from internal_linker.core.ports import EdgeStore, Progress, RunStore
@@ -348,4 +348,5 @@ def _proposals(edges: EdgeStore, runs: RunStore, collected: Collected, after: st
     run = versions[-1].run if versions else ""
     judged = decided(todays(edges.each(judged=True), hosts))
     rows = rows_with(hosts, runs.rows(run)) if run else ()
-    return Proposals(run, rows, judged.rejected, judged.accepted, after)
+    stored = (with_hosts(edge, hosts) for edge in edges.each() if is_link(edge))
+    return Proposals(run, rows, judged.rejected, judged.accepted, after, stored)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from internal_linker.analysis.audit.link_details import ends_of
 from internal_linker.analysis.audit.records import Adoption, Limits
 from internal_linker.analysis.graph.site_graph import SiteGraph, graph_of, pair_keys
 from internal_linker.core.arrays import Bools, Ints, Vectors
@@ -45,6 +46,7 @@ class Proposals:
         rejected: targets that editors rejected, by source.
         accepted: edges that editors accepted or edited, by source.
         adoption: which links are adopted.
+        edges: the stored links, whose strength covers the anchor, too; without one, a link's strength is its score's.
     """
 
     run: str = ""
@@ -52,6 +54,7 @@ class Proposals:
     rejected: Mapping[str, Collection[str]] = field(default_factory=dict)
     accepted: Mapping[str, Sequence[Edge]] = field(default_factory=dict)
     adoption: Adoption = "in-text"
+    edges: Iterable[Edge] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +123,14 @@ def proposed_links(
     sources = np.array([rows.get(aliases.get(source, source), -1) for source, _ in links.ends], np.int64)
     targets = np.array([rows.get(aliases.get(target, target), -1) for _, target in links.ends], np.int64)
     strong = np.concatenate([strengths(np.array(links.scores, np.float64)), np.array(links.earlier)])
-    weights = np.where(np.isnan(strong), _UNSCORED, np.maximum(strong, _LEAST))
     keys = sources * n + targets
+    stored, beside_text = _as_stored(proposals.edges, keys, aliases, rows)
+    strong = np.where(np.isnan(stored), strong, stored)
+    weights = np.where(np.isnan(strong), _UNSCORED, np.maximum(strong, _LEAST))
     accepted = np.isin(keys, keys[of_run:]) & (sources >= 0) & (targets >= 0)
     why = _reasons(links, proposals, sources, targets, existing=existing, n=n)
     candidates = why == 0
-    inline = candidates & ((weights >= limits.inline) | accepted)
+    inline = candidates & (((weights >= limits.inline) & ~beside_text) | accepted)
     fits = inline & (_first(sources, weights, inline, accepted, room) | accepted)
     if proposals.adoption != "all":
         wanted = accepted if proposals.adoption == "accepted" else fits
@@ -148,6 +153,29 @@ def proposed_links(
         counted=_counted(proposals, links, why),
         tiers=(int(fits.sum()), beside, int(candidates.sum() - fits.sum()) - beside),
     )
+
+
+def _as_stored(
+    edges: Iterable[Edge], keys: Ints, aliases: Mapping[str, str], rows: Mapping[str, int]
+) -> tuple[Vectors, Bools]:
+    """Return (p,) the stored strengths of links, NaN where unknown, and whether their anchor is not in the text.
+
+    Args:
+        edges: the stored links.
+        keys: (p,) the links, as row of the source x n + row of the target.
+        aliases: final pages by the keys of redirecting or canonicalised pages.
+        rows: the row of each of the n audited pages, by its key.
+    """
+    wanted, first = np.unique(keys, return_inverse=True)
+    found, beside = np.full(len(wanted), np.nan), np.zeros(len(wanted), np.bool_)
+    for edge in edges:
+        source, target = ends_of(edge.source, edge.target, aliases, rows)
+        key = source * len(rows) + target
+        at = int(np.searchsorted(wanted, key))
+        if source >= 0 and target >= 0 and at < len(wanted) and wanted[at] == key:
+            found[at] = edge.strength
+            beside[at] = bool(edge.chosen.text) and not edge.chosen.verbatim
+    return found[first], beside[first]
 
 
 def _read(proposals: Proposals, collected: Collected) -> _Links:

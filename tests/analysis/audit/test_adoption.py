@@ -13,7 +13,7 @@ from internal_linker.analysis.audit.adoption import Proposals, Proposed, propose
 from internal_linker.analysis.audit.records import ADOPTIONS, Adoption, Limits
 from internal_linker.analysis.graph.site_graph import graph_of
 from internal_linker.core.balance import Balance, waiting
-from internal_linker.core.edges import Edge, edge_id, strength
+from internal_linker.core.edges import Anchor, Edge, edge_id, strength
 from internal_linker.core.records import Candidate, Collected, Link, Recommendation, Source
 from internal_linker.core.runs import VersionRow
 from internal_linker.usecases.project import open_project
@@ -33,6 +33,7 @@ def proposed(
     accepted: Sequence[tuple[int, int]] = (),
     adoption: Adoption = "all",
     room: int = 9,
+    stored: Sequence[Edge] = (),
 ) -> Proposed:
     """Return what is adopted of a run's links between N pages; page N is none of them, and source -1 is a query."""
     rows = [
@@ -53,7 +54,7 @@ def proposed(
     pages = tuple(page(at) for at in range(N))
     today = np.array(existing, np.int64).reshape(-1, 2)
     return proposed_links(
-        Proposals("1", rows, decisions, edges, adoption),
+        Proposals("1", rows, decisions, edges, adoption, stored),
         Collected(pages, (), (), 0),
         {one.key: row for row, one in enumerate(pages)},
         graph_of(today[:, 0], today[:, 1], np.ones(len(today)), N),
@@ -64,6 +65,20 @@ def proposed(
 
 def ends(found: Proposed) -> list[tuple[int, int]]:
     return list(zip(found.adopted.sources.tolist(), found.adopted.targets.tolist(), strict=True))
+
+
+def test_the_stored_strength_covers_the_anchor_too() -> None:
+    """A link is as strong as it is stored, and not adopted for the text if its anchor is not there."""
+
+    def edge(target: int, strength: float, *, verbatim: bool = True) -> Edge:
+        return Edge(url(0), url(target), "", "", strength=strength, anchors=(Anchor("x", verbatim=verbatim),))
+
+    links = [((0, 1), 6.0), ((0, 2), 6.0), ((0, 3), 6.0), ((1, 2), 6.0)]
+    stored = [edge(1, 0.85), edge(2, 0.3), edge(3, 0.9, verbatim=False), edge(4, 0.9)]
+    found = proposed(links, adoption="in-text", stored=stored)
+    assert ends(found) == [(0, 1), (1, 2)]
+    assert found.strengths.tolist() == [0.85, 0.3, 0.9, strength(6.0)]
+    assert found.tiers == (2, 1, 1)
 
 
 @pytest.mark.parametrize(
