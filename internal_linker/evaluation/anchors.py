@@ -11,9 +11,9 @@ from internal_linker.anchors.finder import Anchoring
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.hygiene import Hygiene, Proposed, hygiene
-from internal_linker.evaluation.page_text import link_spans
+from internal_linker.evaluation.page_text import link_spans, word_length
 from internal_linker.ranking.metrics import Estimate, fold, ratios
-from internal_linker.text.words import normalise, word_length, words
+from internal_linker.text.words import normalise, words
 
 # Folds of the source pages; anchors for each are learned from the links on the other folds' pages.
 FOLDS = 5
@@ -143,7 +143,9 @@ def proposals(collected: Collected, edges: Iterable[Edge], brands: Mapping[str, 
         counts[row, 0] += 1
         if found:
             anchors += 1
-            values[row, min(word_length(one.anchor.text), len(LENGTHS))] += 1
+            page = collected.find(one.source)
+            language = page.lang if page else ""
+            values[row, min(word_length(one.anchor.text, language), len(LENGTHS))] += 1
             counts[row, 1:] += 1
     found_share, *lengths = ratios(values, counts)
     return Proposals(len(proposed), anchors, found_share, lengths, hygiene(collected, proposed, brands))
@@ -168,8 +170,8 @@ def _measured(source: Page, target: Page, content: str, texts: Sequence[str], ch
         bool(first),
         len(anchors),
         sum(content.startswith(one.text, one.start) for one in anchors),
-        word_length(first),
-        Counter(word_length(text) for text in texts),
+        word_length(first, source.lang),
+        Counter(word_length(text, source.lang) for text in texts),
     )
 
 

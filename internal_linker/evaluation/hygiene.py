@@ -11,12 +11,20 @@ from urllib.parse import unquote, urlsplit
 
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, Page
-from internal_linker.evaluation.page_text import Span, cuts, link_spans, overlaps, title_spans, unbalanced
+from internal_linker.evaluation.page_text import (
+    Span,
+    cuts,
+    link_spans,
+    overlaps,
+    title_spans,
+    unbalanced,
+    word_length,
+)
 from internal_linker.text.blocks import Block, Templates, blocks
 from internal_linker.text.sentences import sentences
 from internal_linker.text.stemming import stem
 from internal_linker.text.stop_words import stop_words
-from internal_linker.text.words import normalise, word_length, words
+from internal_linker.text.words import normalise, words
 
 # Examples that are kept of each flaw.
 EXAMPLES = 5
@@ -144,7 +152,7 @@ def hygiene(site: Collected, proposed: Iterable[Proposed], brands: Mapping[str, 
                     examples[flaw].append(
                         Example(page.url, one.anchor.text, target.url if target else one.target)
                     )
-            long += one.anchor.verbatim and word_length(one.anchor.text) > MOST_WORDS
+            long += one.anchor.verbatim and word_length(one.anchor.text, page.lang) > MOST_WORDS
     return Hygiene(
         {flaw: counts[flaw] for flaw in Flaw},
         long,
@@ -225,7 +233,7 @@ class _Inspector:
                 (Flaw.SENTENCE, shared[within[at]] > 1),
                 # A name in a sentence may be code; a line of code holds no link.
                 (Flaw.CODE, overlaps(span, code) and not (overlaps(span, inline) and self._is_named(one))),
-                (Flaw.CUT, cuts(content, *span)),
+                (Flaw.CUT, cuts(content, *span, page.lang)),
                 (Flaw.LINKED, overlaps(span, links)),
                 (Flaw.BLOCK, overlaps(span, other)),
                 (Flaw.TEMPLATE, overlaps(span, template) or self._repeated.hold(content, begins, span)),

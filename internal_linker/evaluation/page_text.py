@@ -2,8 +2,14 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from itertools import pairwise
 
+import numpy as np
+
+from internal_linker.core.arrays import Bools
 from internal_linker.core.records import ExistingLink
+from internal_linker.text.segmentation import boundaries
 from internal_linker.text.spans import spans
 from internal_linker.text.words import INSIDE, UNSPACED, normalise
 
@@ -11,6 +17,7 @@ Span = tuple[int, int]
 
 _BULLET = re.compile(r"\s*(?:[-*+•·–]|\d{1,3}[.)])\s+")
 
+_UNSPACED = re.compile(f"[{UNSPACED}]")
 # Parts of one word: a-b, example.com, 92.5, 1,000, I/O, app_config. An apostrophe parts words in many languages.
 # Between letters of scripts with other punctuation, such a sign is no joint, and a full stop lacks its space.
 _JOINED = re.compile(
@@ -43,8 +50,32 @@ def title_spans(content: str, titles: Collection[str]) -> Iterator[Span]:
         start += len(line) + 1
 
 
-def cuts(content: str, start: int, end: int) -> bool:
-    """Return whether a span begins or ends in a word, number or joined name, or between a number and its unit."""
+def word_length(text: str, language: str) -> int:
+    """Return the number of words as a person counts them, at least 1: a joined name such as "v-for" is one.
+
+    Scripts without spaces are divided into words.
+    """
+    found = 0
+    for part in text.split():
+        if _UNSPACED.search(part):
+            at = np.flatnonzero(boundaries(part, language)).tolist()
+            found += sum(any(map(str.isalnum, part[start:end])) for start, end in pairwise(at))
+        else:
+            found += 1
+    return max(1, found)
+
+
+def cuts(content: str, start: int, end: int, language: str = "") -> bool:
+    """Return whether a span begins or ends in a word, number or joined name, or between a number and its unit.
+
+    Args:
+        content: the page's plain main content.
+        start: where the span begins.
+        end: where it ends.
+        language: the page's two-letter code, "" where unknown.
+    """
+    if _UNSPACED.search(content) and not _boundaries(content, language)[[start, end]].all():
+        return True
     if any(INSIDE.match(content, at) and not _PREFIXED.match(content, at) for at in (start, end)):
         return True
     if any(
@@ -59,6 +90,12 @@ def cuts(content: str, start: int, end: int) -> bool:
         (number_last and _UNIT_BEHIND.match(content, end))
         or re.match(r"[+#]{1,2}(?![\w+#])", content[end : end + 3])
     )
+
+
+# A page has several anchors.
+@lru_cache(maxsize=2)
+def _boundaries(content: str, language: str) -> Bools:
+    return boundaries(content, language)
 
 
 def unbalanced(text: str) -> bool:

@@ -187,7 +187,6 @@ UNSPACED = (
 HANGUL = "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"
 # Scripts in which a word ends without a space.
 RUN_ON = UNSPACED + HANGUL
-_UNSPACED_SIGN, _SPACED_WORD = re.compile(f"[{UNSPACED}]"), re.compile(rf"(?![{UNSPACED}])[^\W_]")
 # A position between two characters of one word.
 INSIDE = re.compile(rf"(?<=[\w{MARKS}])(?=[\w{MARKS}])(?<![{RUN_ON}])(?![{RUN_ON}])")
 
@@ -195,15 +194,3 @@ INSIDE = re.compile(rf"(?<=[\w{MARKS}])(?=[\w{MARKS}])(?<![{RUN_ON}])(?![{RUN_ON
 def word_count(text: str) -> int:
     """Return the number of words; without spaces between words, pairs of characters are counted instead."""
     return len(text.split()) if text.isascii() else len(words(text))
-
-
-def word_length(text: str) -> int:
-    """Return the number of words as a person counts them, at least 1: a joined name such as "v-for" is one.
-
-    In scripts without spaces, two characters count as a word.
-    """
-    found = 0
-    for part in text.split():
-        unspaced = len(_UNSPACED_SIGN.findall(part))
-        found += -(-unspaced // 2) + bool(_SPACED_WORD.search(part)) if unspaced else 1
-    return max(1, found)

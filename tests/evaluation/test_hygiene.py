@@ -7,7 +7,7 @@ import pytest
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.hygiene import EXAMPLES, Flaw, Hygiene, Proposed, hygiene
-from internal_linker.evaluation.page_text import cuts
+from internal_linker.evaluation.page_text import cuts, word_length
 
 SITE = "https://www.tiny.example"
 SOURCE, TARGET, OTHER, HOME = f"{SITE}/source", f"{SITE}/water-temperature", f"{SITE}/kettles", f"{SITE}/"
@@ -157,6 +157,11 @@ def test_examples_name_page_anchor_and_target() -> None:
 @pytest.mark.parametrize(
     ("content", "anchor", "cut"),
     [
+        ("使用单文件组件可以编写", "单文件组件", False),
+        ("使用单文件组件可以编写", "文件组", True),
+        ("用户追踪或指纹识别", "户追踪", True),
+        ("コンポーネントを登録します", "コンポーネント", False),
+        ("コンポーネントを登録します", "ポーネント", True),
         ("کامپوننت‌ها را ببینید", "کامپوننت", True),
         ("کامپوننت‌ها را ببینید", "کامپوننت‌ها", False),
         ("دعم وTypeScript شامل", "TypeScript", False),
@@ -170,4 +175,21 @@ def test_examples_name_page_anchor_and_target() -> None:
 def test_words_are_cut_only_inside(content: str, anchor: str, cut: bool) -> None:
     """Joined parts are one word; a possessive ending, and an Arabic prefix on a Latin word, are not."""
     start = content.index(anchor)
-    assert cuts(content, start, start + len(anchor)) is cut
+    language = "zh" if "\u4e00" <= content[0] <= "\u9fff" else "ja" if content[0] == "コ" else "en"
+    assert cuts(content, start, start + len(anchor), language) is cut
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "length"),
+    [
+        ("single-file components", "en", 2),
+        ("کامپوننت‌های تک‌فایلی", "fa", 2),
+        ("单文件组件", "zh", 3),
+        ("Vue 组件", "zh", 2),
+        ("Vue组件", "zh", 2),
+        ("…", "en", 1),
+    ],
+)
+def test_words_are_counted_as_a_person_does(text: str, language: str, length: int) -> None:
+    """Joined names are one word, and scripts without spaces are divided into words."""
+    assert word_length(text, language) == length
