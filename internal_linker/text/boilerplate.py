@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Bools, Ints
 
@@ -17,7 +18,7 @@ SHARE = 0.02
 FEW_PAGES = 10
 # Blocks are counted by two parts of their hash: a rare block shares both with a common one once in a hundred million
 # blocks, and the counts take 32 MB on a site of any size.
-_SLOT_BITS = 22
+SLOT_BITS = 22
 
 
 class Boilerplate:
@@ -28,7 +29,7 @@ class Boilerplate:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        counts, n = np.zeros((2, 1 << _SLOT_BITS), np.int32), 0
+        counts, n = np.zeros((2, 1 << SLOT_BITS), np.int32), 0
         for text in texts:
             n += 1
             for count, slots in zip(counts, _slots(text.split()), strict=True):
@@ -48,10 +49,17 @@ class Boilerplate:
 
 
 def _slots(words: Sequence[str]) -> tuple[Ints, Ints]:
-    """Return two parts of the block's hash for each word that begins a block."""
-    hashes = np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64)
-    blocks = np.zeros(max(0, len(words) - BLOCK + 1), np.uint64)
+    return block_slots(np.fromiter(map(hash, words), np.int64, len(words)).view(np.uint64))
+
+
+def block_slots(hashes: NDArray[np.uint64]) -> tuple[Ints, Ints]:
+    """Return two parts, of 22 bits, of the block's hash for each word that begins a block.
+
+    Args:
+        hashes: (n,) of the words of a text.
+    """
+    blocks = np.zeros(max(0, len(hashes) - BLOCK + 1), np.uint64)
     for at in range(BLOCK):
         blocks = np.uint64(31) * blocks + hashes[at : at + len(blocks)]
-    mask = np.uint64((1 << _SLOT_BITS) - 1)
-    return (blocks & mask).astype(np.int64), (blocks >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
+    mask = np.uint64((1 << SLOT_BITS) - 1)
+    return (blocks & mask).astype(np.int64), (blocks >> np.uint64(64 - SLOT_BITS)).astype(np.int64)

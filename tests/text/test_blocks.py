@@ -241,17 +241,27 @@ LETTER = "Subscribe to our letter and never miss a cup."
 def test_templates_are_closed() -> None:
     """A line or sentence on five pages and 1% of them is a template's, whatever its digits; one on four is not."""
     pages = [
-        f"Own words {'x' * at} of a page. {LETTER} And more.\nUpdated in {2000 + at}, by us all."
-        for at in range(5)
+        f"Page{'x' * at}. {LETTER} More{'y' * at}.\nUpdated in {2000 + at}, by us all." for at in range(5)
     ]
-    templates = Templates(pages)
-    assert [pages[3][start:end].strip() for start, end in templates.spans(pages[3])] == [
-        LETTER,
-        "Updated in 2003, by us all.",
+
+    def found(all_pages: list[str]) -> list[str]:
+        spans = closed_spans(pages[3], [99], templates=Templates(all_pages))
+        return [pages[3][start:end] for start, end in spans]
+
+    assert found(pages) == [LETTER, "Updated in 2003, by us all."]
+    assert not found(pages[:4])
+    assert not found([*pages, *(f"Another text, number {'x' * at}." for at in range(500))])
+
+
+def test_templates_with_names_are_closed() -> None:
+    """Eight words in succession on five pages and 2% of them are a template's, whatever stands before and behind."""
+    names = ["Assam", "Ceylon", "Darjeeling", "Earl Grey", "Fujian"]
+    pages = [
+        f"How we brew {name} at home, and which pot you need to serve {name} right now." for name in names
     ]
-    assert not [*Templates(pages[:4]).spans(pages[3])]
-    many = Templates([*pages, *(f"Another text, number {'x' * at}." for at in range(500))])
-    assert not [*many.spans(pages[3])]
+    (span,) = closed_spans(pages[3], templates=Templates(pages))
+    assert pages[3][slice(*span)] == "at home, and which pot you need to serve"
+    assert not closed_spans(pages[3], templates=Templates([*pages, *("x" * at for at in range(400))]))
 
 
 def test_a_sentence_that_one_page_repeats_is_no_template() -> None:
@@ -262,7 +272,9 @@ def test_a_sentence_that_one_page_repeats_is_no_template() -> None:
 def test_spans_are_sorted_and_apart() -> None:
     """Blocks that overlap become one span; lines known from HTML are closed as well."""
     content = "Grinders\n> " + LETTER + "\nsome words\n" + PROSE
-    spans = closed_spans(content, [0], closed=[2], templates=Templates([content] * 5))
+    spans = closed_spans(
+        content, [0], closed=[2], templates=Templates(f"{LETTER} {at}\n{PROSE}" for at in range(5))
+    )
     assert [content[start:end] for start, end in spans] == ["Grinders", f"> {LETTER}", "some words", PROSE]
 
 
