@@ -255,7 +255,7 @@ class _Inspector:
         stems = self._stems(one.target)
         if stems and not stems & _stems(text, page.lang):
             yield Flaw.UNRELATED
-        parts = [_NO_WORD.sub("", part) for part in normalise(text).split()]
+        parts = [_NO_WORD.sub("", normalise(part)) for part in text.split()]
         ends = {*parts[:1], *parts[-1:]}
         if not named and not ends.isdisjoint(_folded_stop_words(page.lang)):
             yield Flaw.END_WORD

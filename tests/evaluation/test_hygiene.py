@@ -94,6 +94,13 @@ def test_what_is_fine_has_no_flaw(content: str, anchor: str, target: str) -> Non
     assert found(content, anchor, target) == set()
 
 
+def test_an_ending_behind_a_joiner_is_no_function_word() -> None:
+    """In Persian, an ending that is also a function word is a part of the word before it."""
+    content = "همه کامپوننت‌های Vue را ببینید."
+    one = proposed(content, "کامپوننت‌های")
+    assert looked_at(site(content, lang="fa"), one).counts[Flaw.END_WORD] == 0
+
+
 def test_a_name_in_code_may_be_an_anchor_of_the_page_that_has_this_name() -> None:
     """Editors link to a function's page by its name."""
     content = "Call `heat()` for water."
