@@ -47,6 +47,24 @@ def test_rows_are_appended_below_the_last_that_holds_anything(
         change(sheet, "appendCells", sheetId=0, rows=[{"values": [{}] * 27}], fields="userEnteredValue")
 
 
+def test_formats_within_a_text_stay_until_it_changes(
+    google: GoogleStandIn, sheet: gspread.Spreadsheet
+) -> None:
+    """Runs are stored with their cell and returned on request, in the order of the ranges; a new value erases them."""
+    runs = [{"startIndex": 1, "format": {"bold": True}}]
+    start = {"sheetId": 0, "rowIndex": 1, "columnIndex": 1}
+    rows = [{"values": [{"textFormatRuns": runs}]}]
+    change(sheet, "updateCells", start=start, rows=rows, fields="textFormatRuns")
+    asked: Any = {"ranges": ["Main!B:B", "Main!A:A"], "fields": "sheets(data(rowData(values)))"}
+    second, first = sheet.client.fetch_sheet_metadata(sheet.id, asked)["sheets"][0]["data"]
+    assert second["startColumn"] == 1 and second["rowData"][1]["values"] == [
+        {"formattedValue": "bee", "userEnteredValue": {"stringValue": "bee"}, "textFormatRuns": runs}
+    ]
+    assert "textFormatRuns" not in first["rowData"][1]["values"][0]
+    sheet.worksheet("Main").update_acell("B2", "be")
+    assert google.tab("Main").at(1, 1).runs == ()
+
+
 def test_hidden_columns_stay_with_their_column(google: GoogleStandIn, sheet: gspread.Spreadsheet) -> None:
     """A hidden column stays hidden when columns are inserted, deleted or moved."""
     hide = {"properties": {"hiddenByUser": True}, "fields": "hiddenByUser"}
@@ -106,6 +124,15 @@ def test_protection_keeps_others_out(google: GoogleStandIn, sheet: gspread.Sprea
         ("updateDimensionProperties", {"range": SPAN, "properties": {}}, "At least one field must be listed"),
         ("createDeveloperMetadata", {"developerMetadata": {"metadataKey": "k"}}, "visibility must be"),
         ("addConditionalFormatRule", {"rule": {"booleanRule": {}}}, "ranges must be specified"),
+        (
+            "updateCells",
+            {
+                "start": {"sheetId": 0, "rowIndex": 1, "columnIndex": 1},
+                "rows": [{"values": [{"textFormatRuns": [{"startIndex": 3, "format": {}}]}]}],
+                "fields": "textFormatRuns",
+            },
+            "startIndex must ascend and be within the text",
+        ),
         ("appendCells", {"sheetId": 7, "rows": [], "fields": "*"}, "No grid with id: 7"),
         ("appendCells", {"sheetId": 0, "rows": []}, "At least one field must be listed"),
     ],
