@@ -38,7 +38,7 @@ _WIDTHS = dict(
         strict=True,
     )
 )
-_WRAPPED = (SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
+_WRAPPED = (ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
 # Rows of a new tab; the grid grows with the links.
 _ROWS = 1000
 # Status and Anchor stay visible when an editor scrolls to the right.

@@ -10,6 +10,7 @@ from urllib.parse import unquote
 from internal_linker.adapters.tables.columns import Cell, fold_header, text_of
 from internal_linker.core.edges import TIER_NAMES, VERDICTS, ReviewRow, Status, Tier, Verdict, score_of
 from internal_linker.core.sections import section_of
+from internal_linker.review.rows import reason
 
 Row = Sequence[Any]
 """A row from a desk's library: texts, numbers, booleans, dates; it may lack empty cells at its end."""
@@ -297,7 +298,7 @@ def _cells(row: ReviewRow) -> dict[str, Cell]:
         SECTION: clean(unquote(section_of(row.source if "://" in row.source else f"https://{row.source}"))),
         SCORE: "" if score is None else score,
         TIER: TIER_NAMES[row.tier],
-        WHY: clean("; ".join(filter(None, (row.warning, row.why)))),
+        WHY: clean(reason(row.warning, row.why)),
         NOTES: clean(row.notes),
         SOURCE: source,
         TARGET: target,

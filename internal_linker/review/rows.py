@@ -66,6 +66,11 @@ def distinct(anchors: Mapping[str, tuple[Anchor, ...]]) -> dict[str, tuple[Ancho
     return distinct
 
 
+def reason(warning: str, why: str) -> str:
+    """Return the reason for a link after the warning about its anchor, if there is one, as a sentence."""
+    return f"{warning[0].upper()}{warning[1:]}. {why}".rstrip() if warning else why
+
+
 def anchor_span(sentence: str, anchor: str) -> tuple[int, int] | None:
     """Return start and end of an anchor in its sentence; None if it is not there.
 

@@ -46,7 +46,7 @@ from internal_linker.review.rows import anchor_span
 _SHEET = "Review"
 # In characters, Excel's unit.
 _WIDTHS = dict(zip(COLUMNS, (12, 28, 64, 30, 30, 16, 7, 12, 40, 28, 40, 40, 20, 30, 12, 12), strict=True))
-_WRAPPED = (SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
+_WRAPPED = (ANCHOR, SENTENCE, SOURCE_TITLE, TARGET_TITLE, WHY, NOTES)
 # The document property that holds a digest of the rows' order as the tool wrote it.
 _ORDER = "Order of the links"
 _OPTIONS = {

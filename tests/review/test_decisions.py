@@ -251,7 +251,7 @@ def test_an_accepted_anchor_stays_with_its_link(project: Path) -> None:
     assert rows(project)[link]["Anchor"] == anchor
     found = {row["Link Id"]: row["Anchor"] for row in read_csv(project / "files/links.csv")}
     assert found[link] == anchor
-    assert rows(project)[link]["Why"].startswith("anchor not in the text; ")
+    assert rows(project)[link]["Why"].startswith("Anchor not in the text. ")
 
 
 def test_the_terminal_shows_titles_and_warns(project: Path) -> None:

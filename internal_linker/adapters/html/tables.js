@@ -100,7 +100,7 @@ function equip(table, report) {
     const shown = filterRows(table, input.value);
     count.textContent = input.value.trim() ? `${whole.format(shown)} of ${whole.format(total)} rows` : "";
   });
-  Object.assign(save, { type: "button", textContent: "CSV", title: "Save the rows shown as a CSV file" });
+  Object.assign(save, { type: "button", textContent: "Save as CSV", title: "Saves the rows shown" });
   save.setAttribute("aria-label", `Save the table ${name} as CSV`);
   save.addEventListener("click", () => download(`${report}-${name}.csv`, csvOf(table)));
   tools.append(input, save, count);

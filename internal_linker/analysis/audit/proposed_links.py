@@ -9,7 +9,7 @@ from internal_linker.analysis.audit.link_details import ends_of
 from internal_linker.analysis.audit.records import Audit, ProposedLink, Rule
 from internal_linker.core.arrays import Ints
 from internal_linker.core.edges import Edge, is_link, tier_of, why
-from internal_linker.review.rows import warning
+from internal_linker.review.rows import reason, warning
 
 # As many links as the review shows: writing them takes seconds. links.csv has all.
 MOST_LINKS = 20_000
@@ -69,7 +69,7 @@ class ProposedLinks:
             tier=edge.tier,
             anchor=chosen.text,
             sentence=chosen.sentence,
-            why="; ".join(filter(None, (warning(edge), why(edge)))),
+            why=reason(warning(edge), why(edge)),
             status=edge.status,
         )
         return shown if np.isnan(edge.strength) else replace(shown, strength=edge.strength)
