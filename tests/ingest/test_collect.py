@@ -44,6 +44,17 @@ def test_columns_are_found_by_name(header: list[str], row: list[str]) -> None:
     assert found.pages == (Page(A, A, title="Tea", content="text"),)
 
 
+def test_structure_in_html_is_known() -> None:
+    """A page keeps the numbers of the lines that HTML has as headings, and as code, tables, quotes and the like."""
+    html = "<h2>Tea</h2><p>Boil it.</p><pre>boil()</pre><blockquote>Hot!</blockquote><p>Drink it.</p>"
+    later = ["https://e.example/b", html]
+    found = collect(
+        None, pages_table([A, html], [B, ""], later, header=["URL", "Main Content"]), queries_in_sheet=False
+    )
+    assert {(page.headings, page.closed) for page in found.pages} == {((0,), (2, 3))}
+    assert str(found.pages[1].content).split("\n") == ["Tea", "Boil it.", "boil()", "Hot!", "Drink it."]
+
+
 @pytest.mark.parametrize(
     ("pages", "queries", "name"),
     [

@@ -38,6 +38,64 @@ def rows(project: Path) -> list[dict[str, str]]:
     return [dict(zip(header, row, strict=True)) for row in cells]
 
 
+STRUCTURED = """<html lang=en><head><title>Deploying</title></head>
+<body><header><a href=/>Home</a></header>
+<main><h1>Deploying an app</h1>
+
+<p>Before you deploy the app for the first time, make sure that the configuration file names the region of your
+database.</p>
+<h2 id=a>Install the tool<a class=anchor href=#a>#</a></h2>
+<div class="highlight"><pre><span></span><code class="language-bash"><span class=nb>npm</span> install -g deployer
+<span class=c># log in</span>
+deployer login --region eu</code></pre></div>
+<p>After that, run <kbd>deployer up</kbd> in the folder of the app and wait for the address that the tool prints
+at the end.</p>
+<div class="table-wrapper"><table><thead><tr><th>Plan</th><th>Memory limit</th></tr>
+</thead>
+<tbody>
+<tr><td>Hobby</td>
+<td>512 megabytes of memory</td></tr>
+<tr><td><p>Team</p>
+</td>
+<td><p>Eight gigabytes of memory</p>
+</td></tr>
+</tbody></table></div>
+<div class="admonition note"><p>Note: the memory limit counts for each of the instances, and not for the whole
+of the app.</p>
+</div>
+<blockquote class=twitter>We moved forty apps in one afternoon, and nobody noticed a thing. <cite>Ann
+Lee</cite></blockquote>
+<figure class="wp-caption"><img src=d.png alt=""><figcaption>
+Figure 1: the dashboard of an app with its two regions</figcaption></figure>
+
+<h3>Related articles</h3>
+<ul><li><a href=/scaling>Scaling an app</a></li><li><a href=/db>Databases</a> <span>5 min</span></li></ul>
+<details><summary>What does it cost?</summary>
+<p>The first app is free of charge, and each further one costs five dollars a month at most.</p>
+</details>
+<p>When the address answers, the app is deployed and you can point the domain of your company to it.</p>
+</main><footer>© 2026</footer></body></html>"""
+
+
+def test_code_tables_quotes_and_lists_of_links_are_known_after_an_import(
+    project: Path, tmp_path: Path
+) -> None:
+    """The imported main text keeps the structure by which a run knows where no anchor may stand."""
+    write_text(tmp_path / "deploy.html", STRUCTURED)
+    assert imported(project, str(tmp_path / "deploy.html"), "--base-url", SITE) == 0
+    content = read_html(rows(project)[0]["Main Content"])
+    lines = content.text.split("\n")
+    assert [lines[at] for at in content.headings] == [
+        *("Deploying an app", "Install the tool#", "Related articles", "What does it cost?"),
+    ]
+    assert [lines[at] for at in content.closed] == [
+        "npm install -g deployer # log in deployer login --region eu",
+        *("Plan", "Memory limit", "Hobby", "512 megabytes of memory", "Team", "Eight gigabytes of memory"),
+        "We moved forty apps in one afternoon, and nobody noticed a thing. Ann Lee",
+        "Scaling an app",
+    ]
+
+
 def test_a_page_becomes_a_row_and_its_links(project: Path, tmp_path: Path) -> None:
     """A file gives its title, headline, language and URL, its main text and link, and the position of each link."""
     write_text(tmp_path / "tea.html", html_page("Tea", head=saved_as(A), links=[("/b/#top", "tea pots")]))
