@@ -285,6 +285,7 @@ def why(edge: Edge) -> str:
         score=edge.score,
         state=state,
         mentions=edge.chosen.text if edge.tier == "inline" and edge.kind == "contextual" else "",
+        is_query="://" not in edge.source,
     )
 
 

@@ -97,6 +97,7 @@ def sentences(
     state: str = "",
     mentions: str = "",
     reservation: str = "",
+    is_query: bool = False,
 ) -> str:
     """Return why a link is proposed: one or two sentences, the most telling first.
 
@@ -108,17 +109,17 @@ def sentences(
         state: what an editor did or should do, as the beginning of a sentence: "Accepted by an editor".
         mentions: words of the target's title that the source's text contains.
         reservation: what speaks against the link, without a capital: "the page is very short".
+        is_query: whether the source is a query without a page.
     """
     topic = evidence.topic
     if evidence == NO_EVIDENCE and not isnan(score):
         topic = topic_by_score(score)
     told = TOPICS[topic]
     if evidence.title_words:
-        told = f"{told or 'Similar page'}: both titles say “{_short(evidence.title_words)}”"
+        who = "its title says" if is_query else "both titles say"
+        told = f"{told or 'Similar page'}: {who} “{_short(evidence.title_words)}”"
     first = [part for part in (state, _search(serp_rank, query), told) if part]
-    facts = [] if evidence == NO_EVIDENCE else [*_facts(evidence)]
-    if mentions:
-        facts.insert(min(1, len(facts)), f"the text mentions “{_short(mentions)}”")
+    facts = [*_facts(evidence, mentions)]
     facts = [*facts[:1], reservation] if reservation else facts[:2]
     return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
 
@@ -137,8 +138,8 @@ def _search(rank: int, query: str) -> str:
     return f"{ordinal} search result" + (f" for “{_short(query)}”" if query else "")
 
 
-def _facts(evidence: Evidence) -> Iterator[str]:
-    """Yield what the site's links say for the link, the most telling first."""
+def _facts(evidence: Evidence, mentions: str) -> Iterator[str]:
+    """Yield what the site's links and the text say for the link, the most telling first."""
     inlinks, section = evidence.inlinks, evidence.section_inlinks
     if evidence.voters:
         yield _voters(evidence)
@@ -147,7 +148,9 @@ def _facts(evidence: Evidence) -> Iterator[str]:
     elif inlinks > 0 and not section:
         yield f"no page of this section {'does' if evidence.voters else 'links there'} yet"
     if evidence.back:
-        yield "that page links back to this one"
+        yield "the target links back"
+    if mentions:
+        yield f"the text mentions “{_short(mentions)}”"
     if section > 0 and not evidence.voters:
         yield f"{_pages(section)} of this section {_link(section)} there"
     if evidence.cocited:

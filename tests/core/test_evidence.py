@@ -1,5 +1,6 @@
 """The sentences that tell an editor why a link is proposed."""
 
+from dataclasses import replace
 from math import nan
 
 import numpy as np
@@ -36,7 +37,7 @@ VERY, SIMILAR, RELATED, LOOSE = 4, 3, 2, 1
         (Evidence(VERY, 15, 0, 0, 0), "Very similar topic. No page links there yet."),
         (
             Evidence(RELATED, 15, 0, 0, -1, 1),
-            "Related topic. No page links there yet; that page links back to this one.",
+            "Related topic. No page links there yet; the target links back.",
         ),
         (
             Evidence(RELATED, 15, 0, 5, 0, 0, 2),
@@ -83,6 +84,7 @@ def test_words_of_both_titles_stand_beside_the_topic() -> None:
     told = sentences(some, serp_rank=2, query="law", state="Accepted by an editor")
     assert told == "Accepted by an editor; second search result for “law”. No page links there yet."
     assert sentences(Evidence(title_words="law")) == "Similar page: both titles say “law”."
+    assert sentences(Evidence(SIMILAR, title_words="law"), is_query=True) == "Similar topic: its title says “law”."
 
 
 def test_what_an_editor_did_comes_first() -> None:
@@ -93,10 +95,12 @@ def test_what_an_editor_did_comes_first() -> None:
 
 def test_words_of_the_target_in_the_text_and_a_reservation_are_told() -> None:
     """The text's own words come beside the links' evidence; what speaks against the link is never dropped."""
-    some = Evidence(SIMILAR, 15, 2, 9, 0)
+    some = Evidence(SIMILAR, 15, 2, 9)
     assert sentences(some, mentions="steam  wand") == (
         "Similar topic. 2 of its 15 nearest pages link there; the text mentions “steam wand”."
     )
+    nowhere = "2 of its 15 nearest pages link there; no page of this section does yet."
+    assert sentences(replace(some, section_inlinks=0), mentions="steam wand") == f"Similar topic. {nowhere}"
     assert sentences(some, mentions="steam wand", reservation="that page is very short") == (
         "Similar topic. 2 of its 15 nearest pages link there; that page is very short."
     )
