@@ -58,6 +58,8 @@ class Explainer:
         listed = [
             (at, place) for at, keys in enumerate(targets) for place, key in enumerate(keys) if key in rows
         ]
+        if not listed:
+            return found
         pairs = pairs_of([[rows[key] for key in keys if key in rows] for keys in targets])
         ours = [self._title_words(position) for position in positions]
         columns = self._columns(self._ranking.source_rows[list(positions)], pairs)
@@ -72,9 +74,11 @@ class Explainer:
         return SharedTitles([page.title or page.h1 for page in pages], [page.lang for page in pages])
 
     def _title_words(self, position: int) -> Sequence[str]:
-        """Return the words of the title of a source, or of its query if it has no page."""
+        """Return the words of the title of a source, or of a query that has no page."""
         row, source = int(self._ranking.source_rows[position]), self._ranking.sources[position]
-        return self._titles.words[row] if source.page else words(source.query)
+        if source.page:
+            return self._titles.words[row]
+        return [] if source.key else words(source.query)
 
     def _columns(self, texts: Ints, pairs: Pairs) -> list[list[int]]:
         """Return the counts of `Evidence.of_counts`, in order, for pairs of a text and a page."""

@@ -84,7 +84,10 @@ def test_words_of_both_titles_stand_beside_the_topic() -> None:
     told = sentences(some, serp_rank=2, query="law", state="Accepted by an editor")
     assert told == "Accepted by an editor; second search result for “law”. No page links there yet."
     assert sentences(Evidence(title_words="law")) == "Similar page: both titles say “law”."
-    assert sentences(Evidence(SIMILAR, title_words="law"), is_query=True) == "Similar topic: its title says “law”."
+    assert (
+        sentences(Evidence(SIMILAR, title_words="law"), is_query=True)
+        == "Similar topic: its title says “law”."
+    )
 
 
 def test_what_an_editor_did_comes_first() -> None:

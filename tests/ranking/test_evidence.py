@@ -95,6 +95,13 @@ def test_links_of_a_run_have_their_evidence() -> None:
     assert others and all(link.evidence.section_inlinks == -1 and link.evidence.topic for link in others)
 
 
+def test_without_listed_pages_there_is_no_evidence() -> None:
+    """No source, no target, and a target that is no page of the site give no evidence and no error."""
+    explainer = Explainer(made([]))
+    assert explainer.of([], []) == []
+    assert explainer.of([0, 1], [[], ["https://a.example/new"]]) == [[], [Evidence()]]
+
+
 def test_without_known_links_only_the_topic_is_known() -> None:
     """Nobody can say that no page links there where no link was read."""
     ranking = made([])
