@@ -219,10 +219,10 @@ def test_an_anchor_that_is_not_in_the_text_is_told_in_the_review_and_by_the_run(
     _, told = do(project)
     shown, published = rows(project), read_csv(project / "files/links.csv")
     warned = {
-        link: row["Why"].partition(";")[0] for link, row in shown.items() if row["Why"].startswith("anchor")
+        link: row["Why"].partition(".")[0] for link, row in shown.items() if row["Why"].startswith("Anchor ")
     }
     found = {row["Link Id"]: row for row in published}
-    assert warned[links[0]] == "anchor not in the text" and found[links[0]]["Type"] == "recommendation"
+    assert warned[links[0]] == "Anchor not in the text" and found[links[0]]["Type"] == "recommendation"
     for link in links[1:]:
         sentence, text = found[link]["Sentence"].casefold(), found[link]["Anchor"].casefold()
         in_text = "about the cup stays" not in sentence and text in sentence
