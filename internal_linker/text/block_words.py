@@ -70,7 +70,6 @@ SEE_ALSO = frozenset(
     references
     bibliography
     footnotes
-    recommended
     recommended reading
     recommended articles
     read more

@@ -3,7 +3,7 @@
     templates = Templates(str(page.content) for page in pages)
     closed_spans(str(page.content), page.headings, closed=page.closed, links=links, templates=templates)
 
-Of two development and twelve other sites, they have 1 in 100 of the links that editors put into the text, apart from
+Of the links that editors put into the texts of fourteen sites, they have at most 1 in 100 on each site, apart from
 links in templates.
 """
 
@@ -54,6 +54,7 @@ _INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)")
 _ROW = re.compile(r"\s*\|.*\|\s*$|[-:+=| ]*(?:[-=:]{2,}[|+]|[|+][-=:]{2,})[-:+=| ]*$")
 _COLUMNS = re.compile(r"\S(?:\t+| {3,}| \| )\S")
 _SENTENCE_END = re.compile(r"[.!?…:;,،؛؟۔।。！？：；，、-][\"'”’»)\]」』）]*$")
+_FULL_STOP = re.compile(r"[.!?…؟۔।。！？][\"'”’»)\]」』）]*\s*$")
 # A label at the beginning of a line, its number, and what ends it.
 _SIGN = rf"(?:[^\W\d_]|[{MARKS}\u0e31-\u0e4e])"
 _LABEL = re.compile(
@@ -317,7 +318,7 @@ def _mark_lists(kinds: list[Block | None], lines: Sequence[str], linked: Mapping
             kinds[at] = kinds[at] or Block.LINKS
     following = False
     for at, line in enumerate(lines):
-        if len(line) > _LONGEST_ITEM:
+        if len(line) > _LONGEST_ITEM or (len(line) > _LONGEST_HEADING and _FULL_STOP.search(line)):
             following = False
             continue
         if _is_see_also(line):

@@ -10,7 +10,7 @@ _START = re.compile(
     r"|\d+/(?:tcp|udp)\s|@\w+(?:\(.*\))?$|[}\])]+[;,]?$|[}\]][\s)};,]|</?[A-Za-z][^<>]*$"
     r"|(?:import|export)\s+(?:[\w*{}, ]+\s+from\s+[\"']|[\"'{]|default\b|(?:const|function|class|type)\b|\w+=)"
     r"|from\s+[\w.]+\s+import\b|(?:const|let|var|static|final)\s+[\w${}\[\], :<>]+="
-    r"|(?:async\s+)?(?:function|def|func|fn)\s+\w+\s*[(<]|(?:public|private|protected)\s+\w+.*[{(;]"
+    r"|(?:async\s+)?(?:function|def|func|fn)\s+\w+\s*[(<]|(?:public|private|protected)\s+\w[\w<>\[\]]*(?:\s+\w+)*\s*(?:\(.*\)\s*[{;]?|[{;=].*)$"
     r"|(?:class|interface|struct|enum|namespace)\s+\w+[^.]*[{:]$|type\s+\w+(?:<.*>)?\s*="
     r"|(?:if|for|while|switch|elif|catch)\s*\(.*[){:;]$|(?:else|try|finally|do)\s*[{:]$"
     r"|(?:return|throw|await)\b.*[;({<]$|(?:console|window|document)\.\w+|print\("
@@ -33,8 +33,9 @@ _COMMAND = re.compile(
 )
 _NO_COMMAND = re.compile(r"\b(?:a|an|the|is|are|and|or|of|to|your|you|for|in|on|with|can|will|how)\b")
 _SENTENCE = re.compile(r"[^\W\d_]{2,}[.!?…。！？؟]+[\"'”’»)\]」』）]*$|[^\W\d_]{2,}[.!?,]\s+\S+\s+\S+")
-# The share of the words that look like code, for a line to be code; and of letters beyond ASCII, for it to be none.
-_CODE_SHARE, _OWN_SHARE = 0.5, 0.2
+# The share of the words that look like code, for a line or for a sentence to be code; and of letters beyond ASCII, for
+# a line to be none.
+_CODE_SHARE, _SENTENCE_SHARE, _OWN_SHARE = 0.5, 0.7, 0.2
 # The most words of a command, characters of a line of code, and lines between two lines of code.
 _FEW_WORDS, _LONG, _FEW_LINES = 14, 400, 12
 
@@ -64,9 +65,10 @@ def _is_code(line: str) -> bool:
         return False
     words = line.split()
     coded = sum(_CODE_WORD.search(word) is not None for word in words)
-    if coded >= _CODE_SHARE * len(words):
+    is_sentence = _SENTENCE.search(line) is not None
+    if coded >= (_SENTENCE_SHARE if is_sentence else _CODE_SHARE) * len(words):
         return len(words) > 1 or _END.search(line) is not None or "=" in line
-    return coded > 0 and _END.search(line) is not None and not _SENTENCE.search(line) and line[-1] in "{;>"
+    return coded > 0 and _END.search(line) is not None and not is_sentence and line[-1] in "{;>"
 
 
 def _may_be_code(line: str) -> bool:

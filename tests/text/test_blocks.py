@@ -131,6 +131,7 @@ CODE = [
     "113/tcp open ident",
     "kubectl get pods -n grinder",
     "grinder.burrs.set(4);",
+    "private static int size(String beans) {",
 ]
 
 
@@ -146,6 +147,8 @@ def test_lines_of_code_are_closed(line: str) -> None:
         "Call grind() with the beans, then pour() the water; the rest is done by brew().",
         "Go to Settings > Burrs and choose the size that your brew needs.",
         "Import duties on green coffee (from 2024 on) are lower than those on roasted beans.",
+        "private keys of the grinder. You (or a friend of yours",
+        "Private beans are kept in a tin (with a lid) behind the counter.",
         "Make coffee with a friend, and let the friend do the grinding.",
         "Use $GRIND_SIZE or --size to tell the program how fine the beans should be.",
         "如果需要更细的研磨，请调用 grind() 函数并传入 { size: 2 } 作为参数：",
@@ -229,7 +232,7 @@ def test_lists_of_links_are_closed() -> None:
 )
 def test_lists_of_related_pages_are_closed(title: str) -> None:
     """The short lines under such a title are, up to the next heading or a paragraph."""
-    lines = ["V60 recipe", "French press guide", PROSE * 3, "Cold brew"]
+    lines = ["V60 recipe", "French press guide", PROSE.replace("A", "One"), "Cold brew"]
     assert [bool(kind) for kind in kinds(title, *lines)][:4] == [True, True, True, False]
     assert kinds(title, "V60 recipe", "## Burrs", PROSE.replace("A", "One"))[2:] == ["heading", ""]
     assert kinds("See also: the V60 recipe and Aeropress") != [""]
