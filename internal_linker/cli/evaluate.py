@@ -156,13 +156,14 @@ def _print_proposals(found: "Proposals") -> None:
     from internal_linker.usecases.console import open_console
 
     console = open_console()
+    if not found.pairs:
+        console.print("A run proposes no links, so there are no anchors to look at.", soft_wrap=True)
+        return
     console.print(
         f"{found.pairs} links that a run proposes, {found.anchors} with an anchor in the text; "
         f"share with 95% interval {found.found}",
         soft_wrap=True,
     )
-    if not found.pairs:
-        return
     console.print(f"{'words of an anchor':24}" + "".join(f"{words:>8}" for words in LENGTHS))
     _print_lengths(console, "first anchors", found.lengths)
     console.print()

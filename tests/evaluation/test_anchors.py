@@ -163,6 +163,20 @@ def test_without_editors_anchors_only_a_runs_anchors_are_measured(
     assert evaluate_anchors(folder).agreement is None
 
 
+def test_a_site_without_links_has_no_figures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where a run proposes nothing, a sentence says so, and JSON has null for each share."""
+    write_csv(
+        folder / "files/urls_rawdata.csv", [("URL", "Title", "Main Content"), (GREEN, "Tea", "Green tea.")]
+    )
+    write_csv(folder / "files/main_queries.csv", [("URL", "Main Query")])
+    assert command("evaluate", "--anchors", "--project", str(folder)) == 0
+    out = capsys.readouterr().out
+    assert "A run proposes no links, so there are no anchors to look at." in out and "nan" not in out
+    assert command("evaluate", "--anchors", "--json", "--project", str(folder)) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["proposed_links"] == 0 and {row["share"] for row in data["shares"]} == {None}
+
+
 def test_json_without_anchors_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Only the measurement of anchors has JSON."""
     assert command("evaluate", "--json", "--project", str(folder)) == 2
