@@ -19,7 +19,7 @@ from tests.support.browser import FLAGS, chromium
 
 # A busy computer takes long to start a browser; a hanging one would never answer.
 _PATIENCE = 30.0
-_CONTROLS = "a[href^='#'], button:not(th button, .tools button), summary"
+_CONTROLS = "a[href^='#'], button:not(th button, .table-tools button), summary"
 
 
 class Tab:

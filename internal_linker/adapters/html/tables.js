@@ -92,7 +92,7 @@ function equip(table, report) {
   const total = table.tBodies[0].rows.length, name = tableName(table);
   const tools = document.createElement("div"), input = document.createElement("input");
   const count = document.createElement("span"), save = document.createElement("button");
-  tools.className = "tools";
+  tools.className = "table-tools";
   Object.assign(input, { type: "search", placeholder: "Filter rows" });
   input.setAttribute("aria-label", `Filter the table ${name}`);
   count.setAttribute("role", "status");

@@ -35,7 +35,7 @@ def test_all_controls_of_audit_html_work(browser: Browser, tmp_path: Path) -> No
     with browser.opened(written(tmp_path, audit(60))) as tab:
         assert tab.press_everything() >= 15
         for chart in CHARTS:
-            tab.point_everywhere(chart)
+            tab.point_everywhere(chart, 3)
         tab.colours("dark")
         tab.resize(390, 900)
         tab.wait("document.querySelector('#treemap svg').clientWidth < 390")
@@ -63,7 +63,7 @@ def test_a_table_sorts_filters_and_goes_out_as_csv(browser: Browser, tmp_path: P
             tab.press(f"{LINKS} th:nth-child(4) button")
             assert [int(score) for score in first_cells(tab, 3)] == sorted(scores, reverse=down)
         assert tab.run(f"document.querySelector('{LINKS} th[aria-sort]').ariaSort") == "ascending"
-        tab.type("#links .tools input", "brewing text")
+        tab.type("#links .table-tools input", "brewing text")
         left = first_cells(tab, 4)
         assert 0 < len(left) < len(scores) and set(left) == {"in the text"}
         assert tab.run("plain(document.querySelector('#links [role=status]'))") == (
@@ -80,7 +80,7 @@ def test_a_table_sorts_filters_and_goes_out_as_csv(browser: Browser, tmp_path: P
 def test_the_controls_of_tables_work_with_keys(browser: Browser, tmp_path: Path) -> None:
     """Tab reaches filter, export and headers of the first table in this order; Enter sorts."""
     with browser.opened(written(tmp_path, audit(60))) as tab:
-        tab.run("document.querySelector('#links .tools input').focus()")
+        tab.run("document.querySelector('#links .table-tools input').focus()")
         for _ in range(2):
             tab.key("Tab", 9)
         assert tab.run("plain(document.activeElement)") == "From"
@@ -97,10 +97,10 @@ def test_every_table_sorts_and_is_saved(browser: Browser, tmp_path: Path) -> Non
         tab.send("Page.setDownloadBehavior", behavior="allow", downloadPath=str(saved))
         tab.run("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
         tables = tab.run("document.querySelectorAll('table:not(:has(td[colspan]))').length")
-        assert tables == tab.run("document.querySelectorAll('.tools').length") > 10
+        assert tables == tab.run("document.querySelectorAll('.table-tools').length") > 10
         for at in range(tab.run("document.querySelectorAll('th button').length")):
             tab.press("th button", at)
-        tab.press("#links .tools button")
+        tab.press("#links .table-tools button")
         path = saved / "audit-proposed-links.csv"
         until = time.monotonic() + 30
         while not path.exists():
