@@ -9,6 +9,8 @@ from internal_linker.text.words import words
 
 # A word in more of the titles says little: the brand, the site's own topic.
 _MOST_SHARE, _FEW = 0.05, 3
+# A shorter Latin word names a topic only in capitals: "API", but not "use".
+_LETTERS = 4
 
 
 class SharedTitles:
@@ -47,7 +49,8 @@ class SharedTitles:
             run = run[:-1]
         while run[0] not in telling:
             run = run[1:]
-        return _as_written(self._titles[row], run)
+        written = _as_written(self._titles[row], run)
+        return "" if len(written) < _LETTERS and written.isascii() and not written.isupper() else written
 
 
 def _as_written(title: str, run: Sequence[str]) -> str:
