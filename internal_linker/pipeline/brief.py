@@ -59,7 +59,7 @@ def content_brief(
         )
     ranking, problem = _ranked(plan, targets, searched, context=context, rules=rules, progress=progress)
     progress.start("Links", 2, "steps")
-    candidates = next(ranking.of([NEW]))
+    candidates = sorted(next(ranking.of([NEW])), key=lambda one: ranking.comes_last(one.key))
     chosen = select(plan.source, candidates, targets, limit, "")
     fits = {} if plan.exists else _fits(ranking, candidates)
     best = best_sources(ranking, NEW, range(1, len(ranking.sources)), limit, fits.get)

@@ -56,6 +56,10 @@ class Report:
     """The anchors that a language model chose; None where it is off."""
     no_links: NoLinks | None = None
     """Why there are no links; None if there are some."""
+    last: Mapping[str, int] = field(default_factory=dict)
+    """How many pages come last as sources and targets, by the reason."""
+    one_way: int = 0
+    """How many links come last because the link in the other direction is better."""
     memory: Memory | None = None
     """The stored links of this and earlier runs with their statuses; None where no links are stored."""
     bases: Bases | None = None
@@ -195,6 +199,13 @@ def summary_rows(report: Report, seconds: Mapping[str, float], wanted: int) -> l
     ]
     rows += [(f"  {reason}", str(count)) for reason, count in sorted(reasons.items())]
     rows.append(("Excluded targets", _by_reason(report.excluded)))
+    rows.append(
+        (
+            "Pages of last resort",
+            ", ".join(f"{count} {kind}" for kind, count in report.last.items()) or "none",
+        )
+    )
+    rows.append(("Weaker directions of pairs put last", str(report.one_way)))
     if report.listed:
         pairs, orphans = report.listed.duplicates, report.listed.orphans
         rows.append(("Near-duplicates", _listed(len(pairs), "pair", "duplicates.csv")))

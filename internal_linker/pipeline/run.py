@@ -102,6 +102,7 @@ class Run:
         report = Report(run_id, collected, searched, embedded, recommendations, listed, memory=memory)
         report.below_floor, report.dropped = ranking.below_floor, dropped
         report.lesson, report.joined, report.bases = lesson, joined, self._bases
+        report.last, report.one_way = ranking.last.counts, ranking.one_way
         report.gaps += [gap for gap in (*gaps, searched.problem, embedded.problem) if gap]
         if searched.notes and not searched.problem:
             some = counted(len(searched.notes), "query", "queries")

@@ -1,6 +1,6 @@
 """Ranking of each source's candidates: matching pages, passages, links and search results, fused into one order."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
@@ -9,7 +9,18 @@ from math import nan
 
 import numpy as np
 
-from internal_linker.core.arrays import NO_PAIRS, Ints, Nearest, Pairs, Vectors, both, is_in, pairs_of, ranks
+from internal_linker.core.arrays import (
+    NO_PAIRS,
+    Bools,
+    Ints,
+    Nearest,
+    Pairs,
+    Vectors,
+    both,
+    is_in,
+    pairs_of,
+    ranks,
+)
 from internal_linker.core.ports import Workers
 from internal_linker.core.records import (
     Candidate,
@@ -26,6 +37,7 @@ from internal_linker.matching.candidates import Matches
 from internal_linker.matching.site_index import Site
 from internal_linker.ranking.features import Signals, features, fixed_score, reordered, topic_score
 from internal_linker.ranking.fusion import Numbers, Ranked, fuse
+from internal_linker.ranking.last_resort import last_resort
 from internal_linker.ranking.link_features import Counted, LinkGraph
 from internal_linker.ranking.model import Calibration, Ranker
 from internal_linker.ranking.rules import LinkRules
@@ -36,6 +48,8 @@ NEIGHBOURS = 15
 # Pages that are candidates by their votes alone: on one development site, they raise the share of editors' links
 # among the candidates from 0.77 to 0.81.
 ELECTED = 20
+# Candidates of each page of a large template besides its siblings.
+BEYOND = 20
 # Sources that are ranked at a time: larger blocks are no faster.
 BLOCK = 256
 
@@ -60,12 +74,15 @@ class Ranking:
         source_rows: (s,) the row of each source in `site`.
         linkable: (n,) which rows of `site` are pages that a similar page may link to.
         graph: the known links.
+        last: the pages that come last as sources and targets.
+        one_way: how many links were put last because the link in the other direction is better.
         ranker: the learned model over all features; None unless it ranks better than the fixed weights.
         calibration: the probability of a link by the ranker's logit or the fixed score; None until it is learned.
     """
 
     ranker: Ranker | None = None
     calibration: Calibration | None = None
+    one_way = 0
 
     def __init__(
         self,
@@ -104,6 +121,10 @@ class Ranking:
         self._by_topic = np.ones(len(texts), np.bool_)
         self._by_topic[: len(collected.pages)] = False
         self._by_topic[[*planned]] = True
+        outlinks = Counter(link.source for link in collected.links)
+        counts = np.array([outlinks[page.key] for page in collected.pages], np.int64)
+        self.last = last_resort(collected.pages, counts, rules.last)
+        self._beyond = dict(self._beyond_templates())
 
     @property
     def below_floor(self) -> int:
@@ -204,6 +225,15 @@ class Ranking:
             setattr(other, name, value)
         return other
 
+    def last_of(self, positions: Sequence[int], ranked: Ranked) -> Bools:
+        """Return which candidates of these sources are pages of last resort, or siblings of their sources."""
+        rows = self.source_rows[np.array(positions, np.int64)][ranked.of]
+        return self.last.of(ranked.targets) | self.last.are_siblings(rows, ranked.targets)
+
+    def comes_last(self, key: str) -> bool:
+        """Return whether a page comes last as a target; a search result that is not a page doesn't."""
+        return bool(self.last.of(np.array([self.rows.get(key, len(self.rows))]))[0])
+
     def old(self, position: int) -> list[int]:
         """Return the rows to which a link from the source would not be new."""
         source, targets = self.sources[position], self.targets
@@ -222,6 +252,25 @@ class Ranking:
         rows = [self.rows[source.key] if source.page else next(others) for source in sources]
         return np.array(rows, np.int64)
 
+    def _beyond_templates(self) -> Iterator[tuple[int, Ints]]:
+        """Yield each large template with the other pages that are nearest to its first page.
+
+        Its pages have only each other among their nearest pages.
+        """
+        site, weight = self.site, self.rules.lexical_weight
+        for template, siblings in self.last.large_templates():
+            text = siblings[:1]
+            site.prepare(text.tolist())
+            new, _ = site.fresh(
+                text,
+                site.matches(text, self.linkable, weight),
+                BEYOND,
+                among=self.linkable,
+                lexical_weight=weight,
+                old=pairs_of([siblings]),
+            )
+            yield template, new.rows[:BEYOND]
+
     def _chosen(self, positions: Sequence[int], offered: Pairs = NO_PAIRS) -> "Chosen":
         """Find the candidates of some sources: pages to which a link would be new, and search results.
 
@@ -237,7 +286,10 @@ class Ranking:
         elected = elected.at((ranks(elected.of) < ELECTED) & ~self._by_topic[texts[elected.of]])
         hits = [self._hits(position) for position in positions]
         named = pairs_of([self._rows_of(hit.key for hit in ours) for ours in hits])
-        matches = site.matches(texts, among, weight, both(elected, named, offered))
+        beyond = pairs_of(
+            [self._beyond.get(template, ()) for template in self.last.templates(texts).tolist()]
+        )
+        matches = site.matches(texts, among, weight, both(elected, named, offered, beyond))
         new, duplicates = site.fresh(
             texts,
             matches,
@@ -250,7 +302,7 @@ class Ranking:
         found = pairs_of([self._rows_of(hit.key for hit in ours) for ours in serp])
         keys = new.pairs.keys(n)
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
-        always = is_in(keys, both(elected, found).keys(n))
+        always = is_in(keys, both(elected, found, beyond).keys(n))
         return Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
 
     def _signals(self, chosen: "Chosen", passages: Vectors, linked_similarity: Vectors) -> Signals:

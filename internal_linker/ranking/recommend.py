@@ -3,21 +3,20 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
-from math import ceil
 
 import numpy as np
 
-from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, is_in, pairs_of, ranks
+from internal_linker.core.arrays import NO_PAIRS, Bools, Pairs, pairs_of
 from internal_linker.core.edges import Edge
 from internal_linker.core.records import Candidate, Link, Recommendation, Searched, Source, Targets
-from internal_linker.ranking.allocation import Edges, spread
+from internal_linker.ranking.choice import Chooser
 from internal_linker.ranking.evidence import Explainer
 from internal_linker.ranking.fusion import Ranked
 from internal_linker.ranking.rank import BLOCK, Ranking
 from internal_linker.ranking.reverse_candidates import offers
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, select
-from internal_linker.ranking.stability import Earlier, Preferences, arranged, best, preferences
+from internal_linker.ranking.stability import Earlier, preferences
 from internal_linker.review.link_memory import Memory
 
 # The number of most similar pages that each page is offered to.
@@ -50,7 +49,9 @@ def recommend(
     counts = counting(ranking.sources)
     offered = offers(ranking, OFFERS, np.flatnonzero(counts).tolist()) if rules.min_inlinks else {}
     ranked = _all_ranked(ranking, offered, advance)
-    ranked = _chosen_first(ranked, counts, rules, earlier(ranking), _accepted(ranking, memory))
+    chooser = Chooser(ranked, ranking, counts, rules, preferences(ranked, earlier(ranking)))
+    ranked = chooser.chosen_first(_accepted(ranking, memory))
+    ranking.one_way = chooser.one_way
     found = _selected(ranking, searched, ranked, rules, memory)
     yield from Explainer(ranking).explained(enumerate(found))
 
@@ -136,56 +137,3 @@ def _accepted(ranking: Ranking, memory: Memory | None) -> Pairs:
         for source in ranking.sources
     )
     return pairs_of([[rows[target.key] for target in ours if target.key in rows] for ours in links])
-
-
-def _chosen_first(
-    ranked: Ranked, counts: Bools, rules: LinkRules, earlier: Earlier | None, accepted: Pairs
-) -> Ranked:
-    """Return the candidates of each source, reordered: those that become links before the others.
-
-    Args:
-        ranked: the candidates of s sources.
-        counts: (s,) which sources' links count as inlinks; the limits don't apply to the others.
-        rules: how many links each source gets and gives.
-        earlier: the lists of the last run.
-        accepted: the links that editors accepted.
-    """
-    # With the fusion "fill", search results come first by the user's own setting: they stay.
-    first = (ranked.serp_rank > 0) & (ranks(ranked.of) < rules.links_per_page) & (rules.fusion == "fill")
-    liked = preferences(ranked, earlier)
-    if not (rules.min_inlinks or rules.max_inlinks):
-        chosen = best(ranked, first, liked, rules.links_per_page)
-        return arranged(ranked, chosen, first, liked, rules.links_per_page)
-    chosen = best(ranked, first, liked, rules.links_per_page) & ~counts[ranked.of]
-    chosen |= _spread(ranked, first, liked, counts=counts, rules=rules, accepted=accepted)
-    return arranged(ranked, chosen, first, liked, rules.links_per_page)
-
-
-def _spread(
-    ranked: Ranked, first: Bools, liked: Preferences, *, counts: Bools, rules: LinkRules, accepted: Pairs
-) -> Bools:
-    """Mark the candidates that become links; a link that an editor accepted has a place and counts in any case."""
-    n = 1 + int(max(ranked.targets.max(initial=0), accepted.rows.max(initial=0)))
-    keys, kept = Pairs(ranked.of, ranked.targets).keys(n), accepted.at(counts[accepted.of])
-    missing = kept.at(~is_in(kept.keys(n), keys))
-    here = np.flatnonzero(counts[ranked.of])
-    numbers, targets = np.unique(np.concatenate([ranked.targets[here], missing.rows]), return_inverse=True)
-    edges = Edges(
-        sources=np.concatenate([ranked.of[here], missing.of]),
-        targets=targets,
-        scores=np.concatenate([liked.worth[here], np.zeros(len(missing.of))]),
-        fixed=np.concatenate([(first | is_in(keys, kept.keys(n)))[here], np.ones(len(missing.of), np.bool_)]),
-    )
-    mean = rules.links_per_page * int(counts.sum()) / max(1, len(numbers))
-    chosen = np.zeros(len(ranked.of), np.bool_)
-    chosen[here] = spread(
-        edges,
-        len(counts),
-        len(numbers),
-        count=rules.links_per_page,
-        min_inlinks=rules.min_inlinks,
-        max_inlinks=max(rules.min_inlinks, ceil(rules.max_inlinks * mean)) if rules.max_inlinks else 0,
-        floor=-np.inf,
-    )[: len(here)]
-    # A source without enough chosen links still takes others: its number of links matters more than a target's cap.
-    return chosen

@@ -19,6 +19,8 @@ def sources_near(
 ) -> Iterator[list[int]]:
     """Yield for each page the positions of the most similar sources without a link to it, best first.
 
+    Sources of last resort follow all others.
+
     Args:
         ranking: the ranking of all sources.
         rows: rows of the pages, all in `ranking.linkable`.
@@ -41,6 +43,8 @@ def sources_near(
         matches = site.matches(texts, sources, weight)
         new, _ = site.fresh(texts, matches, keep, among=sources, lexical_weight=weight, old=old)
         near = new.at(np.fmax(new.similarity, new.lexical) > 0)
+        last = ranking.last.of(near.rows) | ranking.last.are_siblings(near.rows, texts[near.of])
+        near = near.at(np.lexsort((last, near.of)))
         near = near.at(ranks(near.of) < keep)
         found: list[list[int]] = [[] for _ in texts]
         for position, source in zip(near.of.tolist(), near.rows.tolist(), strict=True):
@@ -56,6 +60,8 @@ def best_sources(
     fit: Callable[[int], float | None] = lambda row: None,
 ) -> list[tuple[int, Candidate, int]]:
     """Return the new links to a page that score highest from their sources' point of view, best first.
+
+    Sources of last resort follow all others.
 
     Args:
         ranking: the ranking of all sources.
@@ -73,7 +79,8 @@ def best_sources(
     if not ranking.linkable[row]:
         return found
     near = next(sources_near(ranking, np.array([row]), SHORTLIST, among))
-    for ranked in ranking.ranked(near, {position: [row] for position in near}):
+    for block in ranking.ranked(near, {position: [row] for position in near}):
+        ranked = block.at(np.lexsort((ranking.last_of(near, block), block.of)))
         here = np.flatnonzero(ranked.targets == row)
         positions = [near[at] for at in ranked.of[here].tolist()]
         places = (ranks(ranked.of)[here] + 1).tolist()
@@ -81,7 +88,10 @@ def best_sources(
             ours = fit(int(ranking.source_rows[position]))
             score = link.score if ours is None else (link.score + ours) / 2
             found.append((position, replace(link, score=score), place))
-    best = sorted(found, key=lambda one: -one[1].score)
+    rows = ranking.source_rows[np.array([position for position, *_ in found], np.int64)]
+    last = ranking.last.of(rows) | ranking.last.are_siblings(rows, np.full(len(rows), row))
+    order = sorted(range(len(found)), key=lambda at: (last[at], -found[at][1].score))
+    best = [found[at] for at in order]
     return [one for one in best if one[1].score > 0][:limit]
 
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from internal_linker.core.records import Fusion
 from internal_linker.matching.tfidf import FIXED_TERMS, TermWeights
+from internal_linker.ranking.last_resort import NOBODY_LAST, LastResortRules
 
 # Pages per source whose passages are compared: NDCG@5 differs by less than 0.002 between 20 and 200 on the
 # development sites (tests/quality/WEIGHTS.md, also for the figures below).
@@ -81,3 +82,4 @@ class LinkRules:
     candidates: int = CANDIDATES
     weights: Weights = FIXED_WEIGHTS
     terms: TermWeights = FIXED_TERMS
+    last: LastResortRules = NOBODY_LAST

@@ -84,25 +84,30 @@ def best(ranked: Ranked, first: Bools, liked: Preferences, count: int) -> Bools:
     return chosen
 
 
-def arranged(ranked: Ranked, chosen: Bools, first: Bools, liked: Preferences, count: int) -> Ranked:
+def arranged(
+    ranked: Ranked, chosen: Bools, first: Bools, last: Bools, liked: Preferences, count: int
+) -> Ranked:
     """Return the candidates of each source in the order in which they become links.
 
     Chosen candidates come first, then links of the last run, then the others. Links of the last run keep their order;
     but where something changed, one that scores higher than the one before it by more than `MARGIN` overtakes it.
+    Candidates of last resort follow the other links of a list.
 
     Args:
         ranked: the candidates of all sources, best first.
         chosen: (m,) which candidates were chosen.
         first: (m,) which candidates come first by the user's own setting, in their order.
+        last: (m,) which candidates are of last resort.
         liked: what the last run means for them.
         count: the maximum number of links for each source.
     """
     former = liked.place >= 0
     if not former.any():
-        return ranked.at(np.lexsort((~chosen, ranked.of)))
+        return ranked.at(np.lexsort((last, ~chosen, ranked.of)))
     taken = chosen | _still_free(ranked, chosen, former, count)
     order = np.lexsort((~former, ~taken, ranked.of))
-    ranked, taken, first, former = ranked.at(order), taken[order], first[order], former[order]
+    ranked = ranked.at(order)
+    taken, first, last, former = (each[order] for each in (taken, first, last, former))
     place, settled = liked.place[order], liked.settled[order]
     new = np.arange(len(order))
     ends = np.searchsorted(ranked.of, np.unique(ranked.of[former]))
@@ -118,7 +123,8 @@ def arranged(ranked: Ranked, chosen: Bools, first: Bools, liked: Preferences, co
             ),
             np.int64,
         )
-    return ranked.at(new)
+    # Stable: within both parts of a list the order stays.
+    return ranked.at(new[np.lexsort((last[new], ~taken[new], ranked.of))])
 
 
 def _still_free(ranked: Ranked, chosen: Bools, former: Bools, count: int) -> Bools:

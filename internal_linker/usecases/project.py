@@ -36,6 +36,7 @@ from internal_linker.embeddings.embed import Shortened
 from internal_linker.embeddings.encoders.lsa import LsaEncoder
 from internal_linker.evaluation.labels_csv import LabelsCsv
 from internal_linker.pipeline.context import Rules, RunContext
+from internal_linker.ranking.last_resort import LastResortRules
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.review.link_memory import EdgeRules, UnchangedEdges
 from internal_linker.review.workbook import ReviewWorkbook
@@ -218,11 +219,12 @@ class Project:
             settings.max_inlinks,
             near_duplicate=settings.near_duplicate,
             serp_floor=settings.serp_floor,
+            last=_last_resort(settings),
         )
         edges = EdgeRules(
             settings.tier_inline,
             settings.tier_sidebar,
-            LinkDensity(settings.max_links_on_page, settings.max_links_per_100_words),
+            _density(settings),
             Sections(settings.approval_sections),
         )
         return Rules(
@@ -320,6 +322,21 @@ class Project:
             ),
             LinksCsv(self.file(folder) / "links.csv", model, keeps, hosts=self.settings.hosts),
         ]
+
+
+def _density(settings: Settings) -> LinkDensity:
+    return LinkDensity(settings.max_links_on_page, settings.max_links_per_100_words)
+
+
+def _last_resort(settings: Settings) -> LastResortRules:
+    return LastResortRules(
+        words=settings.short_page_words,
+        density=_density(settings) if settings.dense_pages == "last" else None,
+        deprecated=settings.deprecated_pages == "last",
+        pattern=settings.deprecated_pattern,
+        templates=settings.template_siblings == "last",
+        one_way=settings.both_directions,
+    )
 
 
 def open_project(root: Path) -> Project:

@@ -158,9 +158,8 @@ def test_it_is_ranked_among_what_a_page_could_link_to(brief: Ask, folder: Path) 
     write_text(folder / "draft.txt", page["Main Content"])
     options = ("--title", page["Title"], "--url", page["URL"], "--lang", page["Lang"], "--limit", "50")
     found = brief(folder, folder / "draft.txt", *options)
-    write_settings(
-        folder, {"embedding_provider": "lsa", "links_per_page": 49, "min_inlinks": 0, "max_inlinks": 0}
-    )
+    free = {"links_per_page": 49, "min_inlinks": 0, "max_inlinks": 0, "both_directions": 0}
+    write_settings(folder, {"embedding_provider": "lsa", **free})
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     with (folder / "files/links.csv").open(encoding="utf-8-sig", newline="") as file:
         run = {row["Source"]: row for row in csv.DictReader(file) if row["Target"] == page["URL"]}

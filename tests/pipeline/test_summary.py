@@ -13,7 +13,8 @@ SERP calls / credits, SERP pages from the cache, SERP pages saved after short on
 Search results below serp_floor / dropped
 Texts embedded / from the cache, Tokens / cost, Links by search / by similarity, Links
 Links by tier, Links in the graph, Links in the review
-Pages compared, Rows with fewer than 5 links, Excluded targets, Near-duplicates, Orphans, Ranker, Seconds"""
+Pages compared, Rows with fewer than 5 links, Excluded targets
+Pages of last resort, Weaker directions of pairs put last, Near-duplicates, Orphans, Ranker, Seconds"""
 
 
 def test_the_summary_has_its_rows_in_order(

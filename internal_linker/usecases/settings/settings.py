@@ -229,6 +229,40 @@ class Settings(BaseSettings):
     max_inlinks: float = Field(
         10.0, ge=0, description="Maximum links to one page, as a multiple of the average; 0: no limit."
     )
+    short_page_words: int = Field(
+        100,
+        ge=0,
+        le=10_000,
+        description="Pages with fewer words come last as sources and targets of links: after all others, and without a "
+        "claim to min_inlinks; 0: they count as others. It does not apply where most pages are short.",
+    )
+    dense_pages: Literal["last", "equal"] = Field(
+        "last",
+        description="last: pages with more links than max_links_on_page or max_links_per_100_words allows come last, "
+        "too; equal: they count as others.",
+    )
+    deprecated_pages: Literal["last", "equal"] = Field(
+        "last",
+        description="last: pages that call themselves deprecated, obsolete, archived or no longer maintained, in their "
+        "title, H1, URL or first lines, come last, too; equal: they count as others.",
+    )
+    deprecated_pattern: str = Field(
+        "",
+        description="Regular expression, without regard to case: further pages come last as deprecated if it matches "
+        r"their URL, title or H1, such as /archive/|\(v1\).",
+    )
+    template_siblings: Literal["last", "equal"] = Field(
+        "last",
+        description="last: pages made from one template, with titles such as The meaning of X and texts that begin "
+        "alike, come last as links of each other; equal: they count as others.",
+    )
+    both_directions: float = Field(
+        0.4,
+        ge=0,
+        le=1,
+        description="Two pages are proposed as links of each other only if both links have at least this strength, "
+        "0 to 1; else the weaker one comes last. 0: always.",
+    )
     near_duplicate: float = Field(
         0.95,
         ge=0.5,
@@ -388,6 +422,15 @@ class Settings(BaseSettings):
         if len(sites) != 1 or not re.match(r"[^\W_][\w.-]*\.[\w-]+(/|$)", sites[0]):
             raise ValueError(f"it must contain site: and your host exactly once, {example}")
         within_site("https://any.example/", sites[0])  # raises for an impossible host
+        return value
+
+    @field_validator("deprecated_pattern")
+    @classmethod
+    def _expression(cls, value: str) -> str:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise ValueError(f"it is not a regular expression: {error}") from None
         return value
 
     @field_validator("map_hosts")

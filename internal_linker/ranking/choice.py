@@ -1,0 +1,142 @@
+"""The choice of links over the whole site, from the ranked candidates of all sources."""
+
+from dataclasses import replace
+from math import ceil
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints, Pairs, Vectors, is_in, ranks
+from internal_linker.core.edges import strengths
+from internal_linker.ranking.allocation import Edges, spread
+from internal_linker.ranking.fusion import Ranked
+from internal_linker.ranking.rank import Ranking
+from internal_linker.ranking.rules import LinkRules
+from internal_linker.ranking.stability import Preferences, arranged, best
+
+# Rounds in which the weaker directions of pairs give way; each frees places, where new pairs may arise.
+ROUNDS = 10
+
+
+class Chooser:
+    """Chooses the links of all sources.
+
+    Args:
+        ranked: the candidates of s sources, m in all.
+        ranking: the ranking of these sources.
+        counts: (s,) which sources' links count as inlinks; the limits don't apply to the others.
+        rules: how many links each source gets and gives, and which come last.
+        liked: what the last run means for the candidates.
+
+    Attributes:
+        one_way: how many links come last because the link in the other direction is better.
+    """
+
+    def __init__(
+        self, ranked: Ranked, ranking: Ranking, counts: Bools, rules: LinkRules, liked: Preferences
+    ) -> None:
+        self._ranked, self._counts, self._rules, self._liked = ranked, counts, rules, liked
+        # With the fusion "fill", search results come first by the user's own setting: they stay.
+        top = ranks(ranked.of) < rules.links_per_page
+        self._first = (ranked.serp_rank > 0) & top & (rules.fusion == "fill")
+        self._rows, self._pages = ranking.source_rows[ranked.of], len(ranking.site.pages)
+        last = ranking.last
+        targets = last.of(ranked.targets) | last.are_siblings(self._rows, ranked.targets)
+        self._last, self._poor = targets & ~self._first, last.of(self._rows)
+        self.one_way = 0
+
+    def chosen_first(self, accepted: Pairs) -> Ranked:
+        """Return the candidates of each source, reordered: those that become links before the others.
+
+        Args:
+            accepted: the links that editors accepted: position of the source and row of the page. They have places and
+                count in any case.
+        """
+        ranked, n = (
+            self._ranked,
+            1 + int(max(self._ranked.targets.max(initial=0), accepted.rows.max(initial=0))),
+        )
+        keys = Pairs(ranked.of, ranked.targets).keys(n)
+        kept = self._first | is_in(keys, accepted.keys(n))
+        missing = accepted.at(self._counts[accepted.of] & ~is_in(accepted.keys(n), keys))
+        last = self._last & ~kept
+        for _ in range(ROUNDS):
+            chosen = self._chosen(kept, last, missing)
+            weaker = self._weaker_directions(chosen, kept, last)
+            last = last | weaker
+            self.one_way += int(weaker.sum())
+            if not weaker.any():
+                break
+        return arranged(ranked, chosen, self._first, last, self._liked, self._rules.links_per_page)
+
+    def _chosen(self, kept: Bools, last: Bools, missing: Pairs) -> Bools:
+        """Mark the candidates that become links.
+
+        Args:
+            kept: (m,) which candidates become links in any case, where the limits of in-links apply.
+            last: (m,) which candidates are of last resort.
+            missing: further links that are kept in any case.
+        """
+        rules, counts, worth = self._rules, self._counts[self._ranked.of], self._liked.worth
+        drop = 2.0 * (float(np.ptp(worth)) + 1.0) if len(worth) else 0.0
+        worth = worth - np.where(last, drop, 0.0)
+        chosen = best(self._ranked, self._first, replace(self._liked, worth=worth), rules.links_per_page)
+        if rules.min_inlinks or rules.max_inlinks:
+            enough = self._from_others(counts & ~last)
+            worth = worth - np.where(self._poor & enough, drop, 0.0)
+            chosen[counts] = self._spread(worth, kept, np.flatnonzero(counts), missing)
+        return chosen
+
+    def _from_others(self, proposed: Bools) -> Bools:
+        """Return (m,) whether a candidate has enough other possible sources than those of last resort."""
+        targets = self._ranked.targets
+        possible = np.bincount(targets[proposed & ~self._poor], minlength=1 + int(targets.max(initial=0)))
+        enough: Bools = possible[targets] >= self._rules.min_inlinks
+        return enough
+
+    def _spread(self, worth: Vectors, kept: Bools, here: Ints, missing: Pairs) -> Bools:
+        """Return (len(here),) which of the candidates that count become links, within the limits of in-links."""
+        ranked, rules, counts = self._ranked, self._rules, self._counts
+        numbers, targets = np.unique(
+            np.concatenate([ranked.targets[here], missing.rows]), return_inverse=True
+        )
+        edges = Edges(
+            sources=np.concatenate([ranked.of[here], missing.of]),
+            targets=targets,
+            scores=np.concatenate([worth[here], np.zeros(len(missing.of))]),
+            fixed=np.concatenate([kept[here], np.ones(len(missing.of), np.bool_)]),
+        )
+        mean = rules.links_per_page * int(counts.sum()) / max(1, len(numbers))
+        # A source without enough chosen links still takes others: its number of links matters more than a target's cap.
+        return spread(
+            edges,
+            len(counts),
+            len(numbers),
+            count=rules.links_per_page,
+            min_inlinks=rules.min_inlinks,
+            max_inlinks=max(rules.min_inlinks, ceil(rules.max_inlinks * mean)) if rules.max_inlinks else 0,
+            # Nobody gives up a link for one of last resort.
+            floor=float(self._liked.worth.min()) if len(here) else 0.0,
+        )[: len(here)]
+
+    def _weaker_directions(self, chosen: Bools, kept: Bools, last: Bools) -> Bools:
+        """Mark the weaker link of each pair of pages that would link to each other, unless both are clearly good."""
+        found = np.zeros(len(chosen), np.bool_)
+        rules, ranked = self._rules.last, self._ranked
+        if not rules.one_way:
+            return found
+        places = np.flatnonzero(chosen & (self._rows < self._pages) & (ranked.targets < self._pages))
+        ends = self._rows[places].astype(np.int64), ranked.targets[places].astype(np.int64)
+        keys, back = ends[0] * self._pages + ends[1], ends[1] * self._pages + ends[0]
+        order = np.argsort(keys, kind="stable")
+        at = order[np.searchsorted(keys, back, sorter=order).clip(max=max(0, len(keys) - 1))]
+        both = np.flatnonzero(keys[at] == back) if len(keys) else np.empty(0, np.int64)
+        ours, theirs = places[both], places[at[both]]
+        scores = np.nan_to_num(ranked.score.astype(np.float64))
+        good = np.minimum(strengths(scores[ours]), strengths(scores[theirs])) >= rules.one_way
+        # Of two links, one that stays in any case is the stronger; of equal ones, that of the earlier page.
+        order = np.lexsort((-self._rows, scores, kept))
+        rank = np.empty(len(scores), np.int64)
+        rank[order] = np.arange(len(scores))
+        given_up = (rank[ours] < rank[theirs]) & ~good & ~kept[ours] & ~last[ours] & ~last[theirs]
+        found[ours[given_up]] = True
+        return found
