@@ -46,8 +46,8 @@ FIXED_WEIGHTS = Weights()
 class TopicWeights:
     """Weights for a query or a planned page, which the topic alone decides; in standard deviations, too.
 
-    Links say which pages are popular, not which ones fit a topic. Without them, NDCG@5 for the titles of hidden pages
-    stays within 0.005 of that by `Weights` on the sites measured (tests/quality/WEIGHTS.md).
+    Links say which pages are popular, not which ones fit a topic. tests/quality/TOPICS.md has what leaving them out
+    costs.
 
     Attributes:
         meaning: weight of the embedding; the words have it where there is none.
