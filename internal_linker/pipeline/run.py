@@ -10,7 +10,7 @@ import numpy as np
 
 from internal_linker.core.arrays import Vectors
 from internal_linker.core.canonical_hosts import CanonicalHosts
-from internal_linker.core.errors import Interrupted
+from internal_linker.core.errors import InputError, Interrupted
 from internal_linker.core.ports import Encoder, Progress
 from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import (
@@ -24,6 +24,7 @@ from internal_linker.core.records import (
     Text,
 )
 from internal_linker.core.sequences import Lazy, counted
+from internal_linker.core.urls import is_address
 from internal_linker.embeddings.embed import (
     Embedded,
     all_texts,
@@ -142,7 +143,10 @@ class Run:
             ServiceError: the input can't be read from its service.
         """
         collected, rows, targets = self._collect(keep_rejects=False)
-        key = named(collected, page) or known_key(collected, page)
+        key = named(collected, page)
+        if not key and not is_address(page):
+            raise InputError(f"{page} is no page: --to takes a page's URL, or its path such as /blog/a/.")
+        key = key or known_key(collected, page)
         memory, gaps = self._recall(run_id, collected.hosts)
         if memory:
             memory.text_links = Counter(link.source for link in collected.links)

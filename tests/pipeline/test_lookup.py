@@ -168,7 +168,7 @@ def test_an_unknown_page_gets_near_names(
 def test_only_a_page_has_sources(small: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """--to takes a page; a query has no page that others could link to."""
     assert command("lookup", "dark tea", "--to", "--project", str(small)) == 3
-    assert "dark tea" in capsys.readouterr().err
+    assert "dark tea is no page: --to takes a page's URL, or its path" in capsys.readouterr().err
 
 
 # -- the best sources for a page -----------------------------------------------------------------------
