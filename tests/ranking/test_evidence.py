@@ -25,7 +25,7 @@ def site() -> tuple[Page, ...]:
         common = [f"word{word}" for word in rng.integers(0, 60, 10)]
         key = f"https://a.example/{SECTIONS[number % 4]}/{number}"
         pages.append(
-            Page(key, key, title=f"page {number} t{number % 40}x", content=" ".join([*own, *common]))
+            Page(key, key, title=f"page {number} topic{number % 40}x", content=" ".join([*own, *common]))
         )
     return tuple(pages)
 
@@ -77,7 +77,7 @@ def test_each_count_is_the_one_by_hand(seed: int) -> None:
                 -1 if position % 4 == 3 else len(here),
                 (target, position) in pairs,
                 len(linking & {one for one, other in pairs if other == position}),
-                f"t{target % 40}x" if target % 40 == position % 40 else "",
+                f"topic{target % 40}x" if target % 40 == position % 40 else "",
             )
 
 
