@@ -177,6 +177,8 @@ class Run:
             listed = key in collected.rows
             report.gaps.append(_without_sources(target.url, targets.barred.get(key), listed=listed))
         Publication(self.context, self.rules, report, targets, True, self.progress).publish(sources)
+        # The score that people read counts the anchor, which is only known now.
+        report.recommendations = sorted(found, key=lambda one: -_strength(report, one))
         for sentence in report.gaps:
             self.progress.warn(sentence)
         return target, report
@@ -389,6 +391,11 @@ def _links_to(ranking: Ranking, row: int, count: int, memory: Memory | None) -> 
         link = Link(candidate, 0 if waits else place, "semantic")
         found.append((position, Recommendation(source, (link,))))
     return list(Explainer(ranking).explained(found))
+
+
+def _strength(report: Report, item: Recommendation) -> float:
+    """Return the strength of the only link of a source, 0 where it is unknown."""
+    return float(np.nan_to_num(report.edge_of(item.source, item.links[0]).strength))
 
 
 def _without_sources(url: str, barred: Reason[NoTarget] | None, *, listed: bool) -> str:
