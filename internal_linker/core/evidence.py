@@ -11,6 +11,13 @@ from internal_linker.core.arrays import Ints, Vectors
 
 # Levels of topical similarity, from 1; 0: unknown.
 TOPICS = ("", "Loosely related topic", "Related topic", "Similar topic", "Very similar topic")
+# Why a link is one of last resort; 0: it is none.
+RESERVATIONS = (
+    "",
+    "the target is very short, full of links or deprecated",
+    "the source is very short, full of links or deprecated",
+    "both pages follow one template",
+)
 # The blend of words and embedding, in standard deviations above the source's average target, from which the second
 # and further levels hold. Of the links that editors set themselves, on the two development sites, a quarter
 # has 4.3 or more (the mean of both sites), half 2.1 or more, three quarters 0.8 or more.
@@ -37,6 +44,7 @@ class Evidence:
         cocited: how many pages link to both.
         title_words: words that both titles have in common, as the target writes them; "" if there are none worth
             naming.
+        last_resort: 0, or why the link comes after all others: the place in `RESERVATIONS`.
     """
 
     topic: int = 0
@@ -47,12 +55,13 @@ class Evidence:
     back: int = 0
     cocited: int = 0
     title_words: str = ""
+    last_resort: int = 0
 
     @classmethod
     def of_counts(cls, counts: Sequence[int], title_words: str) -> "Evidence":
-        """Return the evidence with these counts: all attributes but the last."""
-        topic, neighbours, voters, inlinks, section_inlinks, back, cocited = counts
-        return cls(topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words)
+        """Return the evidence with these counts: all attributes but `title_words`, in order."""
+        topic, neighbours, voters, inlinks, section_inlinks, back, cocited, last = counts
+        return cls(topic, neighbours, voters, inlinks, section_inlinks, back, cocited, title_words, last)
 
     def packed(self) -> tuple[int | str, ...]:
         """Return all values, which `unpacked` takes."""
@@ -96,7 +105,6 @@ def sentences(
     score: float = float("nan"),
     state: str = "",
     mentions: str = "",
-    reservation: str = "",
     is_query: bool = False,
 ) -> str:
     """Return why a link is proposed: one or two sentences, the most telling first.
@@ -108,7 +116,6 @@ def sentences(
         score: the link's score, which stands in for unknown evidence; NaN if unknown.
         state: what an editor did or should do, as the beginning of a sentence: "Accepted by an editor".
         mentions: words of the target's title that the source's text contains.
-        reservation: what speaks against the link, without a capital: "the page is very short".
         is_query: whether the source is a query without a page.
     """
     topic = evidence.topic
@@ -120,7 +127,7 @@ def sentences(
         told = f"{told or 'Similar page'}: {who} “{_short(evidence.title_words)}”"
     first = [part for part in (state, _search(serp_rank, query), told) if part]
     facts = [*_facts(evidence, mentions)]
-    facts = [*facts[:1], reservation] if reservation else facts[:2]
+    facts = [*facts[:1], RESERVATIONS[evidence.last_resort]] if evidence.last_resort else facts[:2]
     return " ".join(map(_sentence, filter(None, (first[:2] or ["Similar page"], facts))))
 
 

@@ -51,8 +51,8 @@ def compact(recommendations: Iterable[Recommendation]) -> Sequence[Recommendatio
             lexicals.append(target.lexical)
             serp_ranks.append(target.serp_rank)
             probabilities.append(target.probability)
-            *counts, words = link.evidence.packed()
-            evidence.extend(map(int, counts))
+            *counts, words, last = link.evidence.packed()
+            evidence.extend(map(int, (*counts, last)))
             shared.append(str(words))
         ends.append(len(keys))
 

@@ -96,8 +96,15 @@ class Explainer:
                 graph.cocited(texts).of(pairs),
             ]
         else:
-            columns += [np.full(len(pairs.rows), count) for count in NO_EVIDENCE.packed()[1:-1]]
+            columns += [np.full(len(pairs.rows), count) for count in NO_EVIDENCE.packed()[1:-2]]
+        columns.append(self._last_resort(texts, pairs))
         return [column.astype(np.int64).tolist() for column in columns]
+
+    def _last_resort(self, texts: Ints, pairs: Pairs) -> Ints:
+        """Return (len(pairs),) the places in `evidence.RESERVATIONS`; a template outranks what one page is like."""
+        last, sources = self._ranking.last, texts[pairs.of]
+        of_page = np.where(last.of(pairs.rows), 1, np.where(last.of(sources), 2, 0))
+        return np.where(last.are_siblings(sources, pairs.rows), 3, of_page)
 
     def _section_inlinks(self, texts: Ints, pairs: Pairs) -> Ints:
         """Return (len(pairs),) how many pages of the text's section link to the page; -1 if it is in none."""

@@ -104,9 +104,10 @@ def test_words_of_the_target_in_the_text_and_a_reservation_are_told() -> None:
     )
     nowhere = "2 of its 15 nearest pages link there; no page of this section does yet."
     assert sentences(replace(some, section_inlinks=0), mentions="steam wand") == f"Similar topic. {nowhere}"
-    assert sentences(some, mentions="steam wand", reservation="that page is very short") == (
-        "Similar topic. 2 of its 15 nearest pages link there; that page is very short."
+    assert sentences(replace(some, last_resort=1), mentions="steam wand") == (
+        "Similar topic. 2 of its 15 nearest pages link there; the target is very short, full of links or deprecated."
     )
+    assert sentences(Evidence(SIMILAR, last_resort=3)) == "Similar topic. Both pages follow one template."
     assert (
         sentences(Evidence(SIMILAR), mentions="steam wand")
         == "Similar topic. The text mentions “steam wand”."
@@ -124,7 +125,7 @@ def test_a_link_of_an_earlier_version_gets_its_level_from_its_score() -> None:
 
 def test_evidence_is_read_back_whole_and_from_other_versions() -> None:
     """A later version may keep more values, an earlier one fewer."""
-    some = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea")
+    some = Evidence(VERY, 15, 2, 9, 0, 1, 3, "tea", 2)
     assert Evidence.unpacked(list(some.packed())) == some
     assert Evidence.unpacked([*some.packed(), 7]) == some
     assert Evidence.unpacked([VERY, 15, 2]) == Evidence(VERY, 15, 2)

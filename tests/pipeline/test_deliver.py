@@ -19,7 +19,7 @@ EXCLUDED = [
 
 
 CANDIDATES = st.builds(Candidate, serp_rank=st.integers(0, 99))
-EVIDENCE = st.builds(Evidence, *[st.integers(-1, 2**31 - 1)] * 7, st.text(max_size=3))
+EVIDENCE = st.builds(Evidence, *[st.integers(-1, 2**31 - 1)] * 7, st.text(max_size=3), st.integers(0, 3))
 
 
 @given(

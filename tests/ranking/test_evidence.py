@@ -9,6 +9,7 @@ from internal_linker.core.evidence import Evidence
 from internal_linker.core.records import Collected, ExistingLink, Page, Searched, SerpTarget, Source, Targets
 from internal_linker.embeddings.embed import page_text
 from internal_linker.ranking.evidence import Explainer
+from internal_linker.ranking.last_resort import LastResort
 from internal_linker.ranking.rank import NEIGHBOURS, Ranking
 from internal_linker.ranking.recommend import recommend
 from internal_linker.ranking.rules import LinkRules
@@ -93,6 +94,17 @@ def test_links_of_a_run_have_their_evidence() -> None:
     first, *others = query.links
     assert first.target.key == stranger.key and first.evidence == Evidence()
     assert others and all(link.evidence.section_inlinks == -1 and link.evidence.topic for link in others)
+
+
+def test_a_link_of_last_resort_says_why() -> None:
+    """A short target, a short source and pages of one template are told apart."""
+    ranking = made([])
+    template = np.full(len(PAGES), -1)
+    template[[0, 4]] = 7
+    ranking.last = LastResort(np.arange(len(PAGES)) == 1, template)
+    ends = [[PAGES[row].key for row in rows] for rows in ([1, 4, 2], [0])]
+    found = Explainer(ranking).of([0, 1], ends)
+    assert [[each.last_resort for each in some] for some in found] == [[1, 3, 0], [2]]
 
 
 def test_without_listed_pages_there_is_no_evidence() -> None:

@@ -46,7 +46,7 @@ FULL = Edge(
     notes=ODD,
     placed=Anchor("fresh tea", "We drink fresh tea.", 12, verbatim=False),
     cells=Cells("edited", "fresh tea", ODD),
-    evidence=Evidence(4, 15, 12, 30, 0, 1, 3, "tea"),
+    evidence=Evidence(4, 15, 12, 30, 0, 1, 3, "tea", 2),
 )
 
 
@@ -122,7 +122,7 @@ def test_what_a_later_version_keeps_is_read_over(engine: Engine) -> None:
     store.put([FULL])
     with engine.begin() as connection:
         connection.execute(text("UPDATE edges SET facts = replace(facts, '\"rank\"', '\"from_the_future\"')"))
-        connection.execute(text("UPDATE edges SET facts = replace(facts, '\"tea\"]', '\"tea\",1]')"))
+        connection.execute(text("UPDATE edges SET facts = replace(facts, '\"tea\",2]', '\"tea\",2,1]')"))
     (edge,) = store.each()
     same(edge, replace(FULL, rank=0))
 

@@ -45,7 +45,7 @@ def test_the_rows_of_a_run_come_back(engine: Engine) -> None:
     rows += [VersionRow(Recommendation(one, ())) for one in (moved, unlisted)]
     rows += [replace(one, outlinks=count) for count, one in enumerate((rows[0], rows[-2]))]
     links = [
-        replace(link, evidence=Evidence(4, 15, 12, 30, 0, 1, 3, "tea"))
+        replace(link, evidence=Evidence(4, 15, 12, 30, 0, 1, 3, "tea", 2))
         for link in rows[2].recommendation.links
     ]
     rows[2] = replace(rows[2], recommendation=replace(rows[2].recommendation, links=tuple(links)))
