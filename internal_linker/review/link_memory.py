@@ -301,11 +301,13 @@ class Memory:
             return done
         same = [key for key in seen if key in old and old[key].texts == edges[key].texts]
         settled = [key for key in same if old[key].verdict or anchors.settled(old[key].anchors)]
-        # If two links of a page have the same anchor text, the one that was not withdrawn keeps it.
-        settled.sort(key=lambda key: old[key].status == "withdrawn")
+        # If two links of a page have the same anchor text, an accepted one keeps it, then one that was not withdrawn.
+        settled.sort(key=lambda key: (not old[key].verdict, old[key].status == "withdrawn"))
         known = distinct({key: old[key].anchors for key in settled})
         if wanted := [key for key in seen if not known.get(key)]:
             said = [one.text for kept in known.values() for one in kept]
+            # What an editor accepted stays the anchor of its link, even if a text changed.
+            said += [old[key].chosen.text for key in wanted if key in old and old[key].verdict]
             found = zip(wanted, anchors.propose(source.key, wanted, said), strict=True)
             known = distinct(known | dict(found))
         for key in seen:
