@@ -1,21 +1,29 @@
 """Anchors for proposed links: where in the source's text, and with which words."""
 
+from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
+from math import isnan
 from typing import TypeVar
 
 import numpy as np
 
-from internal_linker.anchors.keyphraseness import Habits
-from internal_linker.anchors.scoring import Text, best_place, best_spans, wording
-from internal_linker.anchors.target_phrases import Rarity, wanted
-from internal_linker.core.arrays import Bools
+from internal_linker.anchors.features import FEATURES, Candidates, candidates
+from internal_linker.anchors.keyphraseness import Habits, Span
+from internal_linker.anchors.model import anchor_model
+from internal_linker.anchors.rules import Owners, allowed, completed, natural
+from internal_linker.anchors.site_words import SiteWords
+from internal_linker.anchors.source_text import SourceText
+from internal_linker.anchors.target_names import TargetNames, target_names
+from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
-from internal_linker.text.phrases import MOST_WORDS, Phrases, Reader, TargetPhrases
+from internal_linker.text.blocks import Templates, closed_spans
+from internal_linker.text.brands import found_brands, without_brands
+from internal_linker.text.phrases import MOST_WORDS, Hashes, Phrases, Reader, stem_set
 from internal_linker.text.sentences import around, paragraphs, sentences
 from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
@@ -23,12 +31,16 @@ from internal_linker.text.words import normalise
 T = TypeVar("T")
 # Anchors to propose per link.
 ANCHORS = 3
+# The least quality of an anchor: two readers accepted 94% of 45 anchors above it, and 41% of 51 below it.
+LEAST_QUALITY = 0.7
+# The quality of a phrase that is no natural anchor, at the most: of 95 such phrases two readers accepted 19%.
+UNNATURAL = 0.19
 # Links to one page with one wording, over the whole site, as long as the text has another wording.
 REPEATS = 3
 # On a site of any size, this many pages suffice to learn how rare words are and how editors link.
 _SAMPLE = 5_000
-# Existing anchors that count as names of a page, the most common first: rare ones are hardly names.
-_MANY = 64
+# Targets whose names are kept: a source's targets are often its neighbours' targets, too.
+_MOST_TARGETS = 2_000
 # Characters to search for links on one page: for example, 300,000 characters for 1,000 links.
 _MOST_SEARCHED = 300_000_000
 
@@ -49,16 +61,53 @@ class Anchoring:
             if link.anchor:
                 self._known[link.target].append(link)
         self._reader = Reader(normalise)
-        self._wanted: dict[str, bytes] = {}
+        self._targets: dict[str, TargetNames] = {}
 
     # These read many pages, so they wait until an anchor is needed: most runs need few.
     @cached_property
-    def _rarity(self) -> Rarity:
-        return Rarity.of(self._read(page) for page in _spread(self._site.pages, _SAMPLE))
+    def _words(self) -> SiteWords:
+        return SiteWords.of(self._read(page) for page in _spread(self._site.pages, _SAMPLE))
 
     @cached_property
     def _habits(self) -> Habits:
         return self._learned(lambda key: True)
+
+    @cached_property
+    def _templates(self) -> Templates:
+        return Templates(str(page.content) for page in self._site.pages)
+
+    @cached_property
+    def _brands(self) -> list[str]:
+        return found_brands([page.title for page in self._site.pages])
+
+    @cached_property
+    def _brand_stems(self) -> list[Hashes]:
+        found = (np.unique(self._reader.read(brand, "").stems) for brand in self._brands)
+        return [stems for stems in found if len(stems)]
+
+    @cached_property
+    def _site_name(self) -> Hashes:
+        """The sorted stems of the site's name, by its titles and its host."""
+        hosts = Counter(page.key.partition("://")[2].partition("/")[0] for page in self._site.pages)
+        host = max(sorted(hosts), key=hosts.__getitem__, default="")
+        label = max(host.removeprefix("www.").split(".")[:-1], key=len, default="")
+        names = [self._reader.read(name, "") for name in (*self._brands, label, host)]
+        return np.unique(np.concatenate([np.empty(0, np.uint32), *(name.stems for name in names)]))
+
+    @cached_property
+    def _owners(self) -> Owners:
+        titles = (
+            (stem_set(self._reader.read(name, page.lang).stems), page.key)
+            for page in self._site.pages
+            for name in dict.fromkeys((*self._titles(page), self._site.queries.get(page.key, "")))
+            if name
+        )
+        anchors = (
+            (stem_set(self._reader.read(link.anchor, page.lang).stems), link.target)
+            for link in chain.from_iterable(self._known.values())
+            if (page := self._site.find(link.target))
+        )
+        return Owners.of(titles, anchors)
 
     def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
         """Return a copy that learns editors' habits only from pages whose keys `taught_by` accepts."""
@@ -67,7 +116,7 @@ class Anchoring:
         return other
 
     def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
     ) -> list[tuple[Anchor, ...]]:
         """Return up to three anchors for each target of a page, best first; pages are named by their keys.
 
@@ -77,14 +126,44 @@ class Anchoring:
         """
         page = self._site.page(source)
         text = self._text(page, self._links.get(source, ()))
-        taken = {self._reader.read(one, page.lang).words.tobytes() for one in said}
-        return [self._anchors(text, page.lang, target, self._target(target), taken) for target in targets]
+        used = _Used()
+        for one in said:
+            used.add(one, text)
+        found = [self._phrases(text, target) for target in targets]
+        # The first anchors of all links come before any second one, so that each link gets a sentence of its own.
+        best = [used.take(phrases, 1) for phrases in found]
+        more = [
+            used.take(phrases, ANCHORS - 1) if first else []
+            for phrases, first in zip(found, best, strict=True)
+        ]
+        return [
+            (*first, *others) if first else self._titled(text, page.lang, target, used)
+            for target, first, others in zip(targets, best, more, strict=True)
+        ]
 
     def propose_unlinked(self, source: str, target: str) -> tuple[Anchor, ...]:
-        """Return anchors for an existing link as if it did not exist: its own text is not a known anchor."""
-        page = self._site.page(source)
-        others = [link for link in self._links.get(source, ()) if link.target != target]
-        return self._anchors(self._text(page, others), page.lang, target, self._names(target, source), set())
+        """Return anchors for an existing link as if it did not exist: its own text is not a known anchor.
+
+        They include phrases below `LEAST_QUALITY`, which `propose` leaves out.
+        """
+        page, used = self._site.page(source), _Used()
+        text, names = self._unlinked(source, target)
+        found = used.take(self._phrases(text, target, names, least=0.0), ANCHORS)
+        return tuple(found) or self._titled(text, page.lang, target, used)
+
+    def studied(self, source: str, target: str) -> tuple[SourceText, Candidates]:
+        """Return what the model learns from: a page's phrases for an existing link, as if it did not exist."""
+        text, names = self._unlinked(source, target)
+        found = candidates(text.text, names, self._words, self._habits)
+        return text.text, found.at(self._allowed(text.text, target, names, found) >= 0)
+
+    def quality(self, source: str, target: str, anchor: Anchor) -> float:
+        """Return how likely an editor is to accept an anchor in a page's text, 0 to 1; 0 if a rule forbids it."""
+        text = self._text(self._site.page(source), self._links.get(source, ()))
+        for phrase in self._phrases(text, target):
+            if phrase.anchor.start == anchor.start and phrase.anchor.text == anchor.text:
+                return phrase.anchor.quality
+        return 0.0
 
     def propose_all(
         self, links: Iterable[tuple[str, Sequence[str]]]
@@ -103,12 +182,12 @@ class Anchoring:
         """Return a `Variety` that starts with the anchors of the existing links."""
         known = ((target, link.anchor) for target, links in self._known.items() for link in links)
         used = Counter((target, fold_query(anchor)) for target, anchor in known)
-        return Variety(self.propose, self.placed, used)
+        return Variety(self.propose, self.placed, self.title, self.quality, used)
 
     def taken(self, source: str) -> list[tuple[int, int]]:
-        """Return the spans (start, end) of links and headings in a page's plain main content: anchors avoid them."""
+        """Return the spans (start, end) of a page's plain main content that anchors avoid: links, headings, code..."""
         page = self._site.page(source)
-        return _taken(page, str(page.content), self._links.get(source, ()))
+        return self._taken(page, str(page.content), self._links.get(source, ()))
 
     def title(self, page: str) -> str:
         """Return a page's title or H1; "" for an unknown page."""
@@ -141,65 +220,109 @@ class Anchoring:
         links = [link for link in self._links.get(source, ()) if link.target == target]
         return [place for link in links for place in link_places(content, link)]
 
-    def _anchors(
-        self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
-    ) -> tuple[Anchor, ...]:
-        found = best_spans(source.text, aim, ANCHORS, said) if target in self._site.rows else []
-        if not found:
-            return self._titled(source, language, target, aim, said)
-        said.update(wording(source.text, span) for span in found)
-        starts, ends = source.text.phrases.starts, source.text.phrases.ends
-        places = [(int(starts[first]), int(ends[last])) for first, last in found]
-        content, begins = source.content, source.sentences
-        return tuple(Anchor(content[at:end], around(content, begins, at, end), at) for at, end in places)
+    def _phrases(
+        self, source: "_Source", target: str, names: TargetNames | None = None, least: float = LEAST_QUALITY
+    ) -> Iterator["_Phrase"]:
+        """Yield the phrases of a text that may be anchors for a target, the most fitting first."""
+        if target not in self._site.rows:
+            return
+        names, text, model = names or self._target(target), source.text, anchor_model()
+        found = candidates(text, names, self._words, self._habits)
+        last = self._allowed(text, target, names, found)
+        ok = last >= 0
+        if not ok.any():
+            return
+        quality = model.quality(found.features)
+        quality = np.where(natural(text, names, found), quality, np.minimum(quality, UNNATURAL))
+        is_title = found.features[:, FEATURES.index("is title")] > 0
+        order = _order(model.choice(found.features), is_title, ok & (quality >= least))
+        starts, ends = text.phrases.starts, text.phrases.ends
+        for at in order:
+            start, end = int(starts[found.first[at]]), int(ends[last[at]])
+            yield source.phrase(start, end, float(quality[at]))
 
-    def _titled(
-        self, source: "_Source", language: str, target: str, aim: TargetPhrases, said: set[bytes]
-    ) -> tuple[Anchor, ...]:
+    def _allowed(self, text: SourceText, target: str, names: TargetNames, found: Candidates) -> Ints:
+        """Return (n,) the last word of each phrase as an anchor; -1 if a rule forbids it."""
+        ok = allowed(
+            text,
+            names,
+            found,
+            key=target,
+            owners=self._owners,
+            site_name=self._site_name,
+            brands=self._brand_stems,
+        )
+        return np.where(ok, completed(text, names, found), -1)
+
+    def _unlinked(self, source: str, target: str) -> tuple["_Source", TargetNames]:
+        others = [link for link in self._links.get(source, ()) if link.target != target]
+        return self._text(self._site.page(source), others), self._names(target, source)
+
+    def _titled(self, source: "_Source", language: str, target: str, used: "_Used") -> tuple[Anchor, ...]:
         """Return the target's title as an anchor, with the paragraph to write it in."""
         page = self._site.find(target)
-        named = (page.title or page.h1 if page else "") or self._site.queries.get(target, "")
+        named = next(filter(None, self._titles(page) if page else ()), "") or self._site.queries.get(
+            target, ""
+        )
         title = short_title(named, self._reader.read(named, language))
-        key = self._reader.read(title, language).words.tobytes()  # as `wording` has it
-        if not title or key in said:
+        if not title or fold_query(title) in used.texts:
             return ()
-        said.add(key)
+        used.texts.add(fold_query(title))
+        names = self._target(target) if page else None
         begins = source.paragraphs
-        best = best_place(source.text, aim, np.array(begins))
-        paragraph = around(source.content, begins, begins[best], begins[best] + 1)
-        return (Anchor(title, paragraph, begins[best], verbatim=False),)
+        best = _best_paragraph(source, names) if names else 0
+        paragraph = around(source.text.text, begins, begins[best], begins[best] + 1)
+        return (Anchor(title, paragraph, begins[best], verbatim=False, quality=0.0),)
+
+    def _titles(self, page: Page) -> tuple[str, str]:
+        """Return a page's title and H1 without the site's brand."""
+        return without_brands(page.title, self._brands), without_brands(page.h1, self._brands)
 
     def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
         content = str(page.content)
         phrases = self._reader.read(content, page.lang)
-        covered = _covered(phrases, _taken(page, content, links))
-        return _Source(content, Text(phrases, covered, self._habits(phrases)))
+        covered = _covered(phrases, self._taken(page, content, links))
+        return _Source(SourceText(content, phrases, covered, self._reader.read(page.title, page.lang)))
 
-    def _target(self, target: str) -> TargetPhrases:
-        if target not in self._wanted:
-            self._wanted[target] = self._names(target).packed()
-        return TargetPhrases.unpacked(self._wanted[target])
+    def _taken(self, page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
+        linked = list(_linked_places(content, links))
+        blocks = closed_spans(
+            content, page.headings, closed=page.closed, links=linked, templates=self._templates
+        )
+        return [*linked, *blocks]
 
-    def _names(self, target: str, without: str = "") -> TargetPhrases:
-        """Return what an anchor for a page should say; links from the source `without` do not count."""
+    def _target(self, target: str) -> TargetNames:
+        if target not in self._targets:
+            if len(self._targets) >= _MOST_TARGETS:
+                self._targets.clear()
+            self._targets[target] = self._names(target)
+        return self._targets[target]
+
+    def _names(self, target: str, without: str = "") -> TargetNames:
+        """Return what an anchor for a page can say; links from the source `without` do not count."""
         page = self._site.find(target) or Page(target, target)
-        known = Counter(link.anchor for link in self._known.get(target, ()) if link.source != without)
-        titles = dict.fromkeys((page.title, page.h1, self._site.queries.get(target, "")))
-        names = [(self._reader.read(title, page.lang), 1.0) for title in titles if title]
-        most = np.log1p(max(known.values(), default=1))
-        names += [
-            (self._reader.read(anchor, page.lang), float(np.log1p(count) / most))
-            for anchor, count in known.most_common(_MANY)
-        ]
-        return wanted(names, self._read(page), self._rarity)
+        title, h1 = self._titles(page)
+        return target_names(
+            page,
+            self._read(page),
+            title=title,
+            h1=h1,
+            query=self._site.queries.get(target, ""),
+            known=Counter(link.anchor for link in self._known.get(target, ()) if link.source != without),
+            reader=self._reader,
+            words=self._words,
+        )
 
     def _learned(self, taught_by: Callable[[str], bool]) -> Habits:
         sources = [key for key in self._links if key in self._site.rows and taught_by(key)]
         return Habits.of(self._linked(self._site.page(key)) for key in _spread(sources, _SAMPLE))
 
-    def _linked(self, page: Page) -> tuple[Phrases, Bools]:
+    def _linked(self, page: Page) -> tuple[Phrases, list[Span]]:
         content, phrases = str(page.content), self._read(page)
-        return phrases, _covered(phrases, _linked_places(content, self._links[page.key]))
+        places = dict.fromkeys(
+            place for link in self._links[page.key] for place in link_places(content, link)[:1]
+        )
+        return phrases, [span for place in places if (span := _words_in(phrases, *place))]
 
     def _read(self, page: Page) -> Phrases:
         return self._reader.read(str(page.content), page.lang)
@@ -212,41 +335,132 @@ class Variety:
     Attributes:
         propose: see `Anchoring.propose`.
         placed: see `Anchoring.placed`.
+        title: see `Anchoring.title`.
+        quality: see `Anchoring.quality`.
         used: count of links by target and wording; `varied` adds to it.
+        owners: the target of each wording that `varied` gave out.
     """
 
     propose: Callable[..., Sequence[tuple[Anchor, ...]]]
     placed: Callable[[str, str], Anchor]
+    title: Callable[[str], str]
+    quality: Callable[[str, str, Anchor], float]
     used: Counter[tuple[str, str]]
+    owners: dict[str, str] = field(default_factory=dict)
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
-        """Return True: equal texts give equal anchors."""
-        return True
+        """Return whether the anchors were judged: equal texts give equal anchors, but earlier versions judged none."""
+        return not any(isnan(one.quality) for one in anchors)
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
-        """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor."""
-        fresh = [at for at, one in enumerate(anchors) if self.used[target, fold_query(one.text)] < REPEATS]
+        """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor.
+
+        No wording stands for two targets: those of other targets are left out. If none is left, the only anchor is
+        the target's title, which is not in the text.
+        """
+        ours = [one for one in anchors if self.owners.get(fold_query(one.text), target) == target]
+        if anchors and not ours and not own:
+            ours = [
+                Anchor(
+                    self.title(target) or anchors[0].text,
+                    anchors[0].sentence,
+                    anchors[0].start,
+                    verbatim=False,
+                    quality=0.0,
+                )
+            ]
+        fresh = [at for at, one in enumerate(ours) if self.used[target, fold_query(one.text)] < REPEATS]
         if fresh:
-            anchors = (anchors[fresh[0]], *anchors[: fresh[0]], *anchors[fresh[0] + 1 :])
-        if said := own or (anchors[0].text if anchors else ""):
+            ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
+        if said := own or (ours[0].text if ours else ""):
             self.used[target, fold_query(said)] += 1
-        return anchors
+            self.owners.setdefault(fold_query(said), target)
+        return tuple(ours)
+
+
+@dataclass(frozen=True, slots=True)
+class _Phrase:
+    """A phrase that may be an anchor, and the number of its sentence in the text."""
+
+    anchor: Anchor
+    sentence: int
 
 
 @dataclass(frozen=True)
 class _Source:
-    """A source's plain main content, as it is and prepared for the search for anchors."""
+    """A source's plain main content, prepared for the search for anchors."""
 
-    content: str
-    text: Text
+    text: SourceText
 
     @cached_property
     def sentences(self) -> list[int]:
-        return sentences(self.content)
+        return sentences(self.text.text)
 
     @cached_property
     def paragraphs(self) -> list[int]:
-        return paragraphs(self.content)
+        return paragraphs(self.text.text)
+
+    def phrase(self, start: int, end: int, quality: float) -> _Phrase:
+        content, begins = self.text.text, self.sentences
+        anchor = Anchor(
+            content[start:end], around(content, begins, start, end), start, quality=round(quality, 4)
+        )
+        return _Phrase(anchor, self.sentence(start))
+
+    def sentence(self, place: int) -> int:
+        """Return the number of the sentence at a place of the text."""
+        return bisect_right(self.sentences, place)
+
+
+class _Used:
+    """The wordings and sentences that the anchors of one page already use."""
+
+    def __init__(self) -> None:
+        self.texts, self._sentences = set[str](), set[int]()
+
+    def add(self, anchor: Anchor, source: _Source) -> None:
+        """Note an anchor that the page has."""
+        self.texts.add(fold_query(anchor.text))
+        if anchor.verbatim:
+            self._sentences.add(source.sentence(anchor.start))
+
+    def take(self, phrases: Iterator[_Phrase], count: int) -> list[Anchor]:
+        """Return up to `count` of the phrases, in their order: each with its own wording, in a sentence of its own."""
+        found: list[Anchor] = []
+        while len(found) < count and (phrase := next(phrases, None)):
+            text = fold_query(phrase.anchor.text)
+            if text not in self.texts and phrase.sentence not in self._sentences:
+                self.texts.add(text)
+                self._sentences.add(phrase.sentence)
+                found.append(phrase.anchor)
+        return found
+
+
+def _order(preference: Vectors, is_title: Bools, ok: Bools) -> list[int]:
+    """Return the numbers of the phrases that are ok: whole titles first, then the preferred."""
+    at = np.flatnonzero(ok)
+    return [int(each) for each in at[np.lexsort((-preference[at], ~is_title[at]))]]
+
+
+def _best_paragraph(source: _Source, names: TargetNames) -> int:
+    """Return the number of the paragraph that fits a link to the target best: much of its subject, in few words."""
+    phrases, begins = source.text.phrases, np.array(source.paragraphs)
+    weights = dict(zip(*(each.tolist() for each in names.subject), strict=True))
+    for name in names.names:
+        weights.update(dict.fromkeys(name.stems.tolist(), 1.0))
+    within = (np.searchsorted(begins, phrases.starts, side="right") - 1)[phrases.owners]
+    _, first = np.unique((within << 32) + phrases.stems, return_index=True)
+    fits = np.array([weights.get(stem, 0.0) for stem in phrases.stems[first].tolist()])
+    fits[source.text.closed[phrases.owners[first]]] = 0
+    fit = np.bincount(within[first], fits, len(begins))
+    return int(np.argmax(fit / np.sqrt(1 + np.bincount(within, minlength=len(begins)))))
+
+
+def _words_in(phrases: Phrases, start: int, end: int) -> Span | None:
+    """Return the first and the last word in a part of a text, if it has any."""
+    first = int(np.searchsorted(phrases.ends, start, side="right"))
+    last = int(np.searchsorted(phrases.starts, end)) - 1
+    return (first, last) if first <= last else None
 
 
 def link_places(content: str, link: ExistingLink) -> list[tuple[int, int]]:
@@ -266,21 +480,6 @@ def _linked_places(content: str, links: Iterable[ExistingLink]) -> Iterator[tupl
     """Yield the spans where a page's links may be in its text; in a huge text, only for its first links."""
     for link in islice(links, _MOST_SEARCHED // max(1, len(content))):
         yield from link_places(content, link)
-
-
-def _taken(page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
-    return [*_linked_places(content, links), *heading_places(content, page.headings)]
-
-
-def heading_places(content: str, headings: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield the spans (start, end) of headings in a text: lines with these numbers, and Markdown headings."""
-    marked, start = frozenset(headings), 0
-    if not marked and "#" not in content:
-        return
-    for number, line in enumerate(content.split("\n")):
-        if number in marked or (line.startswith("#") and line.lstrip("#").startswith(" ")):
-            yield start, start + len(line)
-        start += len(line) + 1
 
 
 def short_title(title: str, words: Phrases) -> str:

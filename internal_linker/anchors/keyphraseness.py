@@ -1,18 +1,24 @@
-"""Keyphraseness: how likely editors are to link each word, learned from a site's existing links."""
+"""Keyphraseness: how likely editors are to link each word and phrase, learned from a site's existing links."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from internal_linker.core.arrays import Bools, Vectors
-from internal_linker.text.phrases import Phrases
+from internal_linker.anchors.site_words import SLOTS, slots
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.text.phrases import Hashes, Phrases, stem_set
 
-# Words are counted by part of their hash: 4 MB on a site of any size.
-_SLOTS = 1 << 20
-# Smoothing: each word counts as if it had this many more links, at the average rate, because a word with two
-# occurrences proves little. 10 does as well.
+# Each word counts as if it had this many more occurrences at the average rate: two occurrences prove little.
 _DOUBT = 3.0
+# The longest anchor whose length is told apart.
+LONGEST = 9
+# The lengths of anchors before any is known: shares of anchors of 0 to 9 words, as if there were two of them.
+_LENGTHS = 2 * np.array([0, 0.3, 0.3, 0.15, 0.1, 0.05, 0.03, 0.03, 0.02, 0.02])
+
+# The first and the last word of an anchor.
+Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,25 +26,69 @@ class Habits:
     """What editors link.
 
     Attributes:
-        odds: (2**20,) float32, by part of a word's hash: ln of the ratio of its rate of links to the average word's.
+        there: (SLOTS,) how often each word occurs.
+        linked: (SLOTS,) how often it is in a link.
+        begun, ended: (SLOTS,) how many links begin and end with it.
+        lengths: (10,) ln of the share of anchors of 0 to 9 words; the last counts longer ones, too.
+        anchors: (k,) uint64, sorted: the sets of stems that are anchors somewhere.
+        times: (k,) how many links have each of these sets.
+        known: whether there are any links.
     """
 
-    odds: Vectors
+    there: Vectors
+    linked: Vectors
+    begun: Vectors
+    ended: Vectors
+    lengths: Vectors
+    anchors: Ints
+    times: Vectors
+    known: bool
 
     @classmethod
-    def of(cls, texts: Iterable[tuple[Phrases, Bools]]) -> "Habits":
-        """Learn from texts and, for each, (n,) whether its n words are in links; iterate once."""
-        linked, there = np.zeros((2, _SLOTS), np.int32)
-        for phrases, inside in texts:
-            slots = phrases.words % np.uint32(_SLOTS)
-            np.add.at(there, slots, 1)
-            np.add.at(linked, slots[inside], 1)
-        if not linked.any():
-            return cls(np.zeros(_SLOTS, np.float32))
-        share = linked.sum() / there.sum()
-        return cls(np.log((linked + _DOUBT) / (there + _DOUBT / share) / share).astype(np.float32))
+    def of(cls, texts: Iterable[tuple[Phrases, Sequence[Span]]]) -> "Habits":
+        """Learn from texts and, for each, the anchors of its links; iterate once."""
+        there, linked, begun, ended = (np.zeros(SLOTS, np.float32) for _ in range(4))
+        lengths, sets = _LENGTHS.copy(), Counter[int]()
+        for phrases, spans in texts:
+            words = slots(phrases.words)
+            np.add.at(there, words, 1)
+            for begin, end in spans:
+                np.add.at(linked, words[begin : end + 1], 1)
+                begun[words[begin]] += 1
+                ended[words[end]] += 1
+                lengths[min(LONGEST, end - begin + 1)] += 1
+                at, to = np.searchsorted(phrases.owners, (begin, end + 1))
+                sets[stem_set(phrases.stems[at:to])] += 1
+        anchors = np.array(sorted(sets), np.uint64)
+        times = np.array([sets[each] for each in anchors.tolist()], np.float32)
+        shares = np.log(np.maximum(lengths / lengths.sum(), 1e-4)).astype(np.float32)
+        return cls(there, linked, begun, ended, shares, anchors, times, bool(sets))
 
-    def __call__(self, phrases: Phrases) -> Vectors:
-        """Return (n,) the odds of each word."""
-        odds: Vectors = self.odds[phrases.words % np.uint32(_SLOTS)]
-        return odds
+    def inside(self, words: Hashes) -> Vectors:
+        """Return (k,) ln of the ratio of each word's rate of links to the average word's."""
+        return _odds(self.linked, self.there, words)
+
+    def first(self, words: Hashes) -> Vectors:
+        """Return (k,) the same for how often an anchor with the word begins with it."""
+        return _odds(self.begun, self.linked, words)
+
+    def last(self, words: Hashes) -> Vectors:
+        """Return (k,) the same for how often an anchor with the word ends with it."""
+        return _odds(self.ended, self.linked, words)
+
+    def times_linked(self, sets: Ints) -> Vectors:
+        """Return (n,) how many links of the site have each of these sets of stems as their anchor."""
+        if not len(self.anchors):
+            return np.zeros(len(sets), np.float32)
+        at = np.minimum(np.searchsorted(self.anchors, sets), len(self.anchors) - 1)
+        times: Vectors = np.where(self.anchors[at] == sets, self.times[at], np.float32(0))
+        return times
+
+
+def _odds(some: Vectors, total: Vectors, words: Hashes) -> Vectors:
+    at, every = slots(words), float(total.sum())
+    if not every or not some.any():
+        return np.zeros(len(words), np.float32)
+    share = some.sum() / every
+    odds: Vectors = np.log((some[at] / share + _DOUBT) / (total[at] + _DOUBT)).astype(np.float32)
+    return odds

@@ -132,6 +132,7 @@ def _print_agreement(found: "Agreement | None") -> None:
         ("token F1 of the first anchor", "f1"),
         ("the first anchor equals the editors'", "exact"),
         ("an anchor was found in the text", "found"),
+        ("it is good enough to be proposed", "good"),
         ("anchors that stand at their place", "verbatim"),
     ):
         shares = "".join(f"{getattr(one, attribute)!s:24}" for one in languages.values())

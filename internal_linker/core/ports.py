@@ -355,7 +355,7 @@ class Anchors(Protocol):
     """Finds anchors for links."""
 
     def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
     ) -> Sequence[tuple[Anchor, ...]]:
         """Return anchors for each of a page's targets, best first; `said` are the anchors of its other links."""
 
@@ -364,6 +364,9 @@ class Anchors(Protocol):
 
         If it is nowhere in the page, it is not `verbatim` either, and its sentence is "".
         """
+
+    def quality(self, source: str, target: str, anchor: Anchor) -> float:
+        """Return how likely an editor is to accept an anchor in a page's text, 0 to 1; 0 if a rule forbids it."""
 
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         """Return whether a link keeps these anchors as long as its texts don't change."""

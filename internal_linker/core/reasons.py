@@ -71,6 +71,7 @@ class FewLinks(MessageEnum):
 
     NO_SOURCE = "the page gets none ({})"
     WAITING = "{} waiting for approval"
+    TOO_WEAK = "{} weaker than min_strength"
     NOTHING_KNOWN = "neither content nor a main query is known"
     NO_CONTENT = "the page has no content"
     REST_LINKED = "all other possible targets are already linked"

@@ -452,6 +452,7 @@ class Recommendation:
         remark: what else a person should know, such as why the search step was skipped.
         held: links that an editor must accept first.
         shortage: why there are fewer links than wanted.
+        weak: ranks of the links that an editor should look at.
     """
 
     source: Source
@@ -459,11 +460,13 @@ class Recommendation:
     remark: str = ""
     held: tuple[Link, ...] = ()
     shortage: Shortage | None = None
+    weak: tuple[int, ...] = ()
 
     @property
     def note(self) -> str:
-        """The remark and the shortage in one line, as in the column Note."""
-        return "; ".join(filter(None, (self.remark, str(self.shortage or ""))))
+        """The remark, the shortage and the weak links in one line, as in the column Note."""
+        weak = f"{', '.join(map(str, self.weak))}: weak" if self.weak else ""
+        return "; ".join(filter(None, (self.remark, str(self.shortage or ""), weak)))
 
 
 def fold_query(query: str) -> str:

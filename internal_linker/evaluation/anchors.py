@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.finder import LEAST_QUALITY, Anchoring
 from internal_linker.core.edges import Anchor, Edge
 from internal_linker.core.records import Collected, ExistingLink, Page
 from internal_linker.evaluation.hygiene import Hygiene, Proposed, hygiene
@@ -32,7 +32,8 @@ class Agreement:
         f1: token F1 of the first anchor and the most similar of the editors' anchors, mean over the pairs, 0 to 1; a
             pair without a proposed anchor in the text counts as 0.
         exact: share of the pairs, 0 to 1, in which the first anchor is an editor's anchor.
-        found: share of the pairs, 0 to 1, with a proposed anchor in the text.
+        found: share of the pairs, 0 to 1, with an anchor in the text.
+        good: share of the pairs, 0 to 1, whose first anchor is good enough for a run to propose it.
         verbatim: share of the anchors marked as verbatim, 0 to 1, that are in the text at their position.
         lengths: shares of the first anchors by their number of words, as `LENGTHS` has them.
         editors_lengths: shares of the editors' anchors, likewise.
@@ -45,6 +46,7 @@ class Agreement:
     f1: Estimate
     exact: Estimate
     found: Estimate
+    good: Estimate
     verbatim: Estimate
     lengths: Sequence[Estimate]
     editors_lengths: Sequence[Estimate]
@@ -79,6 +81,7 @@ class _Pair:
     f1: float
     exact: bool
     found: bool
+    good: bool
     marked: int
     standing: int
     length: int
@@ -168,6 +171,7 @@ def _measured(source: Page, target: Page, content: str, texts: Sequence[str], ch
         max(token_f1(first, text) for text in texts) if first else 0.0,
         any(normalise(first) == normalise(text) for text in texts),
         bool(first),
+        bool(anchors) and anchors[0].quality >= LEAST_QUALITY,
         len(anchors),
         sum(content.startswith(one.text, one.start) for one in anchors),
         word_length(first, source.lang),
@@ -188,19 +192,19 @@ def _summary(pairs: Sequence[_Pair], absent: int, by_language: Mapping[str, Agre
     rows: dict[str, int] = {}
     for pair in pairs:
         rows.setdefault(pair.source, len(rows))
-    values = np.zeros((len(rows), 4 + 2 * most))
+    values = np.zeros((len(rows), 5 + 2 * most))
     counts = np.zeros_like(values)
     for pair in pairs:
         row = rows[pair.source]
-        values[row, :4] += pair.f1, pair.exact, pair.found, pair.standing
-        counts[row, :4] += 1, 1, 1, pair.marked
+        values[row, :5] += pair.f1, pair.exact, pair.found, pair.good, pair.standing
+        counts[row, :5] += 1, 1, 1, 1, pair.marked
         if pair.found:
-            values[row, 3 + min(pair.length, most)] += 1
-            counts[row, 4 : 4 + most] += 1
+            values[row, 4 + min(pair.length, most)] += 1
+            counts[row, 5 : 5 + most] += 1
         for length, count in pair.editors_lengths.items():
-            values[row, 3 + most + min(length, most)] += count
-            counts[row, 4 + most :] += count
-    f1, exact, found, verbatim, *lengths = ratios(values, counts)
+            values[row, 4 + most + min(length, most)] += count
+            counts[row, 5 + most :] += count
+    f1, exact, found, good, verbatim, *lengths = ratios(values, counts)
     return Agreement(
         len(pairs),
         len(rows),
@@ -208,6 +212,7 @@ def _summary(pairs: Sequence[_Pair], absent: int, by_language: Mapping[str, Agre
         f1,
         exact,
         found,
+        good,
         verbatim,
         lengths[:most],
         lengths[most:],

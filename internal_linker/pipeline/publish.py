@@ -13,6 +13,7 @@ from internal_linker.core.reasons import NoTarget, Reason
 from internal_linker.core.records import ExcludedTarget, Source, Targets
 from internal_linker.core.runs import Version, VersionRow, overlaid, rows_with
 from internal_linker.core.sections import section_of
+from internal_linker.core.sequences import Lazy
 from internal_linker.pipeline.context import Rules, RunContext
 from internal_linker.pipeline.deliver import deliver
 from internal_linker.pipeline.drift import RunFacts, drift, facts_in, facts_of, mostly_by_words
@@ -179,15 +180,20 @@ class Publication:
             for (page, keep), pair in found.items()
         )
         anchors = self._anchors(Anchoring(report.collected))
+        linked = {link.target for link in report.collected.live_links}
+        items = report.recommendations
         memory.keep(
-            report.recommendations,
+            items,
             self.targets,
             anchors,
             duplicates,
             self.progress,
             gone=self._renews,
             barred=self._barred,
+            # Where no link is known, nobody knows which pages need one.
+            unlinked=lambda key: bool(linked) and key not in linked,
         )
+        report.recommendations = Lazy(len(items), lambda at: memory.shown(items[at]))
         if memory.unlinkable:
             place = self.context.desk.name if self.context.desk else "`internal-linker review`"
             self.progress.warn(
@@ -201,9 +207,7 @@ class Publication:
         context, report = self.context, self.report
         if context.chat is None or context.answers is None:
             return site.variety()
-        report.rephrased = Rephrased(
-            site.variety(), report.collected, site.taken, context.chat, context.answers
-        )
+        report.rephrased = Rephrased(site.variety(), report.collected, context.chat, context.answers)
         return report.rephrased
 
     def _deliver(self, memory: Memory | None, *, held: bool) -> None:

@@ -27,7 +27,16 @@ from internal_linker.core.edges import (
 from internal_linker.core.errors import InputError, ServiceError
 from internal_linker.core.link_density import FEW_LINKS, LinkDensity
 from internal_linker.core.ports import Anchors, EdgeStore, Progress, ReviewDesk
-from internal_linker.core.records import Duplicate, Link, Recommendation, Source, Targets, fold_query
+from internal_linker.core.reasons import FewLinks, Reason
+from internal_linker.core.records import (
+    Duplicate,
+    Link,
+    Recommendation,
+    Shortage,
+    Source,
+    Targets,
+    fold_query,
+)
 from internal_linker.core.sections import Sections
 from internal_linker.core.sequences import batched
 from internal_linker.review.former_links import carry_over, hear, todays
@@ -53,12 +62,14 @@ class EdgeRules:
         inline, sidebar: strengths from which a link belongs in the text, or beside it, 0 to 1.
         density: how many links a page and its text can carry; further links belong beside the text.
         approval: parts of the site whose links an editor must accept first.
+        min_strength: the strength below which links are left out, except those to a page that no page links to.
     """
 
-    inline: float = 0.8
-    sidebar: float = 0.65
+    inline: float = 0.7
+    sidebar: float = 0.7
     density: LinkDensity = field(default_factory=LinkDensity)
     approval: Sections = field(default_factory=lambda: Sections(()))
+    min_strength: float = 0.0
 
 
 class UnchangedEdges:
@@ -95,6 +106,7 @@ class Memory:
         without_anchors: the count of links for which the store had no anchors, if `keep` was to find no others.
         unlinkable: the count of accepted links whose anchor is not in the page's text, or only in a link or heading.
         differing: the edges that differ from what their links alone give, by source and target.
+        left_out: source and target of the links that are weaker than `min_strength`.
     """
 
     store: EdgeStore
@@ -115,7 +127,9 @@ class Memory:
     without_anchors: int = 0
     unlinkable: int = 0
     differing: dict[tuple[str, str], Edge] = field(default_factory=dict)
+    left_out: set[tuple[str, str]] = field(default_factory=set)
     _barred: Callable[[str], bool] = lambda _: False
+    _unlinked: Callable[[str], bool] = lambda _: False
 
     def recall(self, desk: ReviewDesk | None) -> list[str]:
         """Read what editors wrote and store their decisions; return what went wrong, one sentence each."""
@@ -146,6 +160,7 @@ class Memory:
         *,
         gone: Callable[[str], bool],
         barred: Callable[[str], bool] = lambda _: False,
+        unlinked: Callable[[str], bool] = lambda _: False,
     ) -> None:
         """Store a run's links; withdraw links that the run no longer proposes.
 
@@ -159,8 +174,10 @@ class Memory:
             progress: receives each row.
             gone: whether to withdraw the proposed links of a page that has no recommendations.
             barred: whether a page can't carry links: its accepted links are withdrawn, too, and editors don't see any.
+            unlinked: whether no page links to a page: links to it are kept, however weak they are.
         """
         self._barred = lambda end: "://" not in end or barred(end)
+        self._unlinked = unlinked
         progress.start("Link graph", len(recommendations), "rows")
         carry_over(self.store, self.hosts)
         self.least, counts = _least_score_and_counts(recommendations)
@@ -210,6 +227,18 @@ class Memory:
     def edge_of(self, source: Source, link: Link) -> Edge:
         """Return the edge of one of the links that `keep` entered or `preview` prepared."""
         return self.differing.get((source.end, link.target.key)) or self._edge(source.end, source, link)
+
+    def shown(self, item: Recommendation) -> Recommendation:
+        """Return a recommendation as people get it: without the links that `keep` left out; the weak ones are named."""
+        end, wanted = item.source.end, len(item.links)
+        links = tuple(link for link in item.links if (end, link.target.key) not in self.left_out)
+        shortage = item.shortage
+        if len(links) < wanted:
+            links = tuple(replace(link, rank=rank) for rank, link in enumerate(links, 1))
+            reason = Reason(FewLinks.TOO_WEAK, str(wanted - len(links)))
+            shortage = Shortage(len(links), shortage.wanted if shortage else wanted, reason)
+        weak = tuple(link.rank for link in links if self.edge_of(item.source, link).tier == "review")
+        return replace(item, links=links, shortage=shortage, weak=weak)
 
     def duplicate_edge(self, pair: Duplicate, source: str, target: str) -> Edge:
         """Return the edge of a near-duplicate pair; `source` and `target` are the pages' normal forms."""
@@ -273,7 +302,11 @@ class Memory:
                 if link.target != first.target:
                     several.add(link.target.key)
         plain = {key: self._edge(end, source, link) for key, (source, link) in now.items()}
-        edges = self._anchored(items[0].source, plain, old, anchors)
+        anchored = self._anchored(items[0].source, plain, old, anchors)
+        edges = {key: _with_anchor_judged(edge) for key, edge in anchored.items()}
+        for key in [key for key, edge in edges.items() if self._is_too_weak(edge, old.get(key))]:
+            del edges[key]
+            self.left_out.add((end, key))
         edges |= self._beside(items[0].source, edges, old, self.text_links.get(end, 0))
         for key in {**old, **edges}:
             edge = remembered(old.get(key), edges.get(key), targets.links(end, key), self.at)
@@ -305,9 +338,9 @@ class Memory:
         settled.sort(key=lambda key: (not old[key].verdict, old[key].status == "withdrawn"))
         known = distinct({key: old[key].anchors for key in settled})
         if wanted := [key for key in seen if not known.get(key)]:
-            said = [one.text for kept in known.values() for one in kept]
+            said = [one for kept in known.values() for one in kept]
             # What an editor accepted stays the anchor of its link, even if a text changed.
-            said += [old[key].chosen.text for key in wanted if key in old and old[key].verdict]
+            said += [old[key].chosen for key in wanted if key in old and old[key].verdict]
             found = zip(wanted, anchors.propose(source.key, wanted, said), strict=True)
             known = distinct(known | dict(found))
         for key in seen:
@@ -330,6 +363,10 @@ class Memory:
         room = density.room(word_count(str(source.page.content).strip()), links)
         inline.sort(key=lambda key: (key not in accepted, -edges[key].strength))
         return {key: replace(edges[key], tier="sidebar") for key in inline[room:] if key not in accepted}
+
+    def _is_too_weak(self, edge: Edge, old: Edge | None) -> bool:
+        rescues = self._unlinked(edge.target)
+        return edge.strength < self.rules.min_strength and not rescues and not (old and old.verdict)
 
     def _is_seen(self, edge: Edge, old: Edge | None) -> bool:
         return not edge.rank or not edge.score < self.least or bool(old and old.verdict)
@@ -363,6 +400,22 @@ class Memory:
             at=self.at,
             evidence=link.evidence,
         )
+
+
+def _with_anchor_judged(edge: Edge) -> Edge:
+    """Return an edge whose strength and tier cover its anchor, too.
+
+    Where pages and words together are not good enough for a link in the text, the words are a mere proposal, and the
+    pages decide alone whether the link belongs beside it. Nobody knows how good words are that an editor chose, or
+    those of an earlier version.
+    """
+    chosen = edge.chosen
+    if edge.anchor or (chosen.text and chosen.verbatim and isnan(chosen.quality)):
+        return edge
+    together = edge.strength * chosen.quality if chosen.text and chosen.verbatim else 0.0
+    if tier_of(together, edge.inline, edge.sidebar) == "inline":
+        return replace(edge, strength=together, tier="inline")
+    return replace(edge, tier="sidebar") if edge.tier == "inline" else edge
 
 
 def _looked_for(edge: Edge, before: Edge | None, placed: Callable[[str], Anchor], *, unchanged: bool) -> Edge:

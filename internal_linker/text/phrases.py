@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from internal_linker.core.arrays import Bools, Ints, Vectors
+from internal_linker.core.arrays import Bools, Ints
 from internal_linker.text.segmentation import VOWEL_SIGNS, unspaced_boundaries
 from internal_linker.text.stemming import stem
 from internal_linker.text.stop_words import stop_words
@@ -17,7 +17,7 @@ from internal_linker.text.words import MARKS, UNSPACED
 
 Hashes = NDArray[np.uint32]
 # The number of words of an anchor.
-LEAST_WORDS, MOST_WORDS = 2, 8
+MOST_WORDS = 8
 # Signs that join the parts of one word: quality-checking, page's, docs.example.com, I/O, app_config.
 _JOINERS = r"\-‐‑'’._/@&+:"
 _PART = rf"(?:(?![{UNSPACED}])[\w{MARKS}])+"
@@ -71,42 +71,6 @@ class Phrases:
         """(n,) whether a word has no stem: no anchor begins or ends with it."""
         stops: Bools = np.bincount(self.owners, minlength=len(self.starts)) == 0
         return stops
-
-
-@dataclass(frozen=True, slots=True)
-class TargetPhrases:
-    """What an anchor to a page should say, with weights from 0 to 1 within the page.
-
-    Attributes:
-        stems: (k,) sorted hashes.
-        named: (k,) float32 weight of each stem in the page's names: title, query, texts of links to it.
-        told: (k,) float32 weight of each stem in the page's content.
-        pairs: (l,) sorted hashes of two consecutive stems.
-        paired: (l,) float32 weight of each pair on top of its stems.
-        names: (n,) sorted hashes of the sets of stems that make up a whole name.
-    """
-
-    stems: Hashes
-    named: Vectors
-    told: Vectors
-    pairs: Hashes
-    paired: Vectors
-    names: Hashes
-
-    def packed(self) -> bytes:
-        """Serialise everything into about 600 bytes, a quarter of the arrays' size."""
-        arrays = (self.stems, self.named, self.told, self.pairs, self.paired, self.names)
-        lengths = np.array([len(self.stems), len(self.pairs)], np.uint32)
-        return lengths.tobytes() + b"".join(array.tobytes() for array in arrays)
-
-    @classmethod
-    def unpacked(cls, packed: bytes) -> "TargetPhrases":
-        """Restore what `packed` serialised."""
-        numbers = np.frombuffer(packed, np.uint32)
-        k, n = numbers[:2].tolist()
-        stems, named, told, pairs, paired, names = np.split(numbers[2:], np.cumsum([k, k, k, n, n]))
-        weights = [array.view(np.float32) for array in (named, told, paired)]
-        return cls(stems, weights[0], weights[1], pairs, weights[2], names)
 
 
 class Reader:
@@ -173,7 +137,7 @@ class Reader:
             parts = [] if lower in stops else [part for part in _IS_PART.findall(lower) if part not in stops]
         folded = [self._fold(part) for part in parts]
         stems = [stem(part, language) for part in folded if _tells(part)]
-        known[word] = (_hash(lower), *map(_hash, stems))
+        known[word] = (word_hash(lower), *map(word_hash, stems))
         return known[word]
 
 
@@ -197,9 +161,23 @@ def _divided(parts: Sequence[str], divides: Bools) -> list[str]:
     return found
 
 
-def set_hash(stems: Hashes) -> int:
-    """Return a hash of a set of stems."""
-    return zlib.crc32(np.unique(stems).tobytes())
+def breaks(phrases: Phrases) -> tuple[Bools, Bools]:
+    """Return (n,) whether a piece of text, as in `segments`, begins with each word, and whether it ends with it."""
+    begins, ends = np.ones((2, len(phrases.starts)), np.bool_)
+    begins[1:] = ends[:-1] = np.diff(phrases.segments) > 0
+    return begins, ends
+
+
+def stem_set(stems: Hashes) -> int:
+    """Return a 64-bit hash of some stems, whatever their order."""
+    return int(mixed(stems).sum(dtype=np.uint64))
+
+
+def mixed(stems: Hashes) -> NDArray[np.uint64]:
+    """Return (m,) the summands of `stem_set`."""
+    spread = stems.astype(np.uint64) * _MIX
+    mixed: NDArray[np.uint64] = (spread ^ (spread >> np.uint64(29))) * _MIX
+    return mixed
 
 
 def is_among(some: Hashes, all_sorted: Hashes) -> tuple[Ints, Bools]:
@@ -222,5 +200,6 @@ def _goes_on(between: str, word: str) -> bool:
     return word[0].islower() if between == "\n" else _BLANKS.fullmatch(between) is not None
 
 
-def _hash(text: str) -> int:
+def word_hash(text: str) -> int:
+    """Return the hash of a lower-case word or a stem."""
     return zlib.crc32(text.encode("utf-8", "surrogatepass"))

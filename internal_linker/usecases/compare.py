@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from internal_linker.adapters.tables.columns import Kind, filled
-from internal_linker.analysis.similarity.brands import found_brands, without_brands
 from internal_linker.analysis.similarity.fields import FIELDS, Encoders, field_similarity, field_texts
 from internal_linker.analysis.similarity.similarity import ComparedPages
 from internal_linker.core.arrays import Ints
@@ -23,6 +22,7 @@ from internal_linker.embeddings.embed import encodable, plan_embedding
 from internal_linker.ingest.collect import gather
 from internal_linker.matching.candidates import language_codes
 from internal_linker.pipeline.context import RunContext
+from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.language import page_languages
 from internal_linker.usecases.options import CompareOptions
 from internal_linker.usecases.project import Project

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from internal_linker.analysis.similarity.brands import found_brands
 from internal_linker.core.arrays import Vectors, unit_rows
 from internal_linker.core.errors import ConfigurationError, InputError
 from internal_linker.core.ports import Progress
@@ -22,6 +21,7 @@ from internal_linker.ranking.metrics import Estimate
 from internal_linker.ranking.selection import link_targets
 from internal_linker.ranking.training import Lesson
 from internal_linker.serp.search import search_cached
+from internal_linker.text.brands import found_brands
 from internal_linker.usecases.options import BacktestOptions, EvaluateOptions
 from internal_linker.usecases.project import Project
 from internal_linker.usecases.rehearsal import rehearse

@@ -226,6 +226,7 @@ class Project:
             settings.tier_sidebar,
             _density(settings),
             Sections(settings.approval_sections),
+            settings.min_strength,
         )
         return Rules(
             search,

@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import nan
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.anchors.finder import Anchoring
+from internal_linker.anchors.finder import LEAST_QUALITY, Anchoring
 from internal_linker.anchors.llm import PATIENCE, TASK, Rephrased, choices
 from internal_linker.core.edges import Anchor
 from internal_linker.core.errors import BudgetReached, CredentialsRefused, ServiceError
@@ -20,7 +22,7 @@ TEA = "We drink green tea from small cups at home. Stoneware cups keep green tea
 SITE = (
     page("home", f"{TEA}\n\n{POTS}", title="Home", lang="en"),
     page("green", "Green tea is steamed.", title="Green tea", lang="en"),
-    page("black", "Black tea leaves are oxidised.", title="Black tea leaves", lang="en"),
+    page("black", "Black tea leaves are oxidised.", title="Black tea", lang="en"),
 )
 TARGETS = [url("green"), url("black")]
 
@@ -34,7 +36,7 @@ def rephrased(
     """Return the anchors of a site, rephrased by a model."""
     whole, model = collected(pages, links), Model(says)
     site = Anchoring(whole)
-    return Rephrased(site.variety(), whole, site.taken, model, cache or Answers()), model
+    return Rephrased(site.variety(), whole, model, cache or Answers()), model
 
 
 def answering(**words: str) -> Callable[[str], str]:
@@ -54,12 +56,13 @@ PLAIN = first(lambda data: "")
 
 def test_words_of_the_sentence_come_first_and_the_old_ones_stay_behind() -> None:
     """The chosen anchor comes first with its position in the page; the old anchors follow as variants."""
-    asked, _ = rephrased(answering(Black="black tea leaves draw"))
+    asked, _ = rephrased(answering(Black="black tea leaves"))
     green, black = asked.propose(url("home"), TARGETS)
     content = str(SITE[0].content)
-    assert black[0] == Anchor(
-        "black tea leaves draw", PLAIN[1].sentence, content.index("black tea"), asked=True
+    assert replace(black[0], quality=nan) == Anchor(
+        "black tea leaves", PLAIN[1].sentence, content.index("black tea"), asked=True
     )
+    assert black[0].quality >= LEAST_QUALITY
     assert PLAIN[1].text in [one.text for one in black[1:]]
     assert green[0] == PLAIN[0]
     assert (asked.asked, asked.chosen, asked.tokens, asked.gap) == (2, 1, 7, "")
@@ -82,7 +85,7 @@ NOT_USED = {
 
 @pytest.mark.parametrize("name", NOT_USED)
 def test_other_words_leave_the_old_anchor(name: str) -> None:
-    """An answer is used only if the sentence contains it letter for letter as 2 to 8 whole words."""
+    """An answer is used only if the sentence contains it letter for letter and it keeps all rules."""
     assert first(answering(Black=NOT_USED[name]))[1] == PLAIN[1]
 
 
@@ -94,8 +97,8 @@ def test_words_on_both_sides_of_a_comma_are_no_anchor(answer: str) -> None:
     asked, _ = rephrased(answering(Black=answer), [home, *SITE[1:]])
     assert asked.propose(url("home"), TARGETS) == plain.propose(url("home"), TARGETS)
     # Words on one side of it are used.
-    other, _ = rephrased(answering(Black="tea leaves"), [home, *SITE[1:]])
-    assert other.propose(url("home"), TARGETS)[1][0].text == "tea leaves"
+    other, _ = rephrased(answering(Black="black tea leaves"), [home, *SITE[1:]])
+    assert other.propose(url("home"), TARGETS)[1][0].text == "black tea leaves"
 
 
 def test_no_words_are_another_targets() -> None:
@@ -109,9 +112,9 @@ def test_no_words_are_another_targets() -> None:
 
 def test_no_words_of_a_link_that_is_there() -> None:
     """Words of an existing link are refused; other words of the sentence aren't."""
-    there = ExistingLink(url("home"), url("shop"), "Clay pots")
-    assert first(answering(Black="Clay pots keep"), [there])[1].text == PLAIN[1].text
-    assert first(answering(Black="Clay pots keep"))[1].text == "Clay pots keep"
+    there = ExistingLink(url("home"), url("shop"), "leaves draw")
+    assert first(answering(Black="black tea leaves"), [there])[1].text == PLAIN[1].text
+    assert first(answering(Black="black tea leaves"))[1].text == "black tea leaves" != PLAIN[1].text
 
 
 @given(
@@ -161,12 +164,12 @@ def test_of_a_text_without_full_stops_a_part_is_sent() -> None:
     long = page(
         "home", f"{'soft water ' * 200} steep black tea leaves {'with care ' * 200}", title="Home", lang="en"
     )
-    asked, model = rephrased(answering(Black="steep black tea"), (long, *SITE[1:]))
+    asked, model = rephrased(answering(Black="black tea leaves"), (long, *SITE[1:]))
     (found,) = asked.propose(url("home"), [url("black")])
     ((_, data),) = model.heard
     (sent,) = json.loads(data)
     assert "steep black tea leaves" in sent["sentence"] and len(sent["sentence"]) < 600
-    assert found[0].text == "steep black tea" and str(long.content)[found[0].start :].startswith("steep")
+    assert found[0].text == "black tea leaves" and str(long.content)[found[0].start :].startswith("black")
 
 
 def test_a_question_is_asked_once() -> None:

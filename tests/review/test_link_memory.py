@@ -18,7 +18,7 @@ class Names:
     """An `Anchors` that proposes the last letter of each target from "c" on, only "c" verbatim."""
 
     def propose(
-        self, source: str, targets: Sequence[str], said: Sequence[str] = ()
+        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
     ) -> Sequence[tuple[Anchor, ...]]:
         found = [Anchor(one[-1], f"See {one}.", verbatim=one[-1] == "c") for one in targets]
         return [(one,) if one.text >= "c" else () for one in found]
@@ -26,11 +26,23 @@ class Names:
     def placed(self, source: str, text: str) -> Anchor:
         return Anchor(text, verbatim=False)
 
+    def quality(self, source: str, target: str, anchor: Anchor) -> float:
+        return 1.0
+
     def settled(self, anchors: tuple[Anchor, ...]) -> bool:
         return bool(anchors)
 
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         return anchors
+
+
+class Everywhere(Names):
+    """An `Anchors` that proposes a perfect anchor for each target."""
+
+    def propose(
+        self, source: str, targets: Sequence[str], said: Sequence[Anchor] = ()
+    ) -> Sequence[tuple[Anchor, ...]]:
+        return [(Anchor(one[-1], f"See {one}.", quality=1.0),) for one in targets]
 
 
 PAGES: dict[str, Page] = {name: page(name, "some text") for name in "xyz"}
@@ -105,7 +117,7 @@ def test_a_text_gets_no_more_links_than_it_can_carry(
     memory = Memory(store, EdgeRules(), "1", "local/x", text_links={url("x"): links})
     memory.recall(None)
     items = [item(of, "abcdefg", score=12.0)]
-    memory.keep(items, targets(*"abcdefg"), None, (), Told(), gone=lambda _: True)
+    memory.keep(items, targets(*"abcdefg"), Everywhere(), (), Told(), gone=lambda _: True)
     tiers = {edge.target[-1]: edge.tier for edge in store.each()}
     assert "".join(name for name, tier in sorted(tiers.items()) if tier == "inline") == inline
     assert set(tiers.values()) <= {"inline", "sidebar"}
@@ -114,7 +126,7 @@ def test_a_text_gets_no_more_links_than_it_can_carry(
     store.put([replace(store.by_id([last])[last], verdict="accepted", status="accepted")])
     memory = Memory(store, EdgeRules(), "2", "local/x", text_links={url("x"): links})
     memory.recall(None)
-    memory.keep(items, targets(*"abcdefg"), None, (), Told(), gone=lambda _: True)
+    memory.keep(items, targets(*"abcdefg"), Everywhere(), (), Told(), gone=lambda _: True)
     assert store.by_id([last])[last].tier == "inline"
     assert memory.tiers["inline"] == max(1, len(inline))
 

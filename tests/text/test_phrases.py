@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from internal_linker.text.phrases import Reader, TargetPhrases, is_among
+from internal_linker.text.phrases import Reader, is_among
 from internal_linker.text.sentences import paragraphs, sentences
 from internal_linker.text.words import normalise
 
@@ -121,13 +121,3 @@ def test_sentences_end_where_a_reader_ends_them() -> None:
         "再见",
     ]
     assert [text[at : at + 3] for at in paragraphs(text)] == ["The", "A t", "the"]
-
-
-def test_what_is_wanted_comes_back_from_its_bytes() -> None:
-    """Packing and unpacking returns the same arrays."""
-    stems, pairs, names = (np.arange(count, dtype=np.uint32) for count in (3, 2, 4))
-    weights = [np.arange(count, dtype=np.float32) / 7 for count in (3, 3, 2)]
-    before = TargetPhrases(stems, weights[0], weights[1], pairs, weights[2], names)
-    after = TargetPhrases.unpacked(before.packed())
-    for name in TargetPhrases.__slots__:
-        np.testing.assert_array_equal(getattr(before, name), getattr(after, name))

@@ -110,7 +110,7 @@ def test_a_mistyped_name_is_refused_with_the_nearest_right_one(
         ("max_serp_pages = two", "can't be read: "),
         ("max_serp_pages = 11", "max_serp_pages: it must be 10 or less (it is 11)"),
         ("serp_requests_per_second = 0", "it must be above 0 (it is 0)"),
-        ("tier_inline = 0.5", "tier_inline (0.5) must not be below tier_sidebar (0.65)"),
+        ("tier_inline = 0.5", "tier_inline (0.5) must not be below tier_sidebar (0.7)"),
         ('store_url = "sqlite:///C:\\data"', "with / instead of \\"),
     ],
 )

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import MISSING, fields
 from datetime import UTC, datetime
-from math import isnan
+from math import isnan, nan
 from operator import attrgetter
 from typing import Any, get_args
 
@@ -75,7 +75,11 @@ def _typed(values: Sequence[Any], types: Sequence[type]) -> Sequence[Any]:
 
 
 def _anchor(values: Sequence[Any]) -> Anchor:
-    return Anchor(*_typed(values, (str, str, int, bool, bool)))
+    # Earlier versions knew no quality.
+    *known, quality = values if len(values) == 6 else (*values, None)
+    return Anchor(
+        *_typed(known, (str, str, int, bool, bool)), *_typed([nan if quality is None else quality], (float,))
+    )
 
 
 # JSON turns these into lists.
@@ -226,7 +230,8 @@ def _text(edge: Edge) -> str:
 
 
 def _packed(anchor: Anchor) -> list[object]:
-    return [anchor.text, anchor.sentence, anchor.start, anchor.verbatim, anchor.asked]
+    quality = None if isnan(anchor.quality) else anchor.quality
+    return [anchor.text, anchor.sentence, anchor.start, anchor.verbatim, anchor.asked, quality]
 
 
 def _none(value: object) -> bool:

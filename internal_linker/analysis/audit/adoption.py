@@ -158,7 +158,7 @@ def proposed_links(
 def _as_stored(
     edges: Iterable[Edge], keys: Ints, aliases: Mapping[str, str], rows: Mapping[str, int]
 ) -> tuple[Vectors, Bools]:
-    """Return (p,) the stored strengths of links, NaN where unknown, and whether their anchor is not in the text.
+    """Return (p,) the stored strengths of links, NaN where unknown, and whether no good anchor is in the text.
 
     Args:
         edges: the stored links.
@@ -174,7 +174,10 @@ def _as_stored(
         at = int(np.searchsorted(wanted, key))
         if source >= 0 and target >= 0 and at < len(wanted) and wanted[at] == key:
             found[at] = edge.strength
-            beside[at] = bool(edge.chosen.text) and not edge.chosen.verbatim
+            chosen = edge.chosen
+            # The text may be too full for a link whose words are good enough: that is counted here, too.
+            poor = not chosen.verbatim or edge.strength * chosen.quality < edge.inline
+            beside[at] = bool(chosen.text) and not edge.anchor and edge.tier != "inline" and poor
     return found[first], beside[first]
 
 

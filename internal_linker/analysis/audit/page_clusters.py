@@ -11,10 +11,10 @@ from sklearn.utils.extmath import randomized_svd
 
 from internal_linker.analysis.graph.communities import communities
 from internal_linker.analysis.graph.site_graph import SiteGraph
-from internal_linker.analysis.similarity.brands import found_brands, without_brands
 from internal_linker.analysis.similarity.cluster_names import cluster_names
 from internal_linker.core.arrays import Ints, Vectors, units
 from internal_linker.core.records import Page
+from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.phrases import Reader
 from internal_linker.text.words import normalise, words
 

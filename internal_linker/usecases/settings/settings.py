@@ -257,7 +257,7 @@ class Settings(BaseSettings):
         "alike, come last as links of each other; equal: they count as others.",
     )
     both_directions: float = Field(
-        0.4,
+        0.6,
         ge=0,
         le=1,
         description="Two pages are proposed as links of each other only if both links have at least this strength, "
@@ -308,18 +308,25 @@ class Settings(BaseSettings):
         "files/review.xlsx without a Sheet; none: nowhere.",
     )
     tier_inline: float = Field(
-        0.8,
+        0.7,
         ge=0,
         le=1,
-        description='Lowest score of a link "in the text" (tier inline), as a share: 0.8 stands for score 80. '
+        description='Lowest score of a link "in the text" (tier inline), as a share: 0.7 stands for score 70. '
         'calibrate proposes a value. If a text can carry no more links, further ones get "related box".',
     )
     tier_sidebar: float = Field(
-        0.65,
+        0.7,
         ge=0,
         le=1,
         description='Lowest score of a link for a "related box" beside the text (tier sidebar), as a share; links '
         'with a lower one get "needs a look" (tier review).',
+    )
+    min_strength: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="Score below which links are left out, as a share; 0: none. Links to a page that no page links "
+        "to stay, and Note names them as weak.",
     )
     approval_sections: tuple[str, ...] = Field(
         (),

@@ -1,6 +1,7 @@
 """In every output of a run, foreign formulas stay text and control characters break no file."""
 
 import csv
+import re
 import xml.etree.ElementTree as ET
 from itertools import product
 from pathlib import Path
@@ -66,6 +67,7 @@ def test_no_cell_of_a_csv_file_runs(project: Path) -> None:
         with (project / "files" / name).open(encoding="utf-8-sig", newline="") as file:
             cells = [cell for row in csv.reader(file) for cell in row]
         seen += sum("HYPERLINK" in cell for cell in cells)
+        cells = [cell for cell in cells if not re.fullmatch(r"-\d+\.\d+", cell)]
         assert [cell for cell in cells if cell.lstrip(SKIPPED)[:1] in {*SIGNS} - {""} and cell.strip()] == []
         assert not [cell for cell in cells if cell[:1] in {"\t", "\r", "\n"}]
     assert seen > 2 * len(FORMULAS)

@@ -96,7 +96,7 @@ def test_after_adopts_what_was_asked_for(adoption: Adoption, expected: list[tupl
         links, existing=[(1, 0)], rejected=[(0, 4)], accepted=[(1, 2), (3, 0), (1, 0)], adoption=adoption
     )
     assert ends(found) == expected
-    assert found.tiers == (3, 0, 2)
+    assert found.tiers == (3, 1, 1)
 
 
 def test_every_subtraction_is_named() -> None:

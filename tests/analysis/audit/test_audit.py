@@ -128,7 +128,7 @@ def test_each_link_of_the_graph_files_says_where_it_comes_from(project: Path, ca
     assert others and not any(row["approver"] for row in others)
     for row in [accepted, *others]:
         assert row["link_type"] and row["tier"] and row["model"] and row["run"]
-        assert (row["inline_threshold:double"], row["sidebar_threshold:double"]) == ("0.8", "0.65")
+        assert (row["inline_threshold:double"], row["sidebar_threshold:double"]) == ("0.7", "0.7")
 
 
 def test_a_page_whose_links_multiply_is_told(project: Path, capsys: Capture) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from internal_linker.analysis.similarity.brands import found_brands, without_brands
+from internal_linker.text.brands import found_brands, without_brands
 
 
 @pytest.mark.parametrize("sign", [" | ", " - ", " – ", " — ", " · ", "| ", " : ", " » "])

@@ -1,0 +1,93 @@
+"""The learned model of anchors: which phrase an editor would link, and how likely an editor would accept it."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import numpy as np
+
+from internal_linker.anchors.features import FEATURES
+from internal_linker.core.arrays import Vectors
+
+WEIGHTS = "weights.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A perceptron with one hidden layer of rectified units, and direct weights beside it.
+
+    Attributes:
+        mean, scale: (f,) mean and standard deviation of each feature among the phrases that it learned from.
+        hidden: (f, h) weights of the hidden units.
+        bias: (h,) their biases.
+        out: (h,) weights of the hidden units for the result.
+        direct: (f,) weights of the features for the result.
+        level: what is added to the result.
+    """
+
+    mean: Vectors
+    scale: Vectors
+    hidden: Vectors
+    bias: Vectors
+    out: Vectors
+    direct: Vectors
+    level: float = 0.0
+
+    def __call__(self, features: Vectors) -> Vectors:
+        """Return (n,) the result for (n, f) features."""
+        scaled = ((features - self.mean) / self.scale).clip(-5, 5)
+        result: Vectors = (
+            np.maximum(scaled @ self.hidden + self.bias, 0) @ self.out + scaled @ self.direct + self.level
+        )
+        return result
+
+
+@dataclass(frozen=True, slots=True)
+class AnchorModel:
+    """What was learned from editors' anchors on many sites; tests/quality/ANCHORS.md has its card.
+
+    Attributes:
+        choice: the preference among the phrases of one text for one target, a logit.
+        likeness: the logit of the probability that a phrase is much like the anchor of an editor who links the pair.
+        accepted: the weights of the likeness, of a phrase that is a whole name of the target, and of one, in the
+            logit of the probability that an editor accepts the phrase as an anchor.
+    """
+
+    choice: Network
+    likeness: Network
+    accepted: tuple[float, float, float]
+
+    def quality(self, features: Vectors) -> Vectors:
+        """Return (n,) how likely an editor is to accept each phrase as an anchor, 0 to 1."""
+        slope, name, level = self.accepted
+        is_name = features[:, [FEATURES.index("is title"), FEATURES.index("is known")]].max(axis=1, initial=0)
+        quality: Vectors = 1 / (1 + np.exp(-(slope * self.likeness(features) + name * is_name + level)))
+        return quality
+
+
+@cache
+def anchor_model() -> AnchorModel:
+    """Return the model that comes with the program."""
+    known = json.loads(resources.files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
+    if known["features"] != list(FEATURES):
+        raise ValueError(f"{WEIGHTS} is for other features: train the model again")
+    slope, name, level = known["accepted"]
+    return AnchorModel(_network(known["choice"]), _network(known["likeness"]), (slope, name, level))
+
+
+def _network(known: Mapping[str, Any]) -> Network:
+    def array(part: str) -> Vectors:
+        return np.array(known[part], np.float32)
+
+    return Network(
+        array("mean"),
+        array("scale"),
+        hidden=array("hidden"),
+        bias=array("bias"),
+        out=array("out"),
+        direct=array("direct"),
+        level=known["level"],
+    )

@@ -1,0 +1,228 @@
+"""A source's text, prepared for the search for anchors: its words, their signs, and its phrases."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, cached_property
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints
+from internal_linker.text.phrases import Phrases, breaks, mixed, word_hash
+
+# Names may have more words than other phrases.
+LONGEST_PHRASE, LONGEST_NAME = 5, 8
+_CODE_SIGNS = "_()<>`{}[]=/\\$@#*|~^+"
+_OPENING, _CLOSING = "\"'“‘«„「『(（", "\"'”’»“」』)）"
+# What may stand right before and right after an anchor, besides white space and letters of scripts without spaces.
+_BEFORE, _AFTER = "([{\"'“‘«„「『（—–…¡¿،、。，：；！？;,:", ")]}\"'”’»“」』）—–…,.;:!?،؛؟۔、。，：；！？।"
+# Units and signs that belong to the number before them, even after a space.
+_UNITS = "%‰°€$£¥₹"
+# Function words that join the nouns of a phrase, in the languages that put them between.
+_JOINING_WORDS = (
+    "of de del della delle dello dei degli der des di do da dos das du d l la las le les lo los el af av för til van "
+    "für para"
+)
+_JOINING = np.array([word_hash(word) for word in _JOINING_WORDS.split()])
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A source's plain main content.
+
+    Attributes:
+        text: the content.
+        phrases: its n words.
+        closed: (n,) whether each word is in a link, a heading or anything else where no anchor may be.
+        title: the words of the page's title.
+    """
+
+    text: str
+    phrases: Phrases
+    closed: Bools
+    title: Phrases
+
+    @cached_property
+    def spans(self) -> tuple[Ints, Ints]:
+        """The first and last words of all phrases that could be anchors, by length, then by position."""
+        n = len(self.closed)
+        ok = ~(self.phrases.stops | self.closed)
+        first_ok, last_ok = ok & self.opens, ok & self.closes
+        begins, _ = self.pieces
+        free = np.maximum.accumulate(np.where(begins, np.arange(n), 0))
+        firsts, lasts = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for more in range(min(LONGEST_NAME, n)):
+            first = np.flatnonzero(
+                first_ok[: n - more] & last_ok[more:] & (free[more:] <= np.arange(n - more))
+            )
+            firsts.append(first)
+            lasts.append(first + more)
+        return np.concatenate(firsts), np.concatenate(lasts)
+
+    @cached_property
+    def pieces(self) -> tuple[Bools, Bools]:
+        """(n,) whether each word begins, and whether it ends, a run of words that one anchor may hold."""
+        begins, ends = breaks(self.phrases)
+        n = len(self.closed)
+        if n > 1:
+            starts, stops = self.phrases.starts[1:], self.phrases.ends[:-1]
+            is_line_end = (self._codes == 10) | (self._codes == 13)
+            lines = np.append(0, np.cumsum(is_line_end))
+            apart = (lines[starts] > lines[stops]) | self.closed[1:] | self.closed[:-1]
+            begins[1:] |= apart
+            ends[:-1] |= apart
+        return begins, ends
+
+    @cached_property
+    def opens(self) -> Bools:
+        """(n,) whether an anchor may begin with each word: what stands before it isn't a part of the word."""
+        before = self._codes[self.phrases.starts - 1]
+        opens: Bools = _table("before")[before] | self._is_unspaced(self.phrases.starts)
+        return opens
+
+    @cached_property
+    def closes(self) -> Bools:
+        """(n,) whether an anchor may end with each word: no part of it, no digits and no unit come after it."""
+        ends, codes = self.phrases.ends, self._codes
+        after, next_but_one = codes[ends], codes[np.minimum(ends + 1, len(codes) - 1)]
+        whole = _table("after")[after] | self._is_unspaced(ends - 1)
+        # The point or comma in 92.5, and in example.com.
+        whole &= ~(_table("point")[after] & _table("letter")[next_but_one] & ~self._is_unspaced(ends + 1))
+        number = _table("digit")[codes[ends - 1]]
+        unit = _table("unit")[after] | ((after == 32) & _table("unit")[next_but_one])
+        closes: Bools = whole & ~(number & unit)
+        return closes
+
+    @cached_property
+    def stem_at(self) -> Ints:
+        """(n + 1,) the position of each word's first stem."""
+        return np.searchsorted(self.phrases.owners, np.arange(len(self.phrases.starts) + 1))
+
+    @cached_property
+    def sets(self) -> Ints:
+        """(m + 1,) sums of the stems' hashes: the difference of two is the `stem_set` of the stems between."""
+        total = np.zeros(len(self.phrases.stems) + 1, np.uint64)
+        np.cumsum(mixed(self.phrases.stems), out=total[1:])
+        return total
+
+    @cached_property
+    def distinct(self) -> tuple[Ints, Ints]:
+        """(m,) how often the text has each stem."""
+        _, which, times = np.unique(self.phrases.stems, return_inverse=True, return_counts=True)
+        return which, times[which]
+
+    @cached_property
+    def capital(self) -> Bools:
+        """(n,) whether each word begins with a capital letter."""
+        return _table("capital")[self._codes[self.phrases.starts]]
+
+    def is_proper(self, first: Ints, last: Ints) -> Bools:
+        """Return (n,) whether all words of each phrase begin with capitals, function words aside."""
+        small = np.append(0, np.cumsum(~self.capital & ~self.phrases.stops))
+        proper: Bools = small[last + 1] == small[first]
+        return proper
+
+    def is_line(self, first: Ints, last: Ints) -> Bools:
+        """Return (n,) whether each phrase is a line of its own: a heading, or an item of a list."""
+        before, after = self._codes[self.phrases.starts[first] - 1], self._codes[self.phrases.ends[last]]
+        opens = (before == 10) | (self.phrases.starts[first] == 0)
+        line: Bools = opens & ((after == 10) | (self.phrases.ends[last] == len(self.text)))
+        return line
+
+    def has_clause(self, first: Ints, last: Ints) -> Bools:
+        """Return (n,) whether each phrase has function words other than those that join nouns: a verb or a pronoun."""
+        others = np.append(0, np.cumsum(self.phrases.stops & ~self._joins_nouns & ~self.capital))
+        clause: Bools = others[last + 1] > others[first]
+        return clause
+
+    def cuts_name(self, first: Ints, last: Ints) -> Bools:
+        """Return (n,) whether a capitalised word goes on before or after each phrase, as in "Department of Health".
+
+        The first word of a sentence tells nothing: any word has a capital there.
+        """
+        name = self.capital
+        begins, ends = self.pieces
+        n = len(name)
+        before, after = np.maximum(first - 1, 0), np.minimum(last + 1, n - 1)
+        second = np.minimum(last + 2, n - 1)
+        left = name[first] & name[before] & ~begins[first] & ~begins[before]
+        linked = self._joins_nouns[after] & ~ends[after] & name[second]
+        cuts: Bools = left | (name[last] & ~ends[last] & (name[after] | linked))
+        return cuts
+
+    @cached_property
+    def _joins_nouns(self) -> Bools:
+        """(n,) whether each word stands between nouns, like the one in "Department of Health"."""
+        return np.isin(self.phrases.words, _JOINING)
+
+    @cached_property
+    def capitals(self) -> Bools:
+        """(n,) whether each word has several capital letters, as abbreviations have."""
+        return self._count("capital") > 1
+
+    @cached_property
+    def digits(self) -> Bools:
+        """(n,) whether each word has a digit."""
+        return self._count("digit") > 0
+
+    @cached_property
+    def code(self) -> Bools:
+        """(n,) whether each word has a sign that names in code have."""
+        return self._count("code") > 0
+
+    @cached_property
+    def quoted(self) -> tuple[Bools, Bools]:
+        """(n,) whether an opening sign stands right before each word, and a closing one right after it."""
+        before, after = self._codes[self.phrases.starts - 1], self._codes[self.phrases.ends]
+        return _table("opening")[before], _table("closing")[after]
+
+    @cached_property
+    def _codes(self) -> Ints:
+        """The code of each character, then three spaces: the last one stands before the first character, too."""
+        return np.frombuffer((self.text + "   ").encode("utf-32-le", "surrogatepass"), np.uint32)
+
+    def _count(self, kind: str) -> Ints:
+        total = np.append(0, np.cumsum(_table(kind)[self._codes]))
+        counts: Ints = total[self.phrases.ends] - total[self.phrases.starts]
+        return counts
+
+    def _is_unspaced(self, at: Ints) -> Bools:
+        """Return whether the characters are of scripts in which words stand without spaces."""
+        return _table("unspaced")[self._codes[np.minimum(at, len(self._codes) - 1)]]
+
+
+@cache
+def _table(kind: str) -> Bools:
+    """Return (0x110000,) whether each character is of a kind."""
+    table = np.zeros(0x110000, np.bool_)
+    signs = {
+        "code": _CODE_SIGNS,
+        "opening": _OPENING,
+        "closing": _CLOSING,
+        "unit": _UNITS,
+        "point": ".,:/'’-_@",
+    }
+    tests: dict[str, Callable[[str], bool]] = {
+        "capital": lambda char: char.isupper() or char.istitle(),
+        "digit": str.isdigit,
+        "letter": str.isalnum,
+        "before": lambda char: char.isspace() or char in _BEFORE,
+        "after": lambda char: char.isspace() or char in _AFTER,
+    }
+    if kind == "unspaced":
+        for first, last in (
+            (0x0E00, 0x109F),
+            (0x1780, 0x17FF),
+            (0x3005, 0x30FF),
+            (0x3400, 0x9FFF),
+            (0xF900, 0xFAFF),
+        ):
+            table[first : last + 1] = True
+        table[0x20000:0x40000] = True
+    elif kind in signs:
+        table[[ord(char) for char in signs[kind]]] = True
+    else:
+        # Beyond are scripts without capitals and signs of their own.
+        table[:0x3100] = [bool(tests[kind](chr(code))) for code in range(0x3100)]
+        if kind == "letter":
+            table[0x3100:] = True
+    return table

@@ -1,0 +1,152 @@
+"""The names of a page, by which other pages may link to it, and the words that tell what it is about."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from internal_linker.anchors.site_words import SiteWords
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.core.records import Page
+from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set
+
+# Anchors of known links that count as names, the most common first: rare ones are hardly names.
+_KNOWN = 12
+# The most telling stems of the content: some say what the page is about, many tell where its subject is touched.
+_TOPIC, _SUBJECT = 12, 80
+# Signs between the parts of a title, as in "Filters: grinding and brewing (guide)".
+_PARTS = re.compile(r"\s+[-–—·•»]\s+|\s*[|｜:：]\s*|[()（）,،、?？!！]")
+_SLUG = re.compile(r"[\W_]+")
+_ENDING = re.compile(r"\.(?:html?|md|mdx|php|aspx?)$")
+
+
+class Kind(IntEnum):
+    """Where a name comes from."""
+
+    TITLE = 0
+    """The title, the H1 or the main query."""
+    PART = 1
+    """A part of the title or H1."""
+    SLUG = 2
+    """The last part of the URL's path."""
+    KNOWN = 3
+    """The anchor of known links."""
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name of a page.
+
+    Attributes:
+        kind: where it comes from.
+        stems: its distinct stems, sorted.
+        pairs: hashes of each two consecutive stems.
+        words: hashes of all of its words, in order.
+        whole: the hash of its stems, see `stem_set`.
+        weight: the rarity of its stems in all.
+        links: how many known links have it as their anchor.
+        trailing: how many function words it ends with.
+    """
+
+    kind: Kind
+    stems: Hashes
+    pairs: Hashes
+    words: Hashes
+    whole: int
+    weight: float
+    links: int
+    trailing: int
+
+
+@dataclass(frozen=True, slots=True)
+class TargetNames:
+    """What an anchor for a page can say.
+
+    Attributes:
+        names: the page's names; none has no stems.
+        topic: weight of each of the content's most telling stems, sorted by stem, 0 to 1.
+        subject: the same of more of them.
+        pairs: (p,) sorted hashes of each two consecutive stems of the content.
+        times: (p,) ln of 1 + how often the content has each pair.
+    """
+
+    names: Sequence[Name]
+    topic: tuple[Hashes, Vectors]
+    subject: tuple[Hashes, Vectors]
+    pairs: Hashes
+    times: Vectors
+
+
+def target_names(
+    page: Page,
+    content: Phrases,
+    *,
+    title: str,
+    h1: str,
+    query: str,
+    known: Mapping[str, int],
+    reader: Reader,
+    words: SiteWords,
+) -> TargetNames:
+    """Return what an anchor for a page can say.
+
+    Args:
+        page: the page.
+        content: its main content.
+        title: its title without the site's brand.
+        h1: its H1 without the site's brand.
+        query: its main query; "" without one.
+        known: how many links to it have each anchor.
+        reader: finds the words of a text.
+        words: the words of the site.
+    """
+    found: dict[tuple[bool, int], Name] = {}
+
+    def add(text: str, kind: Kind, links: int = 0) -> None:
+        phrases = reader.read(text, page.lang)
+        if len(phrases.stems):
+            name = _name(phrases, kind, links, words)
+            found.setdefault((kind is Kind.KNOWN, name.whole), name)
+
+    for text in dict.fromkeys((title, h1, query)):
+        add(text, Kind.TITLE)
+    for text in dict.fromkeys((title, h1)):
+        for part in _PARTS.split(text):
+            add(part, Kind.PART)
+    path = page.key.partition("://")[2].partition("/")[2].rstrip("/")
+    add(_SLUG.sub(" ", _ENDING.sub("", path.rpartition("/")[2])), Kind.SLUG)
+    for text, count in sorted(known.items(), key=lambda one: (-one[1], one[0]))[:_KNOWN]:
+        add(text, Kind.KNOWN, count)
+    pairs, times = np.unique(content.pairs, return_counts=True)
+    telling = _telling(content, words)
+    return TargetNames(
+        tuple(found.values()),
+        _first(telling, _TOPIC),
+        _first(telling, _SUBJECT),
+        pairs,
+        np.log1p(times).astype(np.float32),
+    )
+
+
+def _name(phrases: Phrases, kind: Kind, links: int, words: SiteWords) -> Name:
+    stems = np.unique(phrases.stems)
+    whole, weight = stem_set(phrases.stems), float(words.rarity(stems).sum())
+    trailing = len(phrases.words) - 1 - int(phrases.owners[-1])
+    return Name(kind, stems, phrases.pairs, phrases.words, whole, weight, links, trailing)
+
+
+def _telling(content: Phrases, words: SiteWords) -> tuple[Hashes, Vectors]:
+    """Return the stems of a content, the most telling first, with weights from 0 to 1."""
+    stems, times = np.unique(content.stems, return_counts=True)
+    weights = words.rarity(stems) * (1 + np.log(times))
+    order = np.argsort(-weights, kind="stable")[:_SUBJECT]
+    best: Vectors = (weights[order] / max(float(weights.max(initial=0)), 1e-9)).astype(np.float32)
+    return stems[order], best
+
+
+def _first(telling: tuple[Hashes, Vectors], count: int) -> tuple[Hashes, Vectors]:
+    stems, weights = telling[0][:count], telling[1][:count]
+    order: Ints = np.argsort(stems)
+    return stems[order], weights[order]
