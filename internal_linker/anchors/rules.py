@@ -11,6 +11,7 @@ from internal_linker.anchors.features import Candidates
 from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText
 from internal_linker.anchors.target_names import Kind, TargetNames
 from internal_linker.core.arrays import Bools, Ints
+from internal_linker.core.records import fold_query
 from internal_linker.text.phrases import Hashes, is_among
 
 # The least share of links with one anchor that lead to one page for which the anchor is that page's name. One link
@@ -140,12 +141,13 @@ def _goes_on(source: SourceText, target: TargetNames, first: Ints, last: Ints) -
 
 
 def _is_literal(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
-    """Return (n,) whether each phrase is a name of the target, word by word."""
+    """Return (n,) whether each phrase is a name of the target, sign by sign."""
     literal = np.zeros(len(found.sets), np.bool_)
-    words = source.phrases.words
+    starts, ends = source.phrases.starts, source.phrases.ends
     for name in target.names:
         for at in np.flatnonzero(found.sets == np.uint64(name.whole)).tolist():
-            literal[at] |= np.array_equal(words[found.first[at] : found.last[at] + 1], name.words)
+            text = source.text[starts[found.first[at]] : ends[found.last[at]]]
+            literal[at] |= fold_query(text).strip("`") == name.text.strip("`")
     return literal
 
 
@@ -181,7 +183,7 @@ def completed(source: SourceText, target: TargetNames, found: Candidates) -> Int
     """Return (n,) the last word of each phrase, with the function words at the end of a name; -1 where they miss.
 
     A phrase with the stems of "Paid time off" goes on to "off"; where the text has another word there, it is no name.
-    A part of a title that ends with function words is half a clause.
+    A part of a title that ends with function words is half a clause, and so is a name that begins with some as well.
     """
     last = found.last.copy()
     phrases, (_, ends) = source.phrases, source.pieces
@@ -189,7 +191,7 @@ def completed(source: SourceText, target: TargetNames, found: Candidates) -> Int
         if not name.trailing:
             continue
         for at in np.flatnonzero(found.sets == np.uint64(name.whole)).tolist():
-            if name.kind in (Kind.PART, Kind.SLUG):
+            if name.kind in (Kind.PART, Kind.SLUG) or name.leading:
                 last[at] = -1
                 continue
             end = int(found.last[at]) + name.trailing

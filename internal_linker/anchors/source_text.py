@@ -75,8 +75,11 @@ class SourceText:
     @cached_property
     def opens(self) -> Bools:
         """(n,) whether an anchor may begin with each word: what stands before it isn't a part of the word."""
-        before = self._codes[self.phrases.starts - 1]
-        opens: Bools = _table("before")[before] | self._is_unspaced(self.phrases.starts)
+        starts, codes = self.phrases.starts, self._codes
+        before = codes[starts - 1]
+        # The comma in 300,000.
+        number = _table("digit")[codes[starts]] & _table("point")[before] & _table("digit")[codes[starts - 2]]
+        opens: Bools = (_table("before")[before] & ~number) | self._is_unspaced(starts)
         return opens
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.records import Page
+from internal_linker.core.records import Page, fold_query
 from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set
 
 # Anchors of known links that count as names, the most common first: rare ones are hardly names.
@@ -47,7 +47,9 @@ class Name:
         whole: the hash of its stems, see `stem_set`.
         weight: the rarity of its stems in all.
         links: how many known links have it as their anchor.
-        trailing: how many function words it ends with.
+        leading: how many function words it begins with.
+        trailing: how many it ends with.
+        text: the name with folded case and spaces.
     """
 
     kind: Kind
@@ -57,7 +59,9 @@ class Name:
     whole: int
     weight: float
     links: int
+    leading: int
     trailing: int
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ def target_names(
     def add(text: str, kind: Kind, links: int = 0) -> None:
         phrases = reader.read(text, page.lang)
         if len(phrases.stems):
-            name = _name(phrases, kind, links, words)
+            name = _name(text, phrases, kind, links, words)
             found.setdefault((kind is Kind.KNOWN, name.whole), name)
 
     for text in dict.fromkeys((title, h1, query)):
@@ -130,11 +134,22 @@ def target_names(
     )
 
 
-def _name(phrases: Phrases, kind: Kind, links: int, words: SiteWords) -> Name:
+def _name(text: str, phrases: Phrases, kind: Kind, links: int, words: SiteWords) -> Name:
     stems = np.unique(phrases.stems)
     whole, weight = stem_set(phrases.stems), float(words.rarity(stems).sum())
     trailing = len(phrases.words) - 1 - int(phrases.owners[-1])
-    return Name(kind, stems, phrases.pairs, phrases.words, whole, weight, links, trailing)
+    return Name(
+        kind,
+        stems,
+        phrases.pairs,
+        phrases.words,
+        whole,
+        weight,
+        links=links,
+        leading=int(phrases.owners[0]),
+        trailing=trailing,
+        text=fold_query(text),
+    )
 
 
 def _telling(content: Phrases, words: SiteWords) -> tuple[Hashes, Vectors]:
