@@ -355,27 +355,22 @@ class Variety:
     def varied(self, target: str, anchors: tuple[Anchor, ...], own: str = "") -> tuple[Anchor, ...]:
         """Return the anchors with one first that is not overused, if any; count it, or the editor's `own` anchor.
 
-        No wording stands for two targets: those of other targets are left out. If none is left, the only anchor is
-        the target's title, which is not in the text.
+        No wording stands for two targets: those of other targets come last, behind the target's title, which is not in
+        the text, if there are no others.
         """
-        ours = [one for one in anchors if self.owners.get(fold_query(one.text), target) == target]
-        if anchors and not ours and not own:
-            ours = [
-                Anchor(
-                    self.title(target) or anchors[0].text,
-                    anchors[0].sentence,
-                    anchors[0].start,
-                    verbatim=False,
-                    quality=0.0,
-                )
-            ]
+        foreign = [one for one in anchors if self.owners.get(fold_query(one.text), target) != target]
+        ours = [one for one in anchors if one not in foreign]
+        if foreign and not ours and not own:
+            first = foreign[0]
+            title = self.title(target) or first.text
+            ours = [Anchor(title, first.sentence, first.start, verbatim=False, quality=0.0)]
         fresh = [at for at, one in enumerate(ours) if self.used[target, fold_query(one.text)] < REPEATS]
         if fresh:
             ours = [ours[fresh[0]], *ours[: fresh[0]], *ours[fresh[0] + 1 :]]
         if said := own or (ours[0].text if ours else ""):
             self.used[target, fold_query(said)] += 1
             self.owners.setdefault(fold_query(said), target)
-        return tuple(ours)
+        return (*ours, *foreign)
 
 
 @dataclass(frozen=True, slots=True)

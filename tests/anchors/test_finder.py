@@ -255,8 +255,9 @@ def test_one_text_stands_for_one_target_only() -> None:
     variety = Anchoring(collected([page("b", title="Tea basics")])).variety()
     tea = Anchor("green tea", "We drink green tea.", 9, quality=0.9)
     assert variety.varied(url("a"), (tea,)) == (tea,)
-    (other,) = variety.varied(url("b"), (tea,))
-    assert (other.text, other.verbatim, other.quality) == ("Tea basics", False, 0.0)
+    other, last = variety.varied(url("b"), (tea,))
+    assert (other.text, other.verbatim, other.quality) == ("Tea basics", False, 0.0) and last == tea
+    assert variety.varied(url("b"), (other, last)) == (other, last), "equal anchors give equal anchors"
     assert variety.varied(url("a"), (tea,)) == (tea,)
 
 
