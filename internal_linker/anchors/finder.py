@@ -33,7 +33,7 @@ T = TypeVar("T")
 ANCHORS = 3
 # The least quality of an anchor: two readers accepted 94% of 45 anchors above it, and 41% of 51 below it.
 LEAST_QUALITY = 0.7
-# The quality of a phrase that is no natural anchor, at the most: of 95 such phrases two readers accepted 19%.
+# The highest quality of a phrase that is not a natural anchor: two readers accepted 19% of 95 such phrases.
 UNNATURAL = 0.19
 # Links to one page with one wording, over the whole site, as long as the text has another wording.
 REPEATS = 3

@@ -12,7 +12,7 @@ from internal_linker.text.phrases import Hashes, Phrases, stem_set
 
 # Each word counts as if it had this many more occurrences at the average rate: two occurrences prove little.
 _DOUBT = 3.0
-# The longest anchor whose length is told apart.
+# The longest anchor whose length is counted separately.
 LONGEST = 9
 # The lengths of anchors before any is known: shares of anchors of 0 to 9 words, as if there were two of them.
 _LENGTHS = 2 * np.array([0, 0.3, 0.3, 0.15, 0.1, 0.05, 0.03, 0.03, 0.02, 0.02])

@@ -135,7 +135,7 @@ class _Training:
     Attributes:
         steps: count of steps; each takes `lists` pairs.
         lists: pairs a step.
-        phrases: phrases a pair, at the most; the twelve most like the editors' are always among them.
+        phrases: at most so many phrases a pair; the twelve most like the editors' are always among them.
         rate: first learning rate, which falls to nothing.
         decay: weight decay.
         sharpness: how much more a phrase counts that is 0.1 of F1 more like the editors': e to the power of 0.1 / this.
