@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,7 +22,7 @@ _LENGTHS = 2 * np.array([0, 0.3, 0.3, 0.15, 0.1, 0.05, 0.03, 0.03, 0.02, 0.02])
 Span = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Habits:
     """What editors link.
 
@@ -64,17 +65,23 @@ class Habits:
         shares = np.log(np.maximum(lengths / lengths.sum(), 1e-4)).astype(np.float32)
         return cls(there, linked, begun, ended, shares, anchors, times, bool(sets))
 
+    @cached_property
+    def _shares(self) -> tuple[float, float, float]:
+        """The shares of words that are linked, and of linked words that begin and that end an anchor."""
+        words, linked = self.there, self.linked
+        return _share(linked, words), _share(self.begun, linked), _share(self.ended, linked)
+
     def inside(self, words: Hashes) -> Vectors:
         """Return (k,) ln of the ratio of each word's rate of links to the average word's."""
-        return _odds(self.linked, self.there, words)
+        return _odds(self.linked, self.there, self._shares[0], words)
 
     def first(self, words: Hashes) -> Vectors:
         """Return (k,) the same for how often an anchor with the word begins with it."""
-        return _odds(self.begun, self.linked, words)
+        return _odds(self.begun, self.linked, self._shares[1], words)
 
     def last(self, words: Hashes) -> Vectors:
         """Return (k,) the same for how often an anchor with the word ends with it."""
-        return _odds(self.ended, self.linked, words)
+        return _odds(self.ended, self.linked, self._shares[2], words)
 
     def times_linked(self, sets: Ints) -> Vectors:
         """Return (n,) how many links of the site have each of these sets of stems as their anchor."""
@@ -85,10 +92,13 @@ class Habits:
         return times
 
 
-def _odds(some: Vectors, total: Vectors, words: Hashes) -> Vectors:
-    at, every = slots(words), float(total.sum())
-    if not every or not some.any():
+def _share(some: Vectors, total: Vectors) -> float:
+    return float(some.sum()) / max(1.0, float(total.sum()))
+
+
+def _odds(some: Vectors, total: Vectors, share: float, words: Hashes) -> Vectors:
+    if not share:
         return np.zeros(len(words), np.float32)
-    share = some.sum() / every
+    at = slots(words)
     odds: Vectors = np.log((some[at] / share + _DOUBT) / (total[at] + _DOUBT)).astype(np.float32)
     return odds

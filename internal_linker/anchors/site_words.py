@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def slots(hashes: Hashes) -> Hashes:
     return hashes % np.uint32(SLOTS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SiteWords:
     """Counts of a site's words.
 
@@ -63,14 +64,19 @@ class SiteWords:
 
     def opens(self, words: Hashes) -> Vectors:
         """Return (k,) how much more often than the average word each is where a phrase may begin, -1 to 1."""
-        return self._above_average(self.opened, words)
+        return self._above_average(self.opened, self._averages[0], words)
 
     def closes(self, words: Hashes) -> Vectors:
         """Return (k,) how much more often than the average word each is where a phrase may end, -1 to 1."""
-        return self._above_average(self.closed, words)
+        return self._above_average(self.closed, self._averages[1], words)
 
-    def _above_average(self, counts: Vectors, words: Hashes) -> Vectors:
+    @cached_property
+    def _averages(self) -> tuple[float, float]:
+        """The share of all words at which a phrase may begin, and the share at which one may end."""
+        total = max(1.0, float(self.total.sum()))
+        return float(self.opened.sum()) / total, float(self.closed.sum()) / total
+
+    def _above_average(self, counts: Vectors, average: float, words: Hashes) -> Vectors:
         at = slots(words)
-        average = counts.sum() / max(1.0, float(self.total.sum()))
         above: Vectors = (counts[at] + _DOUBT * average) / (self.total[at] + _DOUBT) - average
         return above.astype(np.float32)
