@@ -80,7 +80,7 @@ def _print_head(console: Console, rank: int, score: int | None, title: str, url:
 def marked(console: Console, sentence: str, anchor: str) -> Text:
     """Return a sentence, shortened around its anchor, which is bold on a terminal and in quotation marks elsewhere."""
     before, found, after = sentence.partition(anchor)
-    if not found:  # it stands there in other letters
+    if not found:  # the sentence has it in another case or spacing
         before, after = "", f" in: {sentence}" if sentence else ""
     # The marks keep the space beside the anchor.
     before, after = (" ".join(part.split()) for part in (f"{before}|", f"|{after}"))

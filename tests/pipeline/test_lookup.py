@@ -29,6 +29,7 @@ from tests.support.small_project import make_project as make_small_project
 
 COFFEE = "https://www.slowkettle.example"
 MILK = f"{COFFEE}/milk/how-to-steam-milk/"
+FLAT_WHITE = f"{COFFEE}/recipes/flat-white/"
 
 
 @pytest.fixture(autouse=True)
@@ -64,23 +65,24 @@ def test_each_link_has_title_score_reason_and_anchor(
 ) -> None:
     """Terminal, JSON and Python have the same links; an anchor stands in its sentence and in the source's text."""
     pages = {page["URL"]: page for page in sample_pages(50)}
-    links = links_of(folder, capsys, MILK)
+    links = links_of(folder, capsys, FLAT_WHITE)
     assert set(links[0]) == set(PageLink.__dataclass_fields__)
     assert [link["rank"] for link in links] == [1, 2, 3, 4, 5]
-    assert lookup(MILK, folder).to_frame()[["target", "score", "why"]].to_dict("records") == [
+    assert lookup(FLAT_WHITE, folder).to_frame()[["target", "score", "why"]].to_dict("records") == [
         {name: link[name] for name in ("target", "score", "why")} for link in links
     ]
-    assert command("lookup", MILK, "--project", str(folder)) == 0
+    assert command("lookup", FLAT_WHITE, "--project", str(folder)) == 0
     out = capsys.readouterr().out
-    assert out.startswith(f"Links for {MILK} ({pages[MILK]['Title']})\n")
+    assert out.startswith(f"Links for {FLAT_WHITE} ({pages[FLAT_WHITE]['Title']})\n")
     for link in links:
         assert link["target_title"] == pages[link["target"]]["Title"] in out
         assert isinstance(link["score"], int) and 0 <= link["score"] <= 100
         assert f"\n{link['rank']:>2}  {link['score']:>3}  {link['target_title']}\n" in out
         assert f"  {link['target']}\n" in out and link["why"].endswith(".") and f"  {link['why']}\n" in out
     inline = [link for link in links if link["verbatim"]]
+    assert inline
     for link in inline:
-        assert link["anchor"] in link["sentence"] and link["anchor"] in pages[MILK]["Main Content"]
+        assert link["anchor"] in link["sentence"] and link["anchor"] in pages[FLAT_WHITE]["Main Content"]
         assert f'"{link["anchor"]}"' in out
     assert out.count("  related box") == len(links) - len(inline)
 

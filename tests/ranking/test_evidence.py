@@ -97,7 +97,7 @@ def test_links_of_a_run_have_their_evidence() -> None:
 
 
 def test_a_link_of_last_resort_says_why() -> None:
-    """A short target, a short source and pages of one template are told apart."""
+    """Short targets, short sources and pages of one template have reservations of their own."""
     ranking = made([])
     template = np.full(len(PAGES), -1)
     template[[0, 4]] = 7
