@@ -5,7 +5,7 @@ When a run's turn ends, the database has everything that it paid for, so the nex
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -104,8 +104,13 @@ class _AdvisoryLock:
             raise failed(self._engine, error) from None
 
     def release(self) -> None:
-        if self._session is not None:
-            self._session.close()
+        if self._session is None:
+            return
+        # The server notices some time later that a connection was closed; until then it keeps the lock. A connection
+        # that fails here has lost the lock already.
+        with suppress(SQLAlchemyError):
+            self._session.execute(select(func.pg_advisory_unlock_all()))
+        self._session.close()
 
 
 def _turn(engine: Engine) -> _Turn | None:

@@ -205,7 +205,7 @@ def test_the_turn_is_given_back_however_it_ends(
 ) -> None:
     """After an interrupt or an error in the middle of a run, the next run of the same process begins at once."""
     engine = open_database(shared, tmp_path)
-    for _ in range(2):
+    for _ in range(100):
         with pytest.raises(error), turn(engine, Told(), lambda: None, longest=0):
             raise error
 
