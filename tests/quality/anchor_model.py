@@ -4,7 +4,6 @@ It prints figures for each site by a model that learned from the others, and wit
 """
 
 import argparse
-import gzip
 import json
 import sys
 from collections import Counter
@@ -19,25 +18,20 @@ from internal_linker.anchors.features import FEATURES
 from internal_linker.anchors.finder import Anchoring, link_places
 from internal_linker.anchors.model import WEIGHTS, Network
 from internal_linker.core.arrays import Ints, Vectors
-from internal_linker.core.records import Collected, ExistingLink, Page
-from internal_linker.core.urls import normal_form
 from internal_linker.ranking.metrics import fold
 from internal_linker.text.words import words
-from tests.quality.corpora import ABSENT, CORPORA, DEVELOPMENT, ROOT, present, whole_site
+from tests.quality.corpora import (
+    ABSENT,
+    DEVELOPMENT,
+    FAMILIES,
+    HISTORY,
+    LAST,
+    ROOT,
+    present,
+    snapshot,
+    whole_site,
+)
 
-HISTORY = (
-    "bitcoinops", "cloudgov", "giantswarm", "govuk", "hugodocs", "railway", "react-es", "react-ja", "superfly", "tts",
-    "vue-zh", "wsl",
-)  # fmt: skip
-# Sites that share structure are left out together.
-_FAMILIES = {
-    "react-es": "react",
-    "react-ja": "react",
-    "vue-zh": "vue",
-    "vue-fa-ar": "vue",
-    "tts": "18f",
-    "18f-blog": "18f",
-}
 # Linked pairs of a site that are learned from: more of one site would teach its habits.
 MOST_PAIRS = 400
 # The share of pairs that are learned as if no link of the site were known.
@@ -67,31 +61,9 @@ class Pair:
     editors: Sequence[str]
 
 
-def history_site(name: str) -> Collected:
-    """Return a site as it stood at its last date, with the links in its pages' text."""
-    newest = max((CORPORA / "history" / name).glob("*.json.gz"))
-    known = json.loads(gzip.decompress(newest.read_bytes()))
-
-    def url(page: str) -> str:
-        return f"https://{name}.example/{page.strip('/')}"
-
-    pages = tuple(Page(normal_form(url(key)), url(key), *page[:4]) for key, page in known["pages"].items())
-    links = tuple(
-        ExistingLink(
-            normal_form(url(source)),
-            normal_form(url(target)),
-            " ".join(anchor.split()),
-            -1 if start is None else start,
-        )
-        for source, target, anchor, start, _, kind in known["links"]
-        if kind == "body"
-    )
-    return Collected(pages, (), (), 0, links)
-
-
 def pairs_of(name: str, most: int = MOST_PAIRS) -> list[Pair]:
     """Return linked pairs of a site, chosen at random with a fixed seed."""
-    site = whole_site(name) if name in DEVELOPMENT else history_site(name)
+    site = whole_site(name) if name in DEVELOPMENT else snapshot(name, LAST)
     knowing = Anchoring(site)
     by_fold = [knowing.knowing(partial(_outside, part)) for part in range(_FOLDS)]
     ignorant = Anchoring(replace(site, links=()))
@@ -239,8 +211,8 @@ def weights_of(sites: Sequence[Sequence[Pair]]) -> Vectors:
 
 def without_family(name: str) -> list[str]:
     """Return the sites that a model for this one may learn from."""
-    family = _FAMILIES.get(name, name)
-    return [other for other in (*DEVELOPMENT, *HISTORY) if _FAMILIES.get(other, other) != family]
+    family = FAMILIES.get(name, name)
+    return [other for other in (*DEVELOPMENT, *HISTORY) if FAMILIES.get(other, other) != family]
 
 
 def figures(pairs: Sequence[Pair], choice: Network) -> tuple[float, float]:

@@ -1,8 +1,12 @@
-"""The development sites and the sample: pages without the anchors of their editors' links, some links hidden."""
+"""The development sites, the sample, and the sites known at several dates: their pages and their editors' links."""
 
 import csv
+import gzip
+import json
 import shutil
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +16,7 @@ from internal_linker.core.records import Collected, ExistingLink, Page, Targets
 from internal_linker.core.urls import normal_form
 from internal_linker.embeddings.embed import all_texts
 from internal_linker.evaluation.holdout import HIDINGS, Hidden, Hides, hide, site_ranking
+from internal_linker.evaluation.page_text import link_spans
 from internal_linker.ranking.rank import Ranking
 from internal_linker.ranking.rules import LinkRules
 from tests.support.small_project import write_csv
@@ -19,12 +24,27 @@ from tests.support.small_project import write_csv
 ROOT = Path(__file__).parents[2]
 CORPORA = ROOT.parent / "shared" / "corpora"
 DEVELOPMENT = ("18f-blog", "vue-fa-ar")
+# Sites as they stood at several dates; `LAST` names the last one.
+HISTORY = (
+    "bitcoinops", "cloudgov", "giantswarm", "govuk", "hugodocs", "railway", "react-es", "react-ja", "superfly", "tts",
+    "vue-zh", "wsl",
+)  # fmt: skip
+LAST = "HEAD"
+# Sites that share structure are left out together.
+FAMILIES = {
+    "react-es": "react",
+    "react-ja": "react",
+    "vue-zh": "vue",
+    "vue-fa-ar": "vue",
+    "tts": "18f",
+    "18f-blog": "18f",
+}
 ABSENT = "shared/corpora isn't here: the development sites can't be measured"
 
 
 def present(name: str) -> bool:
     """Return whether the site's files are on this computer; the sample's are part of the project."""
-    return name not in DEVELOPMENT or CORPORA.is_dir()
+    return name not in (*DEVELOPMENT, *HISTORY) or CORPORA.is_dir()
 
 
 def site(name: str, hides: Hides = HIDINGS["all"]) -> Hidden:
@@ -53,6 +73,49 @@ def whole_site(name: str) -> Collected:
         for row in found
     )
     return Collected(tuple(map(_page, table)), (), (), 0, tuple(links))
+
+
+def dates(name: str) -> list[str]:
+    """Return the dates at which a site of `HISTORY` is known, in order; `LAST` comes last."""
+    return sorted(path.name.partition(".")[0] for path in (CORPORA / "history" / name).glob("*.json.gz"))
+
+
+def snapshot(name: str, date: str) -> Collected:
+    """Return a site of `HISTORY` as it stood at a date, with the links in its pages' text and their positions."""
+    path = CORPORA / "history" / name / f"{date}.json.gz"
+    known = json.loads(gzip.decompress(path.read_bytes()))
+
+    def url(page: str) -> str:
+        return f"https://{name}.example/{page.strip('/')}"
+
+    pages = tuple(Page(normal_form(url(key)), url(key), *page[:4]) for key, page in known["pages"].items())
+    links = tuple(
+        ExistingLink(
+            normal_form(url(source)),
+            normal_form(url(target)),
+            " ".join(anchor.split()),
+            -1 if start is None else start,
+        )
+        for source, target, anchor, start, _, kind in known["links"]
+        if kind == "body"
+    )
+    return Collected(pages, (), (), 0, links)
+
+
+def without_link_texts(site: Collected) -> tuple[Page, ...]:
+    """Return the pages without their links' anchors, each cut at its place only: other mentions stay in the text."""
+    links = defaultdict[str, list[ExistingLink]](list)
+    for link in site.links:
+        links[link.source].append(link)
+    found = []
+    for page in site.pages:
+        text, pieces, at = str(page.content), list[str](), 0
+        for start, end in sorted(span for link in links[page.key] for span in link_spans(text, link)):
+            if start >= at:
+                pieces.append(text[at:start])
+            at = max(at, end)
+        found.append(replace(page, content=" ".join([*pieces, text[at:]])))
+    return tuple(found)
 
 
 def make_project(name: str, folder: Path, settings: str = "") -> Path:

@@ -76,7 +76,10 @@ def test_the_written_table_has_the_weights_that_are_measured() -> None:
     assert default_name() in blends()
 
 
-@pytest.mark.parametrize("command", ["weights", pytest.param("known_links", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "command",
+    ["weights", *(pytest.param(each, marks=pytest.mark.long) for each in ("known_links", "arrivals"))],
+)
 def test_without_the_sites_the_commands_say_so(command: str, tmp_path: Path) -> None:
     """Without shared/corpora each command ends with one sentence."""
     shutil.copytree(HERE, tmp_path / "project" / "tests" / "quality")
