@@ -11,9 +11,11 @@ from typing import TypeVar
 
 import numpy as np
 
-from internal_linker.anchors.features import FEATURES, Candidates, candidates
+from internal_linker.anchors.features import FEATURES, Candidates, Comparison, SourceFeatures
 from internal_linker.anchors.keyphraseness import Habits, Span
 from internal_linker.anchors.model import anchor_model
+from internal_linker.anchors.page_words import PageWords
+from internal_linker.anchors.paragraphs import Paragraphs
 from internal_linker.anchors.rules import Owners, allowed, completed, natural
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_text import SourceText
@@ -24,7 +26,7 @@ from internal_linker.core.records import Collected, ExistingLink, Page, fold_que
 from internal_linker.text.blocks import Templates, closed_spans
 from internal_linker.text.brands import found_brands, without_brands
 from internal_linker.text.phrases import MOST_WORDS, Hashes, Phrases, Reader, stem_set
-from internal_linker.text.sentences import around, paragraphs, sentences
+from internal_linker.text.sentences import around, sentences
 from internal_linker.text.spans import spans
 from internal_linker.text.words import normalise
 
@@ -61,7 +63,9 @@ class Anchoring:
             if link.anchor:
                 self._known[link.target].append(link)
         self._reader = Reader(normalise)
+        self._page_words = PageWords(self._reader)
         self._targets: dict[str, TargetNames] = {}
+        self._short_titles: dict[tuple[str, str], str] = {}
 
     # These read many pages, so they wait until an anchor is needed: most runs need few.
     @cached_property
@@ -151,11 +155,12 @@ class Anchoring:
         found = used.take(self._phrases(text, target, names, least=0.0), ANCHORS)
         return tuple(found) or self._titled(text, page.lang, target, used)
 
-    def studied(self, source: str, target: str) -> tuple[SourceText, Candidates]:
-        """Return what the model learns from: a page's phrases for an existing link, as if it did not exist."""
+    def studied(self, source: str, target: str) -> tuple[SourceText, Candidates, Vectors]:
+        """Return what the model learns from as if a link did not exist: a page's text, its phrases, their features."""
         text, names = self._unlinked(source, target)
-        found = candidates(text.text, names, self._words, self._habits)
-        return text.text, found.at(self._allowed(text.text, target, names, found) >= 0)
+        compared = Comparison(text.features, names)
+        ok = self._allowed(text.text, target, names, compared.phrases) >= 0
+        return text.text, compared.phrases.at(ok), compared.features(ok)
 
     def quality(self, source: str, target: str, anchor: Anchor) -> float:
         """Return how likely an editor is to accept an anchor in a page's text, 0 to 1; 0 if a rule forbids it."""
@@ -227,15 +232,25 @@ class Anchoring:
         if target not in self._site.rows:
             return
         names, text, model = names or self._target(target), source.text, anchor_model()
-        found = candidates(text, names, self._words, self._habits)
+        compared = Comparison(source.features, names)
+        found = compared.phrases
         last = self._allowed(text, target, names, found)
         ok = last >= 0
         if not ok.any():
             return
-        quality = model.quality(found.features)
-        quality = np.where(natural(text, names, found), quality, np.minimum(quality, UNNATURAL))
-        is_title = found.features[:, FEATURES.index("is title")] > 0
-        order = _order(model.choice(found.features), is_title, ok & (quality >= least))
+        is_natural = natural(text, names, found)
+        if least > UNNATURAL:
+            # The features take the most time.
+            ok &= is_natural
+        if not ok.any():
+            return
+        features, found, last = compared.features(ok), found.at(ok), last[ok]
+        quality = model.quality(features)
+        quality = np.where(is_natural[ok], quality, np.minimum(quality, UNNATURAL))
+        if not (quality >= least).any():
+            return
+        is_title = features[:, FEATURES.index("is title")] > 0
+        order = _order(model.choice(features), is_title, quality >= least)
         starts, ends = text.phrases.starts, text.phrases.ends
         for at in order:
             start, end = int(starts[found.first[at]]), int(ends[last[at]])
@@ -264,15 +279,22 @@ class Anchoring:
         named = next(filter(None, self._titles(page) if page else ()), "") or self._site.queries.get(
             target, ""
         )
-        title = short_title(named, self._reader.read(named, language))
+        title = self._short_title(named, language)
         if not title or fold_query(title) in used.texts:
             return ()
         used.texts.add(fold_query(title))
         names = self._target(target) if page else None
-        begins = source.paragraphs
-        best = _best_paragraph(source, names) if names else 0
+        begins = source.paragraphs.begins
+        best = source.paragraphs.best(names) if names else 0
         paragraph = around(source.text.text, begins, begins[best], begins[best] + 1)
         return (Anchor(title, paragraph, begins[best], verbatim=False, quality=0.0),)
+
+    def _short_title(self, title: str, language: str) -> str:
+        if (title, language) not in self._short_titles:
+            if len(self._short_titles) >= _MOST_TARGETS:
+                self._short_titles.clear()
+            self._short_titles[title, language] = short_title(title, self._reader.read(title, language))
+        return self._short_titles[title, language]
 
     def _titles(self, page: Page) -> tuple[str, str]:
         """Return a page's title and H1 without the site's brand."""
@@ -280,9 +302,13 @@ class Anchoring:
 
     def _text(self, page: Page, links: Iterable[ExistingLink]) -> "_Source":
         content = str(page.content)
-        phrases = self._reader.read(content, page.lang)
+        phrases = self._read(page)
         covered = _covered(phrases, self._taken(page, content, links))
-        return _Source(SourceText(content, phrases, covered, self._reader.read(page.title, page.lang)))
+        text = SourceText(content, phrases, covered, self._reader.read(page.title, page.lang))
+        return _Source(text, self._features)
+
+    def _features(self, text: SourceText) -> SourceFeatures:
+        return SourceFeatures(text, self._words, self._habits)
 
     def _taken(self, page: Page, content: str, links: Iterable[ExistingLink]) -> list[tuple[int, int]]:
         linked = list(_linked_places(content, links))
@@ -325,7 +351,7 @@ class Anchoring:
         return phrases, [span for place in places if (span := _words_in(phrases, *place))]
 
     def _read(self, page: Page) -> Phrases:
-        return self._reader.read(str(page.content), page.lang)
+        return self._page_words.of(page)
 
 
 @dataclass(frozen=True)
@@ -386,14 +412,19 @@ class _Source:
     """A source's plain main content, prepared for the search for anchors."""
 
     text: SourceText
+    prepare: Callable[[SourceText], SourceFeatures]
+
+    @cached_property
+    def features(self) -> SourceFeatures:
+        return self.prepare(self.text)
 
     @cached_property
     def sentences(self) -> list[int]:
         return sentences(self.text.text)
 
     @cached_property
-    def paragraphs(self) -> list[int]:
-        return paragraphs(self.text.text)
+    def paragraphs(self) -> Paragraphs:
+        return Paragraphs(self.text)
 
     def phrase(self, start: int, end: int, quality: float) -> _Phrase:
         content, begins = self.text.text, self.sentences
@@ -435,20 +466,6 @@ def _order(preference: Vectors, is_title: Bools, ok: Bools) -> list[int]:
     """Return the numbers of the phrases that are ok: whole titles first, then the preferred."""
     at = np.flatnonzero(ok)
     return [int(each) for each in at[np.lexsort((-preference[at], ~is_title[at]))]]
-
-
-def _best_paragraph(source: _Source, names: TargetNames) -> int:
-    """Return the number of the paragraph that fits a link to the target best: much of its subject, in few words."""
-    phrases, begins = source.text.phrases, np.array(source.paragraphs)
-    weights = dict(zip(*(each.tolist() for each in names.subject), strict=True))
-    for name in names.names:
-        weights.update(dict.fromkeys(name.stems.tolist(), 1.0))
-    within = (np.searchsorted(begins, phrases.starts, side="right") - 1)[phrases.owners]
-    _, first = np.unique((within << 32) + phrases.stems, return_index=True)
-    fits = np.array([weights.get(stem, 0.0) for stem in phrases.stems[first].tolist()])
-    fits[source.text.closed[phrases.owners[first]]] = 0
-    fit = np.bincount(within[first], fits, len(begins))
-    return int(np.argmax(fit / np.sqrt(1 + np.bincount(within, minlength=len(begins)))))
 
 
 def _words_in(phrases: Phrases, start: int, end: int) -> Span | None:

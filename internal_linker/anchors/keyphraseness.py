@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from internal_linker.anchors.site_words import SLOTS, slots
+from internal_linker.anchors.site_words import ONE, SLOTS, slots
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.text.phrases import Hashes, Phrases, stem_set
 
@@ -52,9 +52,9 @@ class Habits:
         lengths, sets = _LENGTHS.copy(), Counter[int]()
         for phrases, spans in texts:
             words = slots(phrases.words)
-            np.add.at(there, words, 1)
+            np.add.at(there, words, ONE)
             for begin, end in spans:
-                np.add.at(linked, words[begin : end + 1], 1)
+                np.add.at(linked, words[begin : end + 1], ONE)
                 begun[words[begin]] += 1
                 ended[words[end]] += 1
                 lengths[min(LONGEST, end - begin + 1)] += 1

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 
@@ -101,8 +100,7 @@ def allowed(
     begin, end = source.stem_at[found.first], source.stem_at[found.last + 1]
     own = np.append(0, np.cumsum(~is_among(stems, site_name)[1]))
     ok &= own[end] > own[begin]
-    signs = np.append(0, np.cumsum(source.code))
-    ok &= _is_literal(source, target, found) | (signs[found.last + 1] == signs[found.first])
+    ok &= _is_literal(source, target, found) | ~source.has_code(found.first, found.last)
     ok &= ~source.is_line(found.first, found.last)
     for brand in brands:
         if not any(np.isin(brand, name.stems).all() for name in target.names if name.kind is not Kind.KNOWN):
@@ -130,10 +128,9 @@ def _goes_on(source: SourceText, target: TargetNames, first: Ints, last: Ints) -
 
     Function words do so with a capital only: "Every Kid in a Park" is cut without its first word, "the Hub" is not.
     """
-    words, (begins, ends) = source.phrases.words, source.pieces
-    pairs = {pair for name in target.names for pair in pairwise(name.words.tolist())}
+    begins, ends = source.pieces
+    _, joined = is_among(source.word_pairs, target.name_word_pairs)
     counts = ~source.phrases.stops | source.capital
-    joined = np.array([pair in pairs for pair in pairwise(words.tolist())], np.bool_)
     before = np.append(False, joined) & ~begins & np.append(False, counts[:-1])
     after = np.append(joined, False) & ~ends & np.append(counts[1:], False)
     cut: Bools = before[first] | after[last]
@@ -167,7 +164,8 @@ def _may_stand_alone(source: SourceText, target: TargetNames, found: Candidates)
 
 
 def _is_one_of(sets: Ints, names: Sequence[int]) -> Bools:
-    return np.isin(sets, np.array(names, np.uint64))
+    found: Bools = (sets[:, None] == np.array(names, np.uint64)).any(axis=1)
+    return found
 
 
 def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:

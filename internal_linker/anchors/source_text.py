@@ -7,7 +7,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from internal_linker.core.arrays import Bools, Ints
-from internal_linker.text.phrases import Phrases, breaks, mixed, word_hash
+from internal_linker.text.phrases import Hashes, Phrases, breaks, mixed, word_hash, word_pairs
 
 # Names may have more words than other phrases.
 LONGEST_PHRASE, LONGEST_NAME = 5, 8
@@ -96,6 +96,14 @@ class SourceText:
         return closes
 
     @cached_property
+    def may_end(self) -> Bools:
+        """(n,) whether a phrase ends with each word whatever it says: before a function word, and before a break."""
+        _, ends = self.pieces
+        may_end: Bools = ends.copy()
+        may_end[:-1] |= self.phrases.stops[1:]
+        return may_end
+
+    @cached_property
     def stem_at(self) -> Ints:
         """(n + 1,) the position of each word's first stem."""
         return np.searchsorted(self.phrases.owners, np.arange(len(self.phrases.starts) + 1))
@@ -107,11 +115,23 @@ class SourceText:
         np.cumsum(mixed(self.phrases.stems), out=total[1:])
         return total
 
+    def sets_of(self, first: Ints, last: Ints) -> Ints:
+        """Return (n,) uint64 the `stem_set` of the stems of each phrase."""
+        sets: Ints = self.sets[self.stem_at[last + 1]] - self.sets[self.stem_at[first]]
+        return sets
+
     @cached_property
-    def distinct(self) -> tuple[Ints, Ints]:
+    def distinct(self) -> tuple[Hashes, Ints]:
+        """(u,) the distinct stems, sorted, and (m,) the place of each of the text's stems among them."""
+        stems, which = np.unique(self.phrases.stems, return_inverse=True)
+        return stems, which
+
+    @cached_property
+    def times(self) -> Ints:
         """(m,) how often the text has each stem."""
-        _, which, times = np.unique(self.phrases.stems, return_inverse=True, return_counts=True)
-        return which, times[which]
+        _, which = self.distinct
+        times: Ints = np.bincount(which)[which]
+        return times
 
     @cached_property
     def capital(self) -> Bools:
@@ -120,8 +140,7 @@ class SourceText:
 
     def is_proper(self, first: Ints, last: Ints) -> Bools:
         """Return (n,) whether all words of each phrase begin with capitals, function words aside."""
-        small = np.append(0, np.cumsum(~self.capital & ~self.phrases.stops))
-        proper: Bools = small[last + 1] == small[first]
+        proper: Bools = self._small[last + 1] == self._small[first]
         return proper
 
     def is_line(self, first: Ints, last: Ints) -> Bools:
@@ -133,9 +152,13 @@ class SourceText:
 
     def has_clause(self, first: Ints, last: Ints) -> Bools:
         """Return (n,) whether each phrase has function words other than those that join nouns: a verb or a pronoun."""
-        others = np.append(0, np.cumsum(self.phrases.stops & ~self._joins_nouns & ~self.capital))
-        clause: Bools = others[last + 1] > others[first]
+        clause: Bools = self._verbs[last + 1] > self._verbs[first]
         return clause
+
+    def has_code(self, first: Ints, last: Ints) -> Bools:
+        """Return (n,) whether each phrase has a sign that names in code have."""
+        signs: Bools = self._signs[last + 1] > self._signs[first]
+        return signs
 
     def cuts_name(self, first: Ints, last: Ints) -> Bools:
         """Return (n,) whether a capitalised word goes on before or after each phrase, as in "Department of Health".
@@ -151,6 +174,26 @@ class SourceText:
         linked = self._joins_nouns[after] & ~ends[after] & name[second]
         cuts: Bools = left | (name[last] & ~ends[last] & (name[after] | linked))
         return cuts
+
+    @cached_property
+    def _small(self) -> Ints:
+        """(n + 1,) how many of the first 0, 1 ... n words have no capital and are no function words."""
+        return np.append(0, np.cumsum(~self.capital & ~self.phrases.stops))
+
+    @cached_property
+    def _verbs(self) -> Ints:
+        """(n + 1,) how many of the first words are small function words other than those that join nouns."""
+        return np.append(0, np.cumsum(self.phrases.stops & ~self._joins_nouns & ~self.capital))
+
+    @cached_property
+    def _signs(self) -> Ints:
+        """(n + 1,) how many of the first words have a sign of code."""
+        return np.append(0, np.cumsum(self.code))
+
+    @cached_property
+    def word_pairs(self) -> Ints:
+        """(n - 1,) uint64 each word with the next one, see `word_pairs`."""
+        return word_pairs(self.phrases.words)
 
     @cached_property
     def _joins_nouns(self) -> Bools:

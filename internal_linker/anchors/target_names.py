@@ -1,16 +1,18 @@
 """The names of a page, by which other pages may link to it, and the words that tell what it is about."""
 
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
 
 import numpy as np
 
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.core.arrays import Ints, Vectors
 from internal_linker.core.records import Page, fold_query
-from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set
+from internal_linker.text.phrases import Hashes, Phrases, Reader, stem_set, word_pairs
 
 # Anchors of known links that count as names, the most common first: rare ones are hardly names.
 _KNOWN = 12
@@ -64,12 +66,12 @@ class Name:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TargetNames:
     """What an anchor for a page can say.
 
     Attributes:
-        names: the page's names; none has no stems.
+        names: the page's names, in the order of their kinds; none has no stems.
         topic: weight of each of the content's most telling stems, sorted by stem, 0 to 1.
         subject: the same of more of them.
         pairs: (p,) sorted hashes of each two consecutive stems of the content.
@@ -81,6 +83,31 @@ class TargetNames:
     subject: tuple[Hashes, Vectors]
     pairs: Hashes
     times: Vectors
+
+    @cached_property
+    def rows(self) -> Mapping[Kind, slice]:
+        """Where the names of each kind are."""
+        kinds = [name.kind for name in self.names]
+        return {kind: slice(bisect_left(kinds, kind), bisect_right(kinds, kind)) for kind in Kind}
+
+    @cached_property
+    def name_stems(self) -> tuple[Hashes, Ints]:
+        """The stems of all names, and the number of each stem's name."""
+        stems = [name.stems for name in self.names]
+        numbers = np.repeat(np.arange(len(stems)), [len(each) for each in stems])
+        return np.concatenate([np.empty(0, np.uint32), *stems]), numbers
+
+    @cached_property
+    def name_word_pairs(self) -> Ints:
+        """Each two consecutive words of a name, sorted, see `word_pairs`."""
+        pairs = [word_pairs(name.words) for name in self.names]
+        return np.unique(np.concatenate([np.empty(0, np.uint64), *pairs]))
+
+    @cached_property
+    def name_pairs(self) -> Hashes:
+        """Sorted hashes of each two consecutive stems of a name that is not taken from the URL."""
+        pairs = [name.pairs for name in self.names if name.kind is not Kind.SLUG]
+        return np.unique(np.concatenate([np.empty(0, np.uint32), *pairs]))
 
 
 def target_names(
@@ -107,8 +134,13 @@ def target_names(
         words: the words of the site.
     """
     found: dict[tuple[bool, int], Name] = {}
+    # Parts are often whole titles, and reading takes time.
+    added = set[tuple[bool, str]]()
 
     def add(text: str, kind: Kind, links: int = 0) -> None:
+        if (kind is Kind.KNOWN, text) in added:
+            return
+        added.add((kind is Kind.KNOWN, text))
         phrases = reader.read(text, page.lang)
         if len(phrases.stems):
             name = _name(text, phrases, kind, links, words)

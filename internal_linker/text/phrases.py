@@ -4,6 +4,7 @@ import re
 import zlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, pairwise
 
 import numpy as np
@@ -41,7 +42,7 @@ _MOST_KNOWN = 300_000
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Phrases:
     """The words of a text: n words and m stems; a word with several parts has several stems.
 
@@ -60,13 +61,13 @@ class Phrases:
     stems: Hashes
     owners: Ints
 
-    @property
+    @cached_property
     def pairs(self) -> Hashes:
         """(m - 1,) hashes of each two consecutive stems."""
         mixed = (self.stems[:-1] * _MIX + self.stems[1:]) * _MIX
         return (mixed >> np.uint64(32)).astype(np.uint32)
 
-    @property
+    @cached_property
     def stops(self) -> Bools:
         """(n,) whether a word has no stem: no anchor begins or ends with it."""
         stops: Bools = np.bincount(self.owners, minlength=len(self.starts)) == 0
@@ -180,11 +181,18 @@ def mixed(stems: Hashes) -> NDArray[np.uint64]:
     return mixed
 
 
-def is_among(some: Hashes, all_sorted: Hashes) -> tuple[Ints, Bools]:
+def word_pairs(words: Hashes) -> NDArray[np.uint64]:
+    """Return (n - 1,) a number for each two consecutive words."""
+    wide = words.astype(np.uint64)
+    pairs: NDArray[np.uint64] = (wide[:-1] << np.uint64(32)) | wide[1:]
+    return pairs
+
+
+def is_among(some: Ints, all_sorted: Ints) -> tuple[Ints, Bools]:
     """Return where each value is, or would be, in a sorted array, and whether it is there."""
     if not len(all_sorted):
         return np.zeros(len(some), np.int64), np.zeros(len(some), np.bool_)
-    places = np.minimum(np.searchsorted(all_sorted, some), len(all_sorted) - 1)
+    places = np.minimum(all_sorted.searchsorted(some), len(all_sorted) - 1)
     return places, all_sorted[places] == some
 
 

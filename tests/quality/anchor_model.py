@@ -82,13 +82,13 @@ def pairs_of(name: str, most: int = MOST_PAIRS) -> list[Pair]:
             continue
         unknown = name not in DEVELOPMENT and random.random() < _UNKNOWN
         anchoring = ignorant if unknown else by_fold[fold(source.key, _FOLDS)]
-        text, phrases = anchoring.studied(*ends)
+        text, phrases, features = anchoring.studied(*ends)
         starts, last = text.phrases.starts[phrases.first], text.phrases.ends[phrases.last]
         texts = [content[start:end] for start, end in zip(starts, last, strict=True)]
         editors = [content[start:end] for start, end in places]
         tokens = [Counter(words(each)) for each in editors]
         f1 = np.array([max(_f1(Counter(words(text)), each) for each in tokens) for text in texts], np.float32)
-        found.append(Pair(source.key, phrases.features, f1, texts, editors))
+        found.append(Pair(source.key, features, f1, texts, editors))
     return found
 
 

@@ -1,0 +1,48 @@
+"""The paragraphs of a source's text: which of them fits a link to a target best."""
+
+from functools import cached_property
+
+import numpy as np
+
+from internal_linker.anchors.features import stem_weights
+from internal_linker.anchors.source_text import SourceText
+from internal_linker.anchors.target_names import TargetNames
+from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.text.phrases import is_among
+from internal_linker.text.sentences import paragraphs
+
+
+class Paragraphs:
+    """The paragraphs of a source's text.
+
+    Args:
+        text: the text.
+
+    Attributes:
+        begins: where each paragraph begins.
+    """
+
+    def __init__(self, text: SourceText) -> None:
+        self._text, self.begins = text, paragraphs(text.text)
+
+    def best(self, names: TargetNames) -> int:
+        """Return the number of the paragraph that fits a link to a target best: much of its subject, in few words."""
+        within, stems, length = self._stems
+        distinct, _ = self._text.distinct
+        weights = stem_weights(distinct, names.subject)
+        at, there = is_among(names.name_stems[0], distinct)
+        weights[at[there]] = 1
+        return int(np.argmax(np.bincount(within, weights[stems], len(length)) / length))
+
+    @cached_property
+    def _stems(self) -> tuple[Ints, Ints, Vectors]:
+        """(s,) the paragraph and the number of each distinct stem of a paragraph; (p,) each paragraph's length, a root.
+
+        A stem that a closed word has first is left out.
+        """
+        phrases, begins = self._text.phrases, np.array(self.begins)
+        within = (np.searchsorted(begins, phrases.starts, side="right") - 1)[phrases.owners]
+        _, first = np.unique((within << 32) + phrases.stems, return_index=True)
+        first = first[~self._text.closed[phrases.owners[first]]]
+        length = np.sqrt(1 + np.bincount(within, minlength=len(begins)))
+        return within[first], self._text.distinct[1][first], length
