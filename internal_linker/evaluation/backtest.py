@@ -97,7 +97,7 @@ def as_it_was(
         truth[source.url].add(target.url)
         added += (ExistingLink(source.key, target.key, anchor) for anchor in anchors)
     read = without_anchors_of(added, pages) if cut_anchors else pages
-    return Hidden(read, tuple(before), dict(truth), len(changes.links))
+    return Hidden(read, tuple(before), dict(truth), len(changes.links), collected.queries)
 
 
 def backtest(
@@ -117,7 +117,7 @@ def backtest(
         progress: the display of the steps.
     """
     ranking, taught, _ = learned(site, targets, vectors, rules, progress)
-    weights = replace(FIXED_WEIGHTS, time=0, votes=0, linked_similarity=0, unlinked=0)
+    weights = replace(FIXED_WEIGHTS, time=0, votes=0, linked_similarity=0, unlinked=0, named=0)
     progress.start("Ranking", 3 * len(site.sources), "pages")
     plain = ranking.by(replace(rules, lexical_weight=1.0, weights=weights))
     words = by_similarity(plain, progress.advance)

@@ -185,7 +185,7 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     """Return rules for each signal alone, among the candidates of all, then with one more signal at a time."""
     site, fixed = ranking.site, FIXED_WEIGHTS
     lexical = replace(rules, lexical_weight=1.0)
-    none = Weights(match=0, passage=0, time=0, votes=0, linked_similarity=0, unlinked=0)
+    none = Weights(match=0, passage=0, time=0, votes=0, linked_similarity=0, unlinked=0, named=0)
     match = replace(none, match=1)
     passages = replace(match, passage=fixed.passage)
     ways = {"words": replace(lexical, weights=match)}
@@ -200,8 +200,10 @@ def _ways(rules: LinkRules, ranking: Ranking) -> dict[str, LinkRules]:
     ways["words + passages"] = replace(lexical, weights=passages)
     if site.has_vectors:
         ways["words + passages + embedding"] = replace(rules, weights=passages)
+    named = replace(passages, named=fixed.named)
+    ways["+ names in the text"] = replace(rules, weights=named)
     if site.has_dates:
-        ways["+ time"] = replace(rules, weights=replace(passages, time=fixed.time))
+        ways["+ time"] = replace(rules, weights=replace(named, time=fixed.time))
     if ranking.graph.size:
         ways["+ known links"] = replace(rules, weights=fixed)
     return ways

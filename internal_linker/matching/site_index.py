@@ -42,6 +42,7 @@ class Site:
         vectors: (len(texts), d) unit rows, zeros if a text has no vector.
         terms: the weights of terms.
         near_duplicate: minimum cosine of two near-duplicates, 0 to 1.
+        read: receives the words of each text's content, in order, for whatever else needs them.
         joined: at least the `SERVED` nearest pages of each text by vectors; None: find them when needed.
         workers: other processes that share the comparisons of a large site; None: compare in this process.
 
@@ -59,6 +60,7 @@ class Site:
         *,
         terms: TermWeights,
         near_duplicate: float,
+        read: Callable[[Sequence[str]], None] = lambda _: None,
         joined: Nearest | None = None,
         workers: Workers | None = None,
     ) -> None:
@@ -68,9 +70,13 @@ class Site:
         self.has_vectors = bool(vectors.any())
         languages = language_codes([page.lang for page in pages] + [""] * (len(texts) - len(pages)))
         boilerplate = Boilerplate(text.body for text in texts)
-        index = index_terms(
-            ((words(text.title), words(boilerplate.without(text.body))) for text in texts), terms
-        )
+
+        def of(text: Text) -> tuple[Sequence[str], Sequence[str]]:
+            body = words(boilerplate.without(text.body))
+            read(body)
+            return words(text.title), body
+
+        index = index_terms(map(of, texts), terms)
         self.has_content: Bools = np.diff(index.starts) > 0
         order = [zlib.crc32(page.key.encode()) for page in pages] + [0] * (len(texts) - len(pages))
         comparison = Comparison.of(vectors, index, languages, self.with_text, np.array(order, np.int64))

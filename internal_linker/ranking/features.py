@@ -11,7 +11,7 @@ from internal_linker.ranking.rules import FIXED_WEIGHTS, TOPIC_WEIGHTS, TopicWei
 # Names of the columns of `features`, in order.
 FEATURES = (
     "match", "words", "embedding", "passage", "time", "votes", "linked similarity",
-    "no inlink", "inlinks", "links back", "cocited",
+    "no inlink", "inlinks", "links back", "cocited", "named",
 )  # fmt: skip
 
 
@@ -32,6 +32,7 @@ class Signals:
         inlinks: how many pages link to the candidate.
         back: 1 where the candidate links to the source, else 0.
         cocited: how many pages link both to the candidate and to the source.
+        named: 1 where the source's text has a name of the candidate, else 0; see `named_pages`.
     """
 
     of: Ints
@@ -46,6 +47,7 @@ class Signals:
     inlinks: Ints
     back: Vectors
     cocited: Vectors
+    named: Vectors
 
     def split(self, count: int) -> Iterator["Signals"]:
         """Yield the signals of each of the `count` sources."""
@@ -59,7 +61,7 @@ def fixed_score(signals: Signals, weights: Weights = FIXED_WEIGHTS) -> Vectors:
     """Return (n,) float64 the weighted sum of the signals; higher is better."""
     similar = weights.match, 0.0, 0.0, weights.passage
     score = np.array([*similar, weights.time, weights.votes, weights.linked_similarity]) @ _standards(signals)
-    weighted: Vectors = score + weights.unlinked * (signals.inlinks == 0)
+    weighted: Vectors = score + weights.unlinked * (signals.inlinks == 0) + weights.named * signals.named
     return weighted
 
 
@@ -99,8 +101,8 @@ def reordered(score: Vectors, logits: Vectors, signals: Signals) -> Vectors:
 
 def features(signals: Signals) -> Vectors:
     """Return (n, len(FEATURES)) float32 features, most of them in standard deviations among a source's candidates."""
-    counted = signals.inlinks == 0, np.log1p(signals.inlinks), signals.back, np.log1p(signals.cocited)
-    return np.concatenate([_standards(signals), np.stack(counted)]).T.astype(np.float32)
+    links = signals.inlinks == 0, np.log1p(signals.inlinks), signals.back, np.log1p(signals.cocited)
+    return np.concatenate([_standards(signals), np.stack([*links, signals.named])]).T.astype(np.float32)
 
 
 def _standards(signals: Signals) -> Vectors:

@@ -40,6 +40,7 @@ from internal_linker.ranking.fusion import Numbers, Ranked, fuse
 from internal_linker.ranking.last_resort import last_resort
 from internal_linker.ranking.link_features import Counted, LinkGraph
 from internal_linker.ranking.model import Calibration, Ranker
+from internal_linker.ranking.named_pages import NamedPages
 from internal_linker.ranking.rules import LinkRules
 from internal_linker.ranking.selection import eligible, linked
 
@@ -99,10 +100,12 @@ class Ranking:
         workers: Workers | None = None,
     ) -> None:
         self.sources, self.targets = sources, targets
+        self._names = NamedPages(collected)
         self.site = Site(
             collected.pages,
             texts,
             vectors,
+            read=self._names.read,
             terms=rules.terms,
             near_duplicate=rules.near_duplicate,
             joined=joined,
@@ -111,6 +114,7 @@ class Ranking:
         self.rows = collected.rows
         self.source_rows = self._rows_of_sources(sources)
         self.graph = LinkGraph(collected.live_links, self.rows)
+        self._owners = self._names.owners(collected.live_links)
         self._searched, self.rules = searched, rules
         self._below_floor: dict[int, int] = {}
         self.linkable = self.site.with_text.copy()
@@ -201,6 +205,7 @@ class Ranking:
         other.targets = replace(self.targets, linked=linked(sources, links))
         other.source_rows = self._rows_of_sources(sources)
         other.graph = LinkGraph(links, self.rows)
+        other._owners = self._names.owners(links)
         return other
 
     def by(self, rules: LinkRules) -> "Ranking":
@@ -289,7 +294,8 @@ class Ranking:
         beyond = pairs_of(
             [self._beyond.get(template, ()) for template in self.last.templates(texts).tolist()]
         )
-        matches = site.matches(texts, among, weight, both(elected, named, offered, beyond))
+        titled = self._names.of(texts, self._owners)
+        matches = site.matches(texts, among, weight, both(elected, named, offered, beyond, titled))
         new, duplicates = site.fresh(
             texts,
             matches,
@@ -302,7 +308,7 @@ class Ranking:
         found = pairs_of([self._rows_of(hit.key for hit in ours) for ours in serp])
         keys = new.pairs.keys(n)
         above = is_in(keys, offered.keys(n)) & (new.score > 0)
-        always = is_in(keys, both(elected, found, beyond).keys(n))
+        always = is_in(keys, both(elected, found, beyond, titled).keys(n))
         return Chosen(texts, new.at((ranks(new.of) < rules.candidates) | always | above), serp, votes)
 
     def _signals(self, chosen: "Chosen", passages: Vectors, linked_similarity: Vectors) -> Signals:
@@ -322,6 +328,7 @@ class Ranking:
             self.graph.inlinks[rows],
             is_in(pairs.keys(n), self.graph.sources(texts).keys(n)).astype(np.float32),
             self.graph.cocited(texts).of(pairs),
+            is_in(pairs.keys(n), self._names.of(texts, self._owners).keys(n)).astype(np.float32),
         )
 
     def _scored(self, signals: Signals, texts: Ints) -> Ranked:

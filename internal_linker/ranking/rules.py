@@ -29,6 +29,7 @@ class Weights:
         linked_similarity: weight of the similarity to the pages that the source links to.
         unlinked: bonus of a page without inlinks. Such a page has no votes; without the bonus, new pages would be
             found less well than by words alone.
+        named: bonus of a page that the source's text names, by its title or as other pages link to it.
     """
 
     match: float = 1.0
@@ -37,6 +38,7 @@ class Weights:
     votes: float = 0.4
     linked_similarity: float = 0.2
     unlinked: float = 1.0
+    named: float = 1.5
 
 
 FIXED_WEIGHTS = Weights()

@@ -228,7 +228,7 @@ def backtest(
         )
     with project.context(progress, serp=False, deliver=False) as context:
         collected = gather(
-            None,
+            context.queries,
             context.pages,
             None,
             None,

@@ -63,6 +63,7 @@ def variants() -> dict[str, Weights]:
         f"linked_similarity {linked_similarity}": replace(FIXED_WEIGHTS, linked_similarity=linked_similarity)
         for linked_similarity in (0.0, 0.2, 0.4)
     }
+    rows |= {f"named {named}": replace(FIXED_WEIGHTS, named=named) for named in (0.0, 1.0, 1.5, 2.0, 3.0)}
     return rows | {f"time {time}": replace(FIXED_WEIGHTS, time=time) for time in (0.0, 0.25, 0.5, 0.8, 1.2)}
 
 
@@ -162,7 +163,7 @@ def _line(name: str, ours: Figures, default: Figures) -> str:
 def main() -> None:
     """Rank both sites with all weights and print the tables."""
     sites, vectors = opened(__doc__)
-    words = Weights(passage=FIXED_WEIGHTS.passage, time=0, votes=0, linked_similarity=0, unlinked=0)
+    words = Weights(passage=FIXED_WEIGHTS.passage, time=0, votes=0, linked_similarity=0, unlinked=0, named=0)
     found = defaultdict[str, dict[tuple[str, str], Ndcgs]](dict)
     base = {}
     for name, each in sites.items():

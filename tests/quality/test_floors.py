@@ -35,7 +35,7 @@ LOWERED_ON_PURPOSE = {
 # Plain TF-IDF over title and content on the same input, measured once; not measured for the sample.
 PLAIN_TFIDF = {"18f-blog": 0.395, "vue-fa-ar": 0.504}
 WITHOUT_EMBEDDING = LinkRules(TOP, "fill", 1.0)
-WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0)
+WITHOUT_LINKS = replace(FIXED_WEIGHTS, votes=0, linked_similarity=0, unlinked=0, named=0)
 
 
 def in_tiers(hiding: str) -> list[object]:

@@ -40,6 +40,7 @@ def signals(n: int, seed: int = 0) -> Signals:
         inlinks,
         back,
         cocited,
+        (np.arange(n) % 4 == 0).astype(float),
     )
 
 
@@ -77,7 +78,7 @@ def test_sources_are_scored_side_by_side(seed: int) -> None:
 )
 def test_each_weight_counts_its_signal(weight: str, signal: str) -> None:
     """A weight adds only its own signal in standard deviations."""
-    given, none = signals(12), Weights(0, 0, 0, 0, 0, 0)
+    given, none = signals(12), Weights(0, 0, 0, 0, 0, 0, 0)
     added = fixed_score(given, replace(none, **{weight: 2.0})) - fixed_score(given, none)
     np.testing.assert_allclose(added, 2 * standard(getattr(given, signal), given.of))
     assert not fixed_score(given, none).any()
@@ -88,6 +89,14 @@ def test_a_page_without_links_is_given_what_votes_cannot_give() -> None:
     given = signals(12)
     added = fixed_score(given) - fixed_score(given, replace(FIXED_WEIGHTS, unlinked=0))
     np.testing.assert_allclose(added, FIXED_WEIGHTS.unlinked * (given.inlinks == 0), atol=1e-12)
+
+
+def test_a_named_page_gets_a_bonus() -> None:
+    """The weight `named` is added only for pages that the text names."""
+    given = signals(12)
+    added = fixed_score(given) - fixed_score(given, replace(FIXED_WEIGHTS, named=0))
+    np.testing.assert_allclose(added, FIXED_WEIGHTS.named * given.named, atol=1e-12)
+    assert 0 < given.named.sum() < 12
 
 
 @pytest.mark.parametrize("seed", range(10))
