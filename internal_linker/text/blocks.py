@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from internal_linker.core.arrays import Ints
 from internal_linker.text.block_words import CREDITED, MADE_BY, NUMBERED, PICTURES, SEE_ALSO
-from internal_linker.text.boilerplate import BLOCK, SLOT_BITS, block_slots
+from internal_linker.text.boilerplate import BLOCK, SLOT_BITS, TextCounts, block_slots
 from internal_linker.text.code_lines import code_lines
 from internal_linker.text.words import MARKS
 
@@ -91,16 +91,16 @@ class Templates:
     """
 
     def __init__(self, contents: Iterable[str]) -> None:
-        units, blocks, pages = np.zeros(_SLOTS, np.int32), np.zeros((2, _SLOTS), np.int32), 0
+        units, blocks, pages = TextCounts(), (TextCounts(), TextCounts()), 0
         for content in contents:
             pages += 1
-            # Fancy indexing counts a slot once per page.
-            units[[_slot(content[start:end]) for start, end in _units(content)]] += 1
+            units.add(np.array([_slot(content[start:end]) for start, end in _units(content)], np.int64))
             for count, slots in zip(blocks, _block_slots(content), strict=True):
-                count[slots] += 1
+                count.add(slots)
         # A bit a slot.
-        self._units = np.packbits(units >= max(TEMPLATE_PAGES, TEMPLATE_SHARE * pages)).tobytes()
-        self._blocks = np.packbits(blocks >= max(TEMPLATE_PAGES, BLOCK_SHARE * pages), axis=1)
+        self._units = np.packbits(units.common(max(TEMPLATE_PAGES, TEMPLATE_SHARE * pages))).tobytes()
+        least = max(TEMPLATE_PAGES, BLOCK_SHARE * pages)
+        self._blocks = [np.packbits(count.common(least)) for count in blocks]
 
     def spans(self, content: str) -> Iterator[Span]:
         """Yield the spans (start, end) of templates in a text; they may overlap."""

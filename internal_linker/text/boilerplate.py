@@ -17,8 +17,43 @@ SHARE = 0.02
 # Among a handful of pages, a share says nothing.
 FEW_PAGES = 10
 # Blocks are counted by two parts of their hash: a rare block shares both with a common one once in a hundred million
-# blocks, and the counts take 32 MB on a site of any size.
+# blocks, and the counts take at most 32 MB.
 SLOT_BITS = 22
+# On a small site, to count so many blocks one by one is quicker than to fill the memory for all slots.
+_MOST_LISTED = 1 << 20
+
+
+class TextCounts:
+    """Counts, for each slot of `SLOT_BITS` bits, the texts that have it."""
+
+    def __init__(self) -> None:
+        self._few: list[Ints] = []
+        self._listed = 0
+        self._table: Ints | None = None
+
+    def add(self, slots: Ints) -> None:
+        """Count a text's slots, each once."""
+        if self._table is not None:
+            # Fancy indexing counts a slot once, even if the text has it several times.
+            self._table[slots] += 1
+            return
+        self._few.append(np.unique(slots))
+        self._listed += len(self._few[-1])
+        if self._listed > _MOST_LISTED:
+            self._table = np.zeros(1 << SLOT_BITS, np.int32)
+            for some in self._few:
+                self._table[some] += 1
+            self._few = []
+
+    def common(self, least: float) -> Bools:
+        """Return (1 << SLOT_BITS,) whether at least so many texts have each slot."""
+        if self._table is not None:
+            many: Bools = self._table >= least
+            return many
+        common = np.zeros(1 << SLOT_BITS, np.bool_)
+        slots, counts = np.unique(np.concatenate([np.empty(0, np.int64), *self._few]), return_counts=True)
+        common[slots[counts >= least]] = True
+        return common
 
 
 class Boilerplate:
@@ -29,13 +64,13 @@ class Boilerplate:
     """
 
     def __init__(self, texts: Iterable[str]) -> None:
-        counts, n = np.zeros((2, 1 << SLOT_BITS), np.int32), 0
+        counts, n = (TextCounts(), TextCounts()), 0
         for text in texts:
             n += 1
             for count, slots in zip(counts, _slots(text.split()), strict=True):
-                # Fancy indexing counts a block once per text, even if the text has it several times.
-                count[slots] += 1
-        self._common: Bools = counts > max(FEW_PAGES, SHARE * n)
+                count.add(slots)
+        least = int(max(FEW_PAGES, SHARE * n)) + 1
+        self._common = tuple(count.common(least) for count in counts)
 
     def without(self, text: str) -> str:
         """Return the text without those blocks; a text that has nothing else stays as it is."""

@@ -3,9 +3,11 @@
 import random
 from collections import Counter
 
+import numpy as np
 import pytest
 
-from internal_linker.text.boilerplate import BLOCK, FEW_PAGES, SHARE, Boilerplate
+from internal_linker.text import boilerplate
+from internal_linker.text.boilerplate import BLOCK, FEW_PAGES, SHARE, SLOT_BITS, Boilerplate, TextCounts
 
 CALL = "Subscribe to our weekly letter and never miss a cup again"
 MANY = FEW_PAGES + 1
@@ -102,3 +104,21 @@ def test_no_text_is_no_text() -> None:
     """An empty site and empty texts raise no error."""
     assert without_boilerplate([]) == []
     assert without_boilerplate([""] * 20) == [""] * 20
+
+
+@pytest.mark.parametrize("listed", [0, 25, 10_000])
+def test_a_text_counts_once_for_each_slot(listed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slot is common if enough texts have it, however often each does, and however many slots were counted."""
+    monkeypatch.setattr(boilerplate, "_MOST_LISTED", listed)
+    rng = np.random.default_rng(0)
+    texts = [rng.integers(0, 12, 9) * 349_525 for _ in range(20)]
+    counts = TextCounts()
+    for text in texts:
+        counts.add(text)
+    for least in (1, 10.5, 12, 21):
+        expected = [
+            sum(slot in text for text in texts) >= least for slot in range(0, 1 << SLOT_BITS, 349_525)
+        ]
+        common = counts.common(least)
+        assert common[::349_525].tolist() == expected and common.sum() == sum(expected)
+    assert not TextCounts().common(1).any()

@@ -2,10 +2,17 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
 from internal_linker.core.arrays import Block, Ints, Nearest, Vectors
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """Return the libraries whose threads can be limited; to look for them takes as long as a small join."""
+    return ThreadpoolController()
 
 
 class Threads:
@@ -17,7 +24,6 @@ class Threads:
 
     def __init__(self, count: int) -> None:
         self._count = max(1, count)
-        self._libraries = ThreadpoolController()
 
     def run(
         self,
@@ -29,7 +35,7 @@ class Threads:
         """Yield each block with its result; up to one finished block per thread waits for the caller."""
         waiting = iter(blocks)
         running: dict[Future[Nearest], Block] = {}
-        limit = self._libraries.limit(limits=1, user_api="blas")
+        limit = _libraries().limit(limits=1, user_api="blas")
         with limit, ThreadPoolExecutor(self._count, "join") as pool:
             while True:
                 while len(running) < 2 * self._count and (block := next(waiting, None)):

@@ -24,6 +24,7 @@ from sqlalchemy import (
     false,
     func,
     insert,
+    literal,
     literal_column,
     not_,
     or_,
@@ -150,6 +151,8 @@ def mend_times(connection: Connection, stored: Sequence[Stored]) -> None:
     now = datetime.now(UTC)
     for one in stored:
         columns = [column for column in one.table.c if isinstance(column.type, Moment)]
+        if connection.scalar(select(literal(1)).select_from(one.table).limit(1)) is None:
+            continue
         bad = [damaged_time(connection, column) for column in columns]
         later = [column > latest_moment() for column in columns]
         # One pass over a large table; there is seldom anything to change.

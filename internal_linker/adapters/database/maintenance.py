@@ -135,8 +135,9 @@ def prune(engine: Engine, waste: Sequence[Waste], stored: Sequence[Stored]) -> l
     def work(connection: Connection) -> list[Needless]:
         mend_times(connection, stored)
         found = _counted(connection, waste)
-        for each in waste:
-            connection.execute(delete(each.table).where(each.rows))
+        for each, one in zip(waste, found, strict=True):
+            if one.rows:
+                connection.execute(delete(each.table).where(each.rows))
         return found
 
     return transact(engine, work)

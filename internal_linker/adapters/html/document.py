@@ -26,15 +26,8 @@ def document(
         shown: the template's variables; its script reads `data`.
         filters: the template's own filters by name.
     """
-    environment = Environment(
-        loader=FileSystemLoader([template.parent, _HERE]),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number, **(filters or {})}
-    environment.globals["href"] = href
+    environment = _environment(template)
+    environment.filters |= filters or {}
     style = template.with_suffix(".css")
     scripts = (
         _text(_ECHARTS / "echarts.min.js"),
@@ -48,6 +41,21 @@ def document(
         "notices": [_text(_ECHARTS / "NOTICE"), _text(_ECHARTS / "LICENSE-d3")],
     }
     yield from environment.get_template(template.name).generate({**inlined, **shown})
+
+
+@cache
+def _environment(template: Path) -> Environment:
+    """Return the environment that keeps a template compiled, which takes longer than filling it."""
+    environment = Environment(
+        loader=FileSystemLoader([template.parent, _HERE]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["number"] = number
+    environment.globals["href"] = href
+    return environment
 
 
 def number(value: float, decimals: int = 0) -> str:

@@ -6,6 +6,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -80,8 +81,12 @@ def provider(value: str) -> str:
     raise ValueError(f"it must be {', '.join(every[:-1])} or {every[-1]}{hint}")
 
 
+# It reads a folder of hundreds of files.
+_zones = cache(available_timezones)
+
+
 def _zone(value: str) -> str:
-    zones = available_timezones()
+    zones = _zones()
     if value and value not in zones:
         tail = value.casefold().replace(" ", "_")
         near = sorted(zone for zone in zones if zone.casefold().endswith(tail))
