@@ -3,23 +3,24 @@
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import islice
 from math import isnan
 from typing import TypeVar
 
 import numpy as np
 
-from internal_linker.anchors.features import FEATURES, Candidates, Comparison, SourceFeatures
+from internal_linker.anchors.features import Candidates, Comparison, SourceFeatures
 from internal_linker.anchors.keyphraseness import Habits, Span
 from internal_linker.anchors.model import anchor_model
 from internal_linker.anchors.page_words import PageWords
 from internal_linker.anchors.paragraphs import Paragraphs
-from internal_linker.anchors.rules import Owners, allowed, completed, natural
+from internal_linker.anchors.rules import allowed, completed, named_spans, natural, written
+from internal_linker.anchors.site_names import NameCounts, Owners
 from internal_linker.anchors.site_words import SiteWords
 from internal_linker.anchors.source_text import SourceText
-from internal_linker.anchors.target_names import TargetNames, target_names
+from internal_linker.anchors.target_names import PARTS, Kind, TargetNames, target_names
 from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.core.edges import Anchor
 from internal_linker.core.records import Collected, ExistingLink, Page, fold_query
@@ -33,8 +34,8 @@ from internal_linker.text.words import normalise
 T = TypeVar("T")
 # Anchors to propose per link.
 ANCHORS = 3
-# The least quality of an anchor: two readers accepted 94% of 45 anchors above it, and 41% of 51 below it.
-LEAST_QUALITY = 0.7
+# The least quality of an anchor: of 166 above it, 86% were found publishable, and of 112 below it 36%.
+LEAST_QUALITY = 0.6
 # The highest quality of a phrase that is not a natural anchor: two readers accepted 19% of 95 such phrases.
 UNNATURAL = 0.19
 # Links to one page with one wording, over the whole site, as long as the text has another wording.
@@ -43,6 +44,8 @@ REPEATS = 3
 _SAMPLE = 5_000
 # Targets whose names are kept: a source's targets are often its neighbours' targets, too.
 _MOST_TARGETS = 2_000
+# What is counted in a language that the sample lacks.
+_NO_COUNTS = NameCounts.of((), (), ())
 # Characters to search for links on one page: for example, 300,000 characters for 1,000 links.
 _MOST_SEARCHED = 300_000_000
 
@@ -73,6 +76,20 @@ class Anchoring:
         return SiteWords.of(self._read(page) for page in _spread(self._site.pages, _SAMPLE))
 
     @cached_property
+    def _counts(self) -> dict[str, NameCounts]:
+        by_language = defaultdict[str, list[Page]](list)
+        for page in _spread(self._site.pages, _SAMPLE):
+            by_language[page.lang].append(page)
+        return {
+            language: NameCounts.of(
+                ([self._reader.read(name, language).stems for name in self._titles(page)] for page in pages),
+                (name for name, _ in self._anchors(language)),
+                (self._read(page).stems for page in pages),
+            )
+            for language, pages in by_language.items()
+        }
+
+    @cached_property
     def _habits(self) -> Habits:
         return self._learned(lambda key: True)
 
@@ -99,19 +116,30 @@ class Anchoring:
         return np.unique(np.concatenate([np.empty(0, np.uint32), *(name.stems for name in names)]))
 
     @cached_property
-    def _owners(self) -> Owners:
-        titles = (
-            (stem_set(self._reader.read(name, page.lang).stems), page.key)
-            for page in self._site.pages
-            for name in dict.fromkeys((*self._titles(page), self._site.queries.get(page.key, "")))
-            if name
-        )
-        anchors = (
-            (stem_set(self._reader.read(link.anchor, page.lang).stems), link.target)
-            for link in chain.from_iterable(self._known.values())
-            if (page := self._site.find(link.target))
-        )
-        return Owners.of(titles, anchors)
+    def _owners(self) -> dict[str, Owners]:
+        """Which page each name belongs to, by language: pages of another one are no competitors."""
+        named = defaultdict[str, list[tuple[str, int]]](list)
+        for row, page in enumerate(self._site.pages):
+            names = dict.fromkeys((*self._titles(page), self._site.queries.get(page.key, "")))
+            named[page.lang] += [(name, row) for name in names if name]
+        return {
+            language: Owners.of(
+                ((self._set(name, language), row) for name, row in names),
+                ((self._set(part, language), row) for name, row in names for part in PARTS.split(name)),
+                self._anchors(language),
+            )
+            for language, names in named.items()
+        }
+
+    def _anchors(self, language: str) -> Iterator[tuple[int, int]]:
+        """Yield the set of stems of the anchor of each known link to a page of a language, with the page's row."""
+        for target, links in self._known.items():
+            page = self._site.find(target)
+            if page and page.lang == language:
+                yield from ((self._set(link.anchor, language), self._site.rows[target]) for link in links)
+
+    def _set(self, text: str, language: str) -> int:
+        return stem_set(self._reader.read(text, language).stems)
 
     def knowing(self, taught_by: Callable[[str], bool]) -> "Anchoring":
         """Return a copy that learns editors' habits only from pages whose keys `taught_by` accepts."""
@@ -159,7 +187,7 @@ class Anchoring:
         """Return what the model learns from as if a link did not exist: a page's text, its phrases, their features."""
         text, names = self._unlinked(source, target)
         compared = Comparison(text.features, names)
-        ok = self._allowed(text.text, target, names, compared.phrases) >= 0
+        ok = self._allowed(text.text, target, names, compared.phrases)[1] >= 0
         return text.text, compared.phrases.at(ok), compared.features(ok)
 
     def quality(self, source: str, target: str, anchor: Anchor) -> float:
@@ -233,41 +261,55 @@ class Anchoring:
             return
         names, text, model = names or self._target(target), source.text, anchor_model()
         compared = Comparison(source.features, names)
-        found = compared.phrases
-        last = self._allowed(text, target, names, found)
+        first, last = self._allowed(text, target, names, compared.phrases)
         ok = last >= 0
         if not ok.any():
             return
-        is_natural = natural(text, names, found)
+        found = replace(compared.phrases.at(ok), first=first[ok], last=last[ok])
+        language = self._site.page(target).lang
+        is_natural = natural(
+            text,
+            names,
+            found,
+            page=self._site.rows[target],
+            owners=self._owners[language],
+            spans=source.named_spans,
+            counts=self._counts.get(language, _NO_COUNTS),
+            words=self._words,
+        )
         if least > UNNATURAL:
             # The features take the most time.
-            ok &= is_natural
+            ok[ok] = is_natural
+            found, is_natural = found.at(is_natural), is_natural[is_natural]
         if not ok.any():
             return
-        features, found, last = compared.features(ok), found.at(ok), last[ok]
+        features = compared.features(ok)
         quality = model.quality(features)
-        quality = np.where(is_natural[ok], quality, np.minimum(quality, UNNATURAL))
+        quality = np.where(is_natural, quality, np.minimum(quality, UNNATURAL))
         if not (quality >= least).any():
             return
-        is_title = features[:, FEATURES.index("is title")] > 0
+        is_title = written(text, [name for name in names.names if name.kind is Kind.TITLE], found)
         order = _order(model.choice(features), is_title, quality >= least)
         starts, ends = text.phrases.starts, text.phrases.ends
         for at in order:
-            start, end = int(starts[found.first[at]]), int(ends[last[at]])
+            start, end = int(starts[found.first[at]]), int(ends[found.last[at]])
             yield source.phrase(start, end, float(quality[at]))
 
-    def _allowed(self, text: SourceText, target: str, names: TargetNames, found: Candidates) -> Ints:
-        """Return (n,) the last word of each phrase as an anchor; -1 if a rule forbids it."""
+    def _allowed(
+        self, text: SourceText, target: str, names: TargetNames, found: Candidates
+    ) -> tuple[Ints, Ints]:
+        """Return (n,) the first and the last word of each phrase as an anchor; the last is -1 if a rule forbids it."""
         ok = allowed(
             text,
             names,
             found,
-            key=target,
-            owners=self._owners,
+            page=self._site.rows[target],
+            owners=self._owners[self._site.page(target).lang],
             site_name=self._site_name,
             brands=self._brand_stems,
         )
-        return np.where(ok, completed(text, names, found), -1)
+        first, last = completed(text, names, found)
+        return first, np.where(ok, last, -1)
 
     def _unlinked(self, source: str, target: str) -> tuple["_Source", TargetNames]:
         others = [link for link in self._links.get(source, ()) if link.target != target]
@@ -304,8 +346,8 @@ class Anchoring:
         content = str(page.content)
         phrases = self._read(page)
         covered = _covered(phrases, self._taken(page, content, links))
-        text = SourceText(content, phrases, covered, self._reader.read(page.title, page.lang))
-        return _Source(text, self._features)
+        title = self._reader.read(page.title, page.lang)
+        return _Source(SourceText(content, phrases, covered, title), self._features, self._owners[page.lang])
 
     def _features(self, text: SourceText) -> SourceFeatures:
         return SourceFeatures(text, self._words, self._habits)
@@ -413,10 +455,16 @@ class _Source:
 
     text: SourceText
     prepare: Callable[[SourceText], SourceFeatures]
+    owners: Owners
 
     @cached_property
     def features(self) -> SourceFeatures:
         return self.prepare(self.text)
+
+    @cached_property
+    def named_spans(self) -> tuple[Ints, Ints, Ints]:
+        """The names in the text, see `named_spans`."""
+        return named_spans(self.text, self.owners)
 
     @cached_property
     def sentences(self) -> list[int]:

@@ -52,19 +52,21 @@ class AnchorModel:
     Attributes:
         choice: the preference among the phrases of one text for one target, a logit.
         likeness: the logit of the probability that a phrase is much like the anchor of an editor who links the pair.
-        accepted: the weights of the likeness, of a phrase that is a whole name of the target, and of one, in the
-            logit of the probability that an editor accepts the phrase as an anchor.
+        accepted: the weights of the likeness ("likeness"), of some features and of one ("level") in the logit of the
+            probability that an editor accepts the phrase as an anchor.
     """
 
     choice: Network
     likeness: Network
-    accepted: tuple[float, float, float]
+    accepted: Mapping[str, float]
 
     def quality(self, features: Vectors) -> Vectors:
         """Return (n,) how likely an editor is to accept each phrase as an anchor, 0 to 1."""
-        slope, name, level = self.accepted
-        is_name = features[:, [FEATURES.index("is title"), FEATURES.index("is known")]].max(axis=1, initial=0)
-        quality: Vectors = 1 / (1 + np.exp(-(slope * self.likeness(features) + name * is_name + level)))
+        logit = self.accepted["level"] + self.accepted["likeness"] * self.likeness(features)
+        for name, weight in self.accepted.items():
+            if name in FEATURES:
+                logit = logit + weight * features[:, FEATURES.index(name)]
+        quality: Vectors = 1 / (1 + np.exp(-logit))
         return quality
 
 
@@ -74,8 +76,7 @@ def anchor_model() -> AnchorModel:
     known = json.loads(resources.files(__package__).joinpath(WEIGHTS).read_text("utf-8"))
     if known["features"] != list(FEATURES):
         raise ValueError(f"{WEIGHTS} is for other features: train the model again")
-    slope, name, level = known["accepted"]
-    return AnchorModel(_network(known["choice"]), _network(known["likeness"]), (slope, name, level))
+    return AnchorModel(_network(known["choice"]), _network(known["likeness"]), known["accepted"])
 
 
 def _network(known: Mapping[str, Any]) -> Network:

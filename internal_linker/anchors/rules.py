@@ -1,71 +1,26 @@
 """Rules that every anchor obeys, whatever the model thinks of it."""
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from internal_linker.anchors.features import Candidates
-from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText
-from internal_linker.anchors.target_names import Kind, TargetNames
+from internal_linker.anchors.site_names import FEW, NameCounts, Owners
+from internal_linker.anchors.site_words import SiteWords
+from internal_linker.anchors.source_text import LONGEST_PHRASE, SourceText, is_article
+from internal_linker.anchors.target_names import Kind, Name, TargetNames
 from internal_linker.core.arrays import Bools, Ints
 from internal_linker.core.records import fold_query
-from internal_linker.text.phrases import Hashes, is_among
+from internal_linker.text.phrases import MOST_WORDS, Hashes, is_among
 
-# The least share of links with one anchor that lead to one page for which the anchor is that page's name. One link
-# proves nothing.
-_MOSTLY, _FEW = 0.6, 2
 # The rarity from which a title of one word means its page wherever it stands: on one page in twenty ("kanban"). A word
 # of more pages ("contact") mostly means something else.
 _TELLING = 3.0
-
-
-@dataclass(frozen=True, slots=True)
-class Owners:
-    """Which names belong to which page of the site.
-
-    Attributes:
-        sets: (k,) uint64, sorted: the sets of stems of the names.
-        pages: (k,) the number of each name's page; -1: several pages have it.
-        numbers: the number of each page, by its key.
-    """
-
-    sets: Ints
-    pages: Ints
-    numbers: Mapping[str, int]
-
-    @classmethod
-    def of(cls, titles: Iterable[tuple[int, str]], anchors: Iterable[tuple[int, str]]) -> "Owners":
-        """Find the owners of names.
-
-        Args:
-            titles: sets of stems of titles and the like, each with the key of its page.
-            anchors: sets of stems of known links, each with the key of the link's target.
-        """
-        numbers: dict[str, int] = {}
-        owners: dict[int, int] = {}
-        for name, key in titles:
-            page = numbers.setdefault(key, len(numbers))
-            owners[name] = page if owners.get(name, page) == page else -1
-        links: dict[int, Counter[int]] = {}
-        for name, key in anchors:
-            links.setdefault(name, Counter())[numbers.setdefault(key, len(numbers))] += 1
-        for name, pages in links.items():
-            ((page, count),) = pages.most_common(1)
-            if name not in owners and count >= max(_FEW, _MOSTLY * pages.total()):
-                owners[name] = page
-        sets = np.array(sorted(owners), np.uint64)
-        return cls(sets, np.array([owners[name] for name in sets.tolist()], np.int64), numbers)
-
-    def foreign(self, sets: Ints, key: str) -> Bools:
-        """Return (n,) whether each set of stems is the name of a page other than this one, and not of several."""
-        if not len(self.sets):
-            return np.zeros(len(sets), np.bool_)
-        at = np.minimum(np.searchsorted(self.sets, sets), len(self.sets) - 1)
-        pages = np.where(self.sets[at] == sets, self.pages[at], -1)
-        foreign: Bools = (pages >= 0) & (pages != self.numbers.get(key, -1))
-        return foreign
+# With words in so many titles, they mean none of the pages. And the least share of the pages with some words on which
+# links to a page have them as their anchor, for the words to be its name: if its title lacks some, and if it has all.
+_SEVERAL, _OFTEN, _TITLED_OFTEN = 2, 0.08, 0.03
+# The share of a word's occurrences beside another from which the two are never apart: "blanket purchase".
+_BOUND = 0.5
 
 
 def allowed(
@@ -73,7 +28,7 @@ def allowed(
     target: TargetNames,
     found: Candidates,
     *,
-    key: str,
+    page: int,
     owners: Owners,
     site_name: Hashes,
     brands: Sequence[Hashes],
@@ -88,8 +43,8 @@ def allowed(
         source: the source's text.
         target: the names of the target.
         found: the phrases.
-        key: the target's key.
-        owners: which page each name of the site belongs to.
+        page: the target's row.
+        owners: which page each name belongs to.
         site_name: sorted stems of the site's name and brands.
         brands: the stems of each brand; only an anchor for a page that is named after it has a brand.
     """
@@ -105,22 +60,137 @@ def allowed(
     for brand in brands:
         if not any(np.isin(brand, name.stems).all() for name in target.names if name.kind is not Kind.KNOWN):
             ok &= ~_has_all(stems, brand, begin, end)
-    return ok & ~owners.foreign(found.sets, key)
+    return ok & ~owners.foreign(found.sets, page)
 
 
-def natural(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
+def natural(
+    source: SourceText,
+    target: TargetNames,
+    found: Candidates,
+    *,
+    page: int,
+    owners: Owners,
+    spans: tuple[Ints, Ints, Ints],
+    counts: NameCounts,
+    words: SiteWords,
+) -> Bools:
     """Return (n,) which phrases are natural anchors for a target; editors rejected four of five others.
 
     The target's names or content have all words, but for the last one where a phrase ends. Only a whole name has
     function words other than those that join nouns, or ends where a proper name goes on; no name of the target goes on
-    beside it. One word is enough if it is a telling title, or the anchor of several known links.
+    beside it, and no word beside it almost always stands there. It is no part of another page's name, and several
+    pages are not about it. One word is enough if it is a telling title, or the anchor of several known links.
+
+    Args:
+        source: the source's text.
+        target: the names of the target.
+        found: the phrases.
+        page: the target's row.
+        owners: which page each name belongs to.
+        spans: the names in the text, see `named_spans`.
+        counts: how many pages have each name.
+        words: the words of the site.
     """
     first, last = found.first, found.last
-    is_name = _is_one_of(found.sets, [name.whole for name in target.names])
+    is_name = written(source, target.names, found)
+    is_title = written(source, [name for name in target.names if name.kind is Kind.TITLE], found)
     whole = is_name | ~(source.has_clause(first, last) | source.cuts_name(first, last))
     alone = _may_stand_alone(source, target, found) & ~source.cuts_name(first, last)
-    enough: Bools = (last > first) | alone
-    return found.whole & whole & enough & ~_goes_on(source, target, first, last)
+    specific = is_title | _is_specific(source, target, found, counts, owners.of_sets(found.sets) == page)
+    cut = _goes_on(source, target, first, last)
+    cut |= ~(is_title & (last > first)) & _is_part(first, last, spans, page)
+    verbs = words.verbs(source.phrases.words)
+    cut |= ~is_name & (_is_bound(source, words, first, last) | verbs[first] | verbs[last])
+    cut |= ~is_title & (first == last) & verbs[last]
+    is_natural: Bools = found.whole & whole & ((last > first) | alone) & specific & ~cut
+    return is_natural
+
+
+def written(source: SourceText, names: Iterable[Name], found: Candidates) -> Bools:
+    """Return (n,) which phrases have the stems of one of the names in its order, with no clause between them."""
+    result = np.zeros(len(found.sets), np.bool_)
+    phrases, stops = source.phrases, source.phrases.stops
+    inserted = stops & ~(source.joins | is_article(phrases.words))
+    pairs = phrases.pairs
+    for name in names:
+        for at in np.flatnonzero((found.sets == np.uint64(name.whole)) & ~result).tolist():
+            first, last = int(found.first[at]), int(found.last[at])
+            begin, end = int(source.stem_at[first]), int(source.stem_at[last + 1])
+            inner = phrases.words[first : last + 1][inserted[first : last + 1]]
+            result[at] = (
+                np.array_equal(pairs[begin : end - 1], name.pairs) and np.isin(inner, name.words).all()
+            )
+    return result
+
+
+def _is_specific(
+    source: SourceText, target: TargetNames, found: Candidates, counts: NameCounts, owned: Bools
+) -> Bools:
+    """Return (n,) whether each phrase means the target rather than what several pages are about.
+
+    A part of its title does unless the titles of two other pages have it, and other phrases unless one has it, or
+    unless it is its own name. Words that are known from links must be linked on many of the pages that have them; one
+    link makes no proper name its name.
+    """
+    titled = _has_title_words(source, target, found)
+    others = counts.titles_with(found.sets) - titled
+    known = [name for name in target.names if name.kind is Kind.KNOWN]
+    there = counts.pages_with(np.array([name.whole for name in known], np.uint64)).tolist()
+
+    def linked(share: float, links: int = 1) -> Bools:
+        often = [
+            name.whole
+            for name, pages in zip(known, there, strict=True)
+            if name.links >= max(links, share * pages)
+        ]
+        return _is_one_of(found.sets, often)
+
+    often = np.where(source.is_proper(found.first, found.last), linked(_OFTEN, FEW), linked(_OFTEN))
+    seldom = linked(0) & ~np.where(titled, linked(_TITLED_OFTEN), often)
+    specific: Bools = (owned | (others < np.where(titled | often, _SEVERAL, 1))) & ~seldom
+    return specific
+
+
+def _has_title_words(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
+    """Return (n,) whether one of the target's titles has all stems of each phrase."""
+    stems = source.phrases.stems
+    begin, end = source.stem_at[found.first], source.stem_at[found.last + 1]
+    titled = np.zeros(len(begin), np.bool_)
+    for name in target.names:
+        if name.kind is Kind.TITLE:
+            others = np.append(0, np.cumsum(~is_among(stems, name.stems)[1]))
+            titled |= others[end] == others[begin]
+    return titled
+
+
+def named_spans(source: SourceText, owners: Owners) -> tuple[Ints, Ints, Ints]:
+    """Return (n,) the first and last words of names in a text, of several words, and the rows of their pages."""
+    first, last = source.spans
+    begin, end = source.stem_at[first], source.stem_at[last + 1]
+    pages = owners.of_sets(source.sets[end] - source.sets[begin])
+    at = np.flatnonzero((pages >= 0) & (end - begin > 1) & ~source.has_clause(first, last))
+    return first[at], last[at], pages[at]
+
+
+def _is_part(first: Ints, last: Ints, spans: tuple[Ints, Ints, Ints], page: int) -> Bools:
+    """Return (n,) whether each phrase is cut from a longer name of another page."""
+    firsts, lasts = (each[spans[2] != page] for each in spans[:2])
+    begun, ended = first[:, None] >= firsts, last[:, None] <= lasts
+    beyond = (first[:, None] > firsts) | (last[:, None] < lasts)
+    overlap = (first[:, None] <= lasts) & (last[:, None] >= firsts)
+    # A phrase that has the whole name, and more, is another one.
+    part: Bools = (overlap & beyond & (begun | ended)).any(axis=1)
+    return part
+
+
+def _is_bound(source: SourceText, words: SiteWords, first: Ints, last: Ints) -> Bools:
+    """Return (n,) whether a phrase is cut from a word that nearly always stands beside its first or last one."""
+    begins, ends = source.pieces
+    with_next, with_previous = words.bound(source.phrases.words)
+    right = np.append(with_next >= _BOUND, False) & ~ends
+    left = np.append(False, with_previous >= _BOUND) & ~begins & ~np.append(False, source.phrases.stops[:-1])
+    bound: Bools = right[last] | left[first]
+    return bound
 
 
 def _goes_on(source: SourceText, target: TargetNames, first: Ints, last: Ints) -> Bools:
@@ -128,11 +198,11 @@ def _goes_on(source: SourceText, target: TargetNames, first: Ints, last: Ints) -
 
     Function words do so with a capital only: "Every Kid in a Park" is cut without its first word, "the Hub" is not.
     """
-    begins, ends = source.pieces
     _, joined = is_among(source.word_pairs, target.name_word_pairs)
+    joined = joined & ~source.apart
     counts = ~source.phrases.stops | source.capital
-    before = np.append(False, joined) & ~begins & np.append(False, counts[:-1])
-    after = np.append(joined, False) & ~ends & np.append(counts[1:], False)
+    before = np.append(False, joined & counts[:-1])
+    after = np.append(joined & counts[1:], False)
     cut: Bools = before[first] | after[last]
     return cut
 
@@ -150,7 +220,7 @@ def _is_literal(source: SourceText, target: TargetNames, found: Candidates) -> B
 
 def _may_stand_alone(source: SourceText, target: TargetNames, found: Candidates) -> Bools:
     """Return (n,) whether the target is called by the phrase's set of stems, and not only as many words are used."""
-    linked = [name.whole for name in target.names if name.links >= _FEW]
+    linked = [name.whole for name in target.names if name.links >= FEW]
     titles = [name.whole for name in target.names if name.kind is Kind.TITLE]
     telling = [name.whole for name in target.names if name.kind is Kind.TITLE and name.weight >= _TELLING]
     begins, _ = source.pieces
@@ -177,24 +247,44 @@ def _has_all(stems: Hashes, wanted: Hashes, begin: Ints, end: Ints) -> Bools:
     return found
 
 
-def completed(source: SourceText, target: TargetNames, found: Candidates) -> Ints:
-    """Return (n,) the last word of each phrase, with the function words at the end of a name; -1 where they miss.
+def completed(source: SourceText, target: TargetNames, found: Candidates) -> tuple[Ints, Ints]:
+    """Return (n,) the first and last word of each phrase with the function words around a name; -1 where they miss.
 
     A phrase with the stems of "Paid time off" goes on to "off"; where the text has another word there, it is no name.
-    A part of a title that ends with function words is half a clause, and so is a name that begins with some as well.
+    One with those of "Every kid in a park" begins with "every" where the text has it, but articles stay outside. A part
+    of a title that ends with function words is half a clause, and so is a name that begins with some as well.
     """
-    last = found.last.copy()
-    phrases, (_, ends) = source.phrases, source.pieces
+    first, last = found.first.copy(), found.last.copy()
     for name in target.names:
-        if not name.trailing:
+        if not name.leading + name.trailing:
             continue
         for at in np.flatnonzero(found.sets == np.uint64(name.whole)).tolist():
-            if name.kind in (Kind.PART, Kind.SLUG) or name.leading:
-                last[at] = -1
-                continue
-            end = int(found.last[at]) + name.trailing
-            rest = slice(int(found.last[at]) + 1, end + 1)
-            same = np.array_equal(phrases.words[rest], name.words[-name.trailing :])
-            whole = same and not ends[rest.start - 1 : end].any() and not source.closed[rest].any()
-            last[at] = end if whole and source.closes[end] else -1
-    return last
+            if name.trailing:
+                last[at] = _last_of(source, name, int(last[at]))
+            elif name.kind is Kind.TITLE:
+                first[at] = _first_of(source, name, int(first[at]), int(last[at]))
+    return first, last
+
+
+def _last_of(source: SourceText, name: Name, last: int) -> int:
+    """Return the last of the function words that follow the last word of a name; -1 if they miss."""
+    if name.kind in (Kind.PART, Kind.SLUG) or name.leading:
+        return -1
+    _, ends = source.pieces
+    end = last + name.trailing
+    rest = slice(last + 1, end + 1)
+    same = np.array_equal(source.phrases.words[rest], name.words[-name.trailing :])
+    whole = same and not ends[last:end].any() and not source.closed[rest].any()
+    return end if whole and source.closes[end] else -1
+
+
+def _first_of(source: SourceText, name: Name, first: int, last: int) -> int:
+    """Return the first of the function words before a name, articles aside, where the text has the name as it is."""
+    begins, _ = source.pieces
+    begin = int(np.argmin(np.append(is_article(name.words[: name.leading]), False)))
+    start = first - (name.leading - begin)
+    if start < 0 or last - start >= MOST_WORDS:
+        return first
+    same = np.array_equal(source.phrases.words[start : last + 1], name.words[begin:])
+    whole = same and not begins[start + 1 : first + 1].any() and not source.closed[start:first].any()
+    return start if whole and source.opens[start] else first

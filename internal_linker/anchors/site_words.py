@@ -6,15 +6,29 @@ from functools import cached_property
 
 import numpy as np
 
-from internal_linker.core.arrays import Ints, Vectors
+from internal_linker.anchors.source_text import ARTICLES, JOINING_WORDS, as_hashes
+from internal_linker.core.arrays import Bools, Ints, Vectors
 from internal_linker.text.phrases import Hashes, Phrases, breaks
 
 # Words are counted by part of their hash: two frequent words of a site hardly ever share one, and the counts take 5 MB.
 SLOTS = 1 << 18
+# The same for pairs of words, counted twice, by two parts of their hash; the smaller count is right (8 MB).
+_PAIR_SLOTS = 1 << 20
 # Each word counts as if it had occurred this many times more in average company: a few occurrences prove little.
 _DOUBT = 3.0
 # A number of the counts' own type: NumPy adds others a hundred times as slowly.
 ONE = np.float32(1)
+_BOUND = 4
+# Function words that stand before verbs rather than nouns, and the other way round; articles come after verbs, too.
+_BEFORE_VERBS = as_hashes(
+    "to we they i you it he she who will can could would should may might must not be been was were is are has have had"
+)
+_BEFORE_NOUNS = as_hashes(f"of in for with by on from at about into as and or {ARTICLES} {JOINING_WORDS}")
+_AFTER_VERBS = as_hashes(ARTICLES)
+# What an article after a word counts beside a word before it; and how much more often than with signs of nouns, and in
+# what share of its occurrences, a word stands with signs of verbs to be one.
+_AFTER, _MORE, _VERBAL, _ENOUGH = 1.5, 2.5, 0.15, 8
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def slots(hashes: Hashes) -> Ints:
@@ -32,6 +46,8 @@ class SiteWords:
         total: (SLOTS,) how often each word occurs.
         opened: (SLOTS,) how often it follows a function word, punctuation or a break, where a phrase may begin.
         closed: (SLOTS,) how often one of these follows it.
+        verbal, nominal: (SLOTS,) how often it stands beside function words that verbs, and that nouns stand beside.
+        together: (2, 2^20) how often each two words follow each other, by two hashes.
     """
 
     pages: Vectors
@@ -39,30 +55,58 @@ class SiteWords:
     total: Vectors
     opened: Vectors
     closed: Vectors
+    verbal: Vectors
+    nominal: Vectors
+    together: Vectors
 
     @classmethod
     def of(cls, contents: Iterable[Phrases]) -> "SiteWords":
         """Count the words of all contents; iterate once."""
-        pages, total, opened, closed = (np.zeros(SLOTS, np.float32) for _ in range(4))
+        pages, total, opened, closed, verbal, nominal = (np.zeros(SLOTS, np.float32) for _ in range(6))
+        together = np.zeros((2, _PAIR_SLOTS), np.float32)
         n = 0
         for phrases in contents:
             # Fancy indexing counts a stem once per page, even if the page has it several times.
             pages[slots(phrases.stems)] += 1
             n += 1
             begins, ends = breaks(phrases)
+            within = ~ends[:-1]
             stops, words = phrases.stops, slots(phrases.words)
             begins[1:] |= stops[:-1]
             ends[:-1] |= stops[1:]
             np.add.at(total, words, ONE)
             np.add.at(opened, words[begins], ONE)
             np.add.at(closed, words[ends], ONE)
-        return cls(pages, n, total, opened, closed)
+            before, after = phrases.words[:-1][within], phrases.words[1:][within]
+            np.add.at(verbal, slots(after[np.isin(before, _BEFORE_VERBS)]), ONE)
+            np.add.at(nominal, slots(after[np.isin(before, _BEFORE_NOUNS)]), ONE)
+            np.add.at(verbal, slots(before[np.isin(after, _AFTER_VERBS)]), np.float32(_AFTER))
+            for counts, at in zip(together, _pair_slots(phrases.words), strict=True):
+                np.add.at(counts, at[within], ONE)
+        return cls(pages, n, total, opened, closed, verbal, nominal, together)
 
     def rarity(self, stems: Hashes) -> Vectors:
         """Return (k,) float32: ln of the ratio of all pages to those with each stem, at least 0.05."""
         there = np.maximum(self.pages[slots(stems)], 1)
         rarity: Vectors = np.log((1 + self.n) / (0.5 + np.minimum(there, self.n)))
         return np.maximum(rarity, 0.05).astype(np.float32)
+
+    def bound(self, words: Hashes) -> tuple[Vectors, Vectors]:
+        """Return (n - 1,) the share of each word's occurrences before the next word, and of that one's after it."""
+        together = np.minimum(
+            *(counts[at] for counts, at in zip(self.together, _pair_slots(words), strict=True))
+        )
+        # A few occurrences prove nothing.
+        together = np.where(together < _BOUND, 0, together)
+        total = np.maximum(self.total[slots(words)], 1)
+        return together / total[:-1], together / total[1:]
+
+    def verbs(self, words: Hashes) -> Bools:
+        """Return (k,) whether each word is mostly a verb: only in languages with articles, above all in English."""
+        at = slots(words)
+        verbal, total = self.verbal[at], self.total[at]
+        verbs: Bools = (verbal > _MORE * self.nominal[at]) & (verbal >= _VERBAL * total) & (total >= _ENOUGH)
+        return verbs
 
     def opens(self, words: Hashes) -> Vectors:
         """Return (k,) how much more often than the average word each is where a phrase may begin, -1 to 1."""
@@ -82,3 +126,9 @@ class SiteWords:
         at = slots(words)
         above: Vectors = (counts[at] + _DOUBT * average) / (self.total[at] + _DOUBT) - average
         return above.astype(np.float32)
+
+
+def _pair_slots(words: Hashes) -> tuple[Ints, Ints]:
+    """Return the two places of each two consecutive words in a table of pairs."""
+    mixed = (words[:-1] * _MIX + words[1:]) * _MIX
+    return (mixed >> np.uint64(24)) % _PAIR_SLOTS, (mixed >> np.uint64(44)) % _PAIR_SLOTS

@@ -18,11 +18,19 @@ _BEFORE, _AFTER = "([{\"'“‘«„「『（—–…¡¿،、。，：；！�
 # Units and signs that belong to the number before them, even after a space.
 _UNITS = "%‰°€$£¥₹"
 # Function words that join the nouns of a phrase, in the languages that put them between.
-_JOINING_WORDS = (
+JOINING_WORDS = (
     "of de del della delle dello dei degli der des di do da dos das du d l la las le les lo los el af av för til van "
     "für para"
 )
-_JOINING = np.array([word_hash(word) for word in _JOINING_WORDS.split()])
+# Articles and possessives, which change nothing of a name: "deploy your app" for "Deploy an app".
+ARTICLES = (
+    "a an the this these your our my its their der die das den dem des ein eine einen einem einer le la les l un une "
+    "des vos el los las una unos unas tu su il lo gli i uno o os as um uma de het een en et det"
+)
+_CONJUNCTIONS = "and und et y e og och en"
+# The end of Persian plurals that another word belongs to, and suffixes that may stand apart.
+_EZAFE = "های"
+_SUFFIXES = "ها های هایی"
 
 
 @dataclass(frozen=True)
@@ -90,6 +98,7 @@ class SourceText:
         whole = _table("after")[after] | self._is_unspaced(ends - 1)
         # The point or comma in 92.5, and in example.com.
         whole &= ~(_table("point")[after] & _table("letter")[next_but_one] & ~self._is_unspaced(ends + 1))
+        whole &= ~self._leads_on
         number = _table("digit")[codes[ends - 1]]
         unit = _table("unit")[after] | ((after == 32) & _table("unit")[next_but_one])
         closes: Bools = whole & ~(number & unit)
@@ -102,6 +111,19 @@ class SourceText:
         may_end: Bools = ends.copy()
         may_end[:-1] |= self.phrases.stops[1:]
         return may_end
+
+    @cached_property
+    def _leads_on(self) -> Bools:
+        """(n,) whether each word is Persian and needs the next one: as after an ezafe."""
+        n = len(self.closed)
+        result = np.zeros(n, np.bool_)
+        if n > 1 and _EZAFE in self.text:
+            ends, codes = self.phrases.ends, self._codes
+            ezafe = np.array([ord(char) for char in _EZAFE], np.uint32)
+            suffixed = np.append(np.isin(self.phrases.words[1:], as_hashes(_SUFFIXES)), False)
+            result = np.all([codes[ends - len(ezafe) + at] == code for at, code in enumerate(ezafe)], axis=0)
+            result = (result | suffixed) & ~self.pieces[1]
+        return result
 
     @cached_property
     def stem_at(self) -> Ints:
@@ -171,7 +193,13 @@ class SourceText:
         before, after = np.maximum(first - 1, 0), np.minimum(last + 1, n - 1)
         second = np.minimum(last + 2, n - 1)
         left = name[first] & name[before] & ~begins[first] & ~begins[before]
-        linked = self._joins_nouns[after] & ~ends[after] & name[second]
+        linked = self.joins[after] & ~ends[after] & name[second]
+        # "Department of Health" of "Department of Health and Social Services", but not "Health" of "Health and Safety".
+        joins, conjunctions = (
+            np.append(0, np.cumsum(self.joins)),
+            np.isin(self.phrases.words, as_hashes(_CONJUNCTIONS)),
+        )
+        linked |= conjunctions[after] & ~ends[after] & name[second] & (joins[last + 1] > joins[first])
         cuts: Bools = left | (name[last] & ~ends[last] & (name[after] | linked))
         return cuts
 
@@ -183,7 +211,7 @@ class SourceText:
     @cached_property
     def _verbs(self) -> Ints:
         """(n + 1,) how many of the first words are small function words other than those that join nouns."""
-        return np.append(0, np.cumsum(self.phrases.stops & ~self._joins_nouns & ~self.capital))
+        return np.append(0, np.cumsum(self.phrases.stops & ~self.joins & ~self.capital))
 
     @cached_property
     def _signs(self) -> Ints:
@@ -196,9 +224,17 @@ class SourceText:
         return word_pairs(self.phrases.words)
 
     @cached_property
-    def _joins_nouns(self) -> Bools:
+    def joins(self) -> Bools:
         """(n,) whether each word stands between nouns, like the one in "Department of Health"."""
-        return np.isin(self.phrases.words, _JOINING)
+        return np.isin(self.phrases.words, as_hashes(JOINING_WORDS))
+
+    @cached_property
+    def apart(self) -> Bools:
+        """(n - 1,) whether more than a single space or line break is between each two words."""
+        ends, starts = self.phrases.ends[:-1], self.phrases.starts[1:]
+        gap, code = starts - ends, self._codes[ends]
+        apart: Bools = (gap > 1) | ((gap == 1) & (code != 32) & (code != 10))
+        return apart
 
     @cached_property
     def capitals(self) -> Bools:
@@ -234,6 +270,17 @@ class SourceText:
     def _is_unspaced(self, at: Ints) -> Bools:
         """Return whether the characters are of scripts in which words stand without spaces."""
         return _table("unspaced")[self._codes[np.minimum(at, len(self._codes) - 1)]]
+
+
+@cache
+def as_hashes(words: str) -> Hashes:
+    """Return the hashes of some lower-case words, which spaces part."""
+    return np.array([word_hash(word) for word in words.split()], np.uint32)
+
+
+def is_article(words: Hashes) -> Bools:
+    """Return (n,) whether each word is an article or a possessive."""
+    return np.isin(words, as_hashes(ARTICLES))
 
 
 @cache

@@ -19,7 +19,7 @@ _KNOWN = 12
 # The most telling stems of the content: some say what the page is about, many tell where its subject is touched.
 _TOPIC, _SUBJECT = 12, 80
 # Signs between the parts of a title, as in "Filters: grinding and brewing (guide)".
-_PARTS = re.compile(r"\s+[-–—·•»]\s+|\s*[|｜:：]\s*|[()（）,،、?？!！]")
+PARTS = re.compile(r"\s+[-–—·•»]\s+|\s*[|｜:：]\s*|[()（）,،、?？!！]")
 _SLUG = re.compile(r"[\W_]+")
 _ENDING = re.compile(r"\.(?:html?|md|mdx|php|aspx?)$")
 
@@ -99,8 +99,8 @@ class TargetNames:
 
     @cached_property
     def name_word_pairs(self) -> Ints:
-        """Each two consecutive words of a name, sorted, see `word_pairs`."""
-        pairs = [word_pairs(name.words) for name in self.names]
+        """Each two consecutive words of a name that is not known from links only, sorted, see `word_pairs`."""
+        pairs = [word_pairs(name.words) for name in self.names if name.kind is not Kind.KNOWN]
         return np.unique(np.concatenate([np.empty(0, np.uint64), *pairs]))
 
     @cached_property
@@ -149,7 +149,7 @@ def target_names(
     for text in dict.fromkeys((title, h1, query)):
         add(text, Kind.TITLE)
     for text in dict.fromkeys((title, h1)):
-        for part in _PARTS.split(text):
+        for part in PARTS.split(text):
             add(part, Kind.PART)
     path = page.key.partition("://")[2].partition("/")[2].rstrip("/")
     add(_SLUG.sub(" ", _ENDING.sub("", path.rpartition("/")[2])), Kind.SLUG)

@@ -51,6 +51,7 @@ _MARKED = re.compile(r"\s{0,3}#{1,6}\s|\s{0,3}(?:\*\*[^*]+\*\*|__[^_]+__):?\s*$|
 _UNDERLINE = re.compile(r"\s{0,3}(?:={2,}|-{2,})\s*$")
 _QUOTE = re.compile(r"\s{0,3}(?:>|&gt;)(?!>> )")
 _INLINE_CODE = re.compile(r"(?<!`)(`{1,2})(?!`)[^`\n]+\1(?!`)")
+_BRACE = re.compile(r"[{}\n]")
 _ROW = re.compile(r"\s*\|.*\|\s*$|[-:+=| ]*(?:[-=:]{2,}[|+]|[|+][-=:]{2,})[-:+=| ]*$")
 _COLUMNS = re.compile(r"\S(?:\t+| {3,}| \| )\S")
 _SENTENCE_END = re.compile(r"[.!?…:;,،؛؟۔।。！？：；，、-][\"'”’»)\]」』）]*$")
@@ -182,8 +183,28 @@ def blocks(
     if "`" in content:
         for code in _INLINE_CODE.finditer(content):
             yield Block.CODE, code.start(), code.end()
+    for start, end in _braces(content) if "{" in content else ():
+        yield Block.CODE, start, end
     for start, end in templates.spans(content) if templates else ():
         yield Block.TEMPLATE, start, end
+
+
+def _braces(content: str) -> Iterator[Span]:
+    """Yield the spans of braces with what is between them; one that nothing closes goes on to the end of its line."""
+    start = depth = 0
+    for sign in _BRACE.finditer(content):
+        if sign[0] == "{":
+            start = start if depth else sign.start()
+            depth += 1
+        elif depth and sign[0] == "}":
+            depth -= 1
+            if not depth:
+                yield start, sign.end()
+        elif depth:
+            yield start, sign.start()
+            depth = 0
+    if depth:
+        yield start, len(content)
 
 
 def _kinds(lines: Sequence[str], headings: Collection[int], closed: Collection[int]) -> list[Block | None]:

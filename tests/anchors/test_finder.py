@@ -156,7 +156,7 @@ def first(content: str, title: str, lang: str, **more: str) -> Anchor:
 @pytest.mark.parametrize(
     ("lang", "title", "content", "anchor"),
     [
-        ("en", "Brewing green teas", "We say how a green tea is brewed.", "green tea"),
+        ("en", "Green teas", "We say how a green tea is brewed.", "green tea"),
         ("en", "KeepAlive", "It is cached by KeepAlive, as you know.", "KeepAlive"),
         ("de", "Grüner Tee", "Warum man den grünen Tee kühl lagert, ist klar.", "grünen Tee"),
         ("fa", "قوری‌های چینی", "برای این کار از قوری چینی استفاده کنید.", "قوری چینی"),
@@ -208,7 +208,14 @@ def test_of_a_text_without_full_stops_a_part_is_shown(filler: str) -> None:
         ("Oolong tea", "Buy oolong\ntea of this year.", ""),
         ("Oolong tea", "Oolong tea\nis listed here.", ""),
         ("Oolong tea", "We met an oolong (tea) expert.", ""),
-        ("Every kid in a park", "Every Kid in a Park opens today.", ""),
+        ("Every kid in a park", "We say that every kid in a park opens today.", "every kid in a park"),
+        ("Every kid in a park", "It was Every\nKid in a Park that opened.", ""),
+        ("Every kid in a park", "We say Every Kid in the Park.", ""),
+        ("The green tea fair", "We open the green tea fair today.", "green tea fair"),
+        ("A park for kids", "So kids get to the park today.", ""),
+        ("Deploy an app", "You can deploy your app here.", "deploy your app"),
+        ("Tea API", "Know that Tea is also an API here.", ""),
+        ("Green tea", "So we write {green tea} in this place.", ""),
         ("Data Act spending", "The Data Act requires spending to be open.", ""),
         ("Department", "The Department of Green Tea is old.", ""),
         ("Green tea fair", "The green tea fair opens. A green tea fan is here.", "green tea fair"),
@@ -219,6 +226,61 @@ def test_an_anchor_is_a_whole_phrase(title: str, content: str, anchor: str) -> N
     """No anchor cuts a name, a number or a word, crosses a line break or punctuation, or is a line or code."""
     found = first(content, title, "en")
     assert (found.text if found.verbatim else "") == anchor
+
+
+def texts(pages: Sequence[Page], links: Sequence[ExistingLink] = ()) -> list[str]:
+    """Return the texts of the anchors in the first page for the second one."""
+    fillers = [page(f"filler{number}", f"{number} nothing of the kind", lang="en") for number in range(8)]
+    (found,) = Anchoring(collected([*pages, *fillers], links)).propose(pages[0].key, [pages[1].key])
+    return [one.text for one in found if one.verbatim]
+
+
+def test_a_phrase_that_several_pages_are_about_is_no_anchor() -> None:
+    """What is in the titles of three pages means none of them, unless it is the whole title."""
+    source = page("source", "Ask the Green Tea Board about it.", lang="en")
+    target = page("target", title="Better together with the Green Tea Board", lang="en")
+    others = [
+        page(f"o{n}", title=f"{word} for the Green Tea Board", lang="en") for n, word in enumerate("XY")
+    ]
+    assert texts([source, target]) == ["Green Tea Board"]
+    assert texts([source, target, *others]) == []
+    assert texts([source, replace(target, title="Green Tea Board"), *others]) == ["Green Tea Board"]
+
+
+def test_a_part_of_another_pages_name_is_no_anchor() -> None:
+    """The longest name at a place counts: of "oolong tea pot", no part leads to the page on storing oolong tea."""
+    source = page("source", "We have an oolong tea pot here.", lang="en")
+    target = page("target", title="Storing oolong tea", lang="en")
+    pot = page("pot", title="The oolong tea pot", lang="en")
+    assert texts([source, target]) == ["oolong tea"]
+    assert texts([source, target, pot]) == []
+
+
+def test_a_word_that_is_seldom_linked_is_no_name() -> None:
+    """Words of one link, which many pages have without a link, are no anchor; words of few pages are."""
+    source = page("source", "This was good news ago. We say good news.", lang="en")
+    target = page("target", title="Kettles", lang="en")
+    linking = page("l", "We have good news here.", lang="en")
+    links = [ExistingLink(linking.key, target.key, "good news")]
+    many = [page(f"m{number}", f"Page {number} has good news too.", lang="en") for number in range(20)]
+    assert texts([source, target, linking], links) == ["good news"]
+    assert texts([source, target, linking, *many], links) == []
+
+
+def test_a_persian_word_keeps_its_suffixes() -> None:
+    """A plural that belongs to the next word ends no anchor, nor does a word before a suffix that stands apart."""
+    title = "نگهداری قوری"
+    assert first("ما نگهداری قوری‌ها، را گفتیم.", title, "fa").text == "نگهداری قوری‌ها"
+    assert not first("ما نگهداری قوری‌های چینی را گفتیم.", title, "fa").verbatim
+    assert not first("ما نگهداری قوری های چینی و قوری‌های دیگر را گفتیم.", title, "fa").verbatim
+
+
+def test_pages_in_other_languages_are_no_competitors() -> None:
+    """A name belongs to one page of each language."""
+    source = page("source", "We have an oolong tea pot here.", lang="en")
+    target = page("target", title="Storing oolong tea", lang="en")
+    assert texts([source, target, page("tea", title="Oolong tea", lang="en")]) == []
+    assert texts([source, target, page("tee", title="Oolong tea", lang="de")]) == ["oolong tea"]
 
 
 def test_the_name_of_another_page_is_no_anchor() -> None:

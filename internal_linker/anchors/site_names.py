@@ -1,0 +1,143 @@
+"""What the names of a site's pages stand for: whose they are, and how many pages have them."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from internal_linker.core.arrays import Bools, Ints
+from internal_linker.text.phrases import Hashes, mixed
+
+# The least share of links with one anchor that lead to one page for which the anchor is that page's name. One link
+# proves nothing.
+MOSTLY, FEW = 0.6, 2
+# Names of more stems are not counted.
+_LONGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Owners:
+    """Which names belong to which page.
+
+    Attributes:
+        sets: (k,) uint64, sorted: the sets of stems of the names.
+        pages: (k,) the row of each name's page; -1: several pages have it.
+    """
+
+    sets: Ints
+    pages: Ints
+
+    @classmethod
+    def of(
+        cls,
+        titles: Iterable[tuple[int, int]],
+        parts: Iterable[tuple[int, int]],
+        anchors: Iterable[tuple[int, int]],
+    ) -> "Owners":
+        """Find the owners of names.
+
+        Args:
+            titles: sets of stems of titles and the like, each with the row of its page.
+            parts: the same of parts of titles, which count where they are nobody's title.
+            anchors: sets of stems of known links, each with the row of the link's target.
+        """
+        owners = _owned(parts) | _owned(titles)
+        links: dict[int, Counter[int]] = {}
+        for name, page in anchors:
+            links.setdefault(name, Counter())[page] += 1
+        for name, pages in links.items():
+            ((page, count),) = pages.most_common(1)
+            if name not in owners and count >= max(FEW, MOSTLY * pages.total()):
+                owners[name] = page
+        sets = np.array(sorted(owners), np.uint64)
+        return cls(sets, np.array([owners[name] for name in sets.tolist()], np.int64))
+
+    def foreign(self, sets: Ints, page: int) -> Bools:
+        """Return (n,) whether each set of stems is the name of a page other than this one, and not of several."""
+        pages = self.of_sets(sets)
+        foreign: Bools = (pages >= 0) & (pages != page)
+        return foreign
+
+    def of_sets(self, sets: Ints) -> Ints:
+        """Return (n,) the row of the page that each set of stems is the name of; -1: of none, or of several."""
+        if not len(self.sets):
+            return np.full(len(sets), -1)
+        at = np.minimum(np.searchsorted(self.sets, sets), len(self.sets) - 1)
+        pages: Ints = np.where(self.sets[at] == sets, self.pages[at], -1)
+        return pages
+
+
+def _owned(names: Iterable[tuple[int, int]]) -> dict[int, int]:
+    """Return the page of each name; -1 if there are several."""
+    owners: dict[int, int] = {}
+    for name, page in names:
+        owners[name] = page if owners.get(name, page) == page else -1
+    return owners
+
+
+@dataclass(frozen=True, slots=True)
+class NameCounts:
+    """How many pages have names in their titles and texts.
+
+    Attributes:
+        titles: (k,) uint64, sorted: the sets of stems of two to five consecutive stems of titles.
+        titled: (k,) how many pages have each in their title or H1.
+        known: (m,) uint64, sorted: the sets of stems of the anchors of known links.
+        pages: (m,) how many pages have each in their text.
+    """
+
+    titles: Ints
+    titled: Ints
+    known: Ints
+    pages: Ints
+
+    @classmethod
+    def of(
+        cls, titles: Iterable[Sequence[Hashes]], known: Iterable[int], contents: Iterable[Hashes]
+    ) -> "NameCounts":
+        """Count.
+
+        Args:
+            titles: the stems of the title and H1 of each page.
+            known: the sets of stems of the anchors of known links.
+            contents: the stems of the text of each page; iterate once.
+        """
+        of_titles = [
+            np.unique(np.concatenate([np.empty(0, np.uint64), *(_runs(stems, 2) for stems in some)]))
+            for some in titles
+        ]
+        sets, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *of_titles]), return_counts=True)
+        wanted = np.unique(np.fromiter(known, np.uint64))
+        pages = np.zeros(len(wanted), np.int64)
+        for stems in contents:
+            if len(wanted):
+                runs = _runs(stems, 1)
+                at = np.minimum(np.searchsorted(wanted, runs), len(wanted) - 1)
+                # Fancy indexing counts a set once per page, even if the page has it several times.
+                pages[at[wanted[at] == runs]] += 1
+        return cls(sets, counts, wanted, pages)
+
+    def titles_with(self, sets: Ints) -> Ints:
+        """Return (n,) how many pages have each set of stems in their title or H1."""
+        return _looked_up(self.titles, self.titled, sets)
+
+    def pages_with(self, sets: Ints) -> Ints:
+        """Return (n,) how many pages have each set of stems in their text; 0 if it is no known anchor."""
+        return _looked_up(self.known, self.pages, sets)
+
+
+def _runs(stems: Hashes, shortest: int) -> Ints:
+    """Return the sets of all runs of up to five consecutive stems, with repetitions."""
+    total = np.zeros(len(stems) + 1, np.uint64)
+    np.cumsum(mixed(stems), out=total[1:])
+    runs = [total[n:] - total[:-n] for n in range(shortest, min(_LONGEST, len(stems)) + 1)]
+    return np.concatenate([np.empty(0, np.uint64), *runs])
+
+
+def _looked_up(sets: Ints, counts: Ints, wanted: Ints) -> Ints:
+    if not len(sets):
+        return np.zeros(len(wanted), np.int64)
+    at = np.minimum(np.searchsorted(sets, wanted), len(sets) - 1)
+    found: Ints = np.where(sets[at] == wanted, counts[at], 0)
+    return found

@@ -1,0 +1,46 @@
+"""Counts of a site's words: which are verbs, and which never stand apart."""
+
+import numpy as np
+import pytest
+
+from internal_linker.anchors.site_words import SiteWords
+from internal_linker.text.phrases import Reader, word_hash
+from internal_linker.text.words import normalise
+
+
+def counted(*texts: str, language: str = "en") -> SiteWords:
+    """Return the counts of texts."""
+    reader = Reader(normalise)
+    return SiteWords.of(reader.read(text, language) for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("word", "text", "language", "verb"),
+    [
+        ("provides", "The shop provides a kettle and provides the tea.", "en", True),
+        ("launched", "We launched it, it was launched in May.", "en", True),
+        ("kettle", "The kettle is here, with a kettle we cook.", "en", False),
+        ("launch", "The launch of it: we launch, after a launch.", "en", False),
+        ("utiliza", "Ella utiliza el agua. Usted utiliza una taza.", "es", True),
+        ("agua", "El agua de la casa y el agua fría.", "es", False),
+        ("blau", "blau blau blau", "de", False),
+    ],
+)
+def test_words_that_stand_as_verbs_do(word: str, text: str, language: str, verb: bool) -> None:
+    """A word is a verb if it stands beside the function words of verbs far more often than beside those of nouns."""
+    words = counted(*[text] * 8, language=language)
+    assert words.verbs(np.array([word_hash(word)], np.uint32)).tolist() == [verb]
+
+
+def test_few_occurrences_make_no_verb() -> None:
+    """What stands as a verb on one page only may be chance."""
+    assert not counted("We launched it.").verbs(np.array([word_hash("launched")], np.uint32))[0]
+
+
+def test_words_that_never_stand_apart_are_bound() -> None:
+    """The share of a word's occurrences beside another is known if there are enough of them."""
+    words = counted(*["A blanket purchase is a purchase of tea."] * 5, "A wool blanket.")
+    read = Reader(normalise).read("blanket purchase tea", "en").words
+    with_next, with_previous = words.bound(read)
+    assert with_next.tolist() == pytest.approx([5 / 6, 0])
+    assert with_previous.tolist() == pytest.approx([5 / 10, 0])
