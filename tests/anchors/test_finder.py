@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -64,7 +65,6 @@ def proposed(
     return [(each, anchoring.propose(each.key, [key for key in keys if key != each.key])) for each in pages]
 
 
-@settings(max_examples=3 * settings().max_examples)
 @given(sites())
 def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """An anchor is at its position in its sentence and line, has 1 to 8 whole words, and is good enough."""
@@ -92,7 +92,6 @@ def test_every_anchor_keeps_the_rules(site: tuple[list[Page], list[ExistingLink]
                 assert "\n" not in anchor.text and anchor.quality >= LEAST_QUALITY
 
 
-@settings(max_examples=2 * settings().max_examples)
 @given(sites())
 def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """No part of an anchor overlaps a link or heading."""
@@ -108,13 +107,28 @@ def test_no_anchor_stands_in_a_link_or_a_heading(site: tuple[list[Page], list[Ex
             assert not [place for place in closed if anchor.start < place[1] and end > place[0]]
 
 
-@settings(max_examples=2 * settings().max_examples)
 @given(sites())
 def test_no_text_is_proposed_for_two_targets_of_a_page(site: tuple[list[Page], list[ExistingLink]]) -> None:
     """No text is proposed for two targets, or twice for one, whatever its case and spacing."""
     for _, found in proposed(*site):
         texts = [" ".join(anchor.text.casefold().split()) for anchors in found for anchor in anchors]
         assert len(texts) == len(set(texts))
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "rule",
+    [
+        test_every_anchor_keeps_the_rules,
+        test_no_anchor_stands_in_a_link_or_a_heading,
+        test_no_text_is_proposed_for_two_targets_of_a_page,
+    ],
+)
+@settings(max_examples=300)
+@given(site=sites())
+def test_many_sites_keep_the_rules(rule: Any, site: tuple[list[Page], list[ExistingLink]]) -> None:
+    """The same holds for ten times as many sites."""
+    rule.hypothesis.inner_test(site)
 
 
 @given(sites(), st.integers(1, 6))

@@ -21,7 +21,7 @@ from tests.support.chats import Model
 from tests.support.sites import SETTINGS, make_project, read_csv
 from tests.support.small_project import command, finish, forget_settings, start, write_settings, write_text
 
-PAGES = 30
+PAGES = 16
 STORE = "sqlite:///files/cache.sqlite3"
 PLAIN = {**SETTINGS, "embedding_provider": "lsa", "review": "none"}
 
@@ -127,16 +127,17 @@ def test_when_the_cap_is_reached_the_next_run_goes_on(
     project: Path, openai: OpenAIStandIn, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """At the cap the run writes all links, names the cap and ends with 6; later runs send only the other questions."""
-    cap = 5_300  # a request reserves some 5,000 tokens and uses some 400
+    pages, cap = 30, 5_300  # a request reserves some 5,000 tokens and uses some 400
+    make_project(project, pages, PLAIN)
     switch_on(project, openai, max_anchor_tokens=cap)
     assert run(project) == 6
     told = capsys.readouterr().out
     assert (
         f"max_anchor_tokens = {cap} tokens is reached" in told and "pages keep the anchors that were" in told
     )
-    assert len(read_csv(project / "files/Output.csv")) == PAGES
+    assert len(read_csv(project / "files/Output.csv")) == pages
     first, spent = len(openai.calls(CHAT)), openai.units
-    assert 0 < first < PAGES and spent <= cap
+    assert 0 < first < pages and spent <= cap
     switch_on(project, openai)
     assert run(project) == 0
     bodies = [json.dumps(call.body) for call in openai.calls(CHAT)]

@@ -13,7 +13,7 @@ from tests.standins import Reset
 from tests.support.sheets import WRITE
 from tests.support.small_project import command
 
-SEED, PAGES = 1, 60
+SEED, PAGES = 1, 30
 
 
 @pytest.fixture(scope="module")
