@@ -207,6 +207,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=60, help="suggestions to draw (default: 60)")
     parser.add_argument("--out", type=Path, required=True, help="a folder outside the project")
     parser.add_argument("--sites", nargs="+", default=DEVELOPMENT, help="default: both development sites")
+    parser.add_argument(
+        "--tier", choices=TIER_NAMES, help="draw only links of this tier, such as inline: in the text"
+    )
     parser.add_argument("--settings", default=SETTINGS, help="config/settings.toml of a new project")
     given = parser.parse_args(arguments)
     try:
@@ -215,7 +218,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise ConfigurationError(f"--out {given.out} is inside the project: name a folder outside of it.")
         if given.count < 1:
             raise ConfigurationError(f"--count {given.count}: it must be 1 or more.")
-        drawn = draw(of_sites(given.sites, out / "sites", given.settings), given.count, given.seed)
+        found = of_sites(given.sites, out / "sites", given.settings)
+        if given.tier:
+            found = {
+                site: [one for one in some if one.edge.tier == given.tier] for site, some in found.items()
+            }
+        drawn = draw(found, given.count, given.seed)
         write(drawn, out)
     except InternalLinkerError as error:
         print(error, file=sys.stderr)

@@ -99,6 +99,11 @@ def test_a_sample_of_the_sample_site_is_blind(tmp_path: Path, capsys: pytest.Cap
         assert (hidden["In text"] == "yes") == (f"⟦{' '.join(hidden['Anchor'].split())}⟧" in row["Sentence"])
         assert row["Pair"] == row["Comment"] == ""
         assert row["Anchor"] == ("" if hidden["In text"] == "yes" else "none")
+    assert (
+        sample.main([*arguments[:3], "4", *arguments[4:], "--tier", "inline", "--out", str(tmp_path / "b")])
+        == 0
+    )
+    assert [row["Tier"] for row in rows(tmp_path / "b/key.csv")] == ["inline"] * 4
 
 
 def test_a_folder_in_the_project_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
